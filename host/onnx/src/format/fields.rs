@@ -2,14 +2,14 @@
 
 use super::error::{OnnxError, Result};
 use super::schema::entry;
-use super::wire::{Message, Value, put_bytes};
+use super::wire::{Message, Value, fields_of, put_bytes};
 
 /// The messages of one repeated field.
-pub(crate) fn bodies(
-    message: Message<'_>,
+pub(crate) fn bodies<'a>(
+    message: impl Into<Option<Message<'a>>>,
     number: u32,
-) -> impl Iterator<Item = Result<Message<'_>>> {
-    message.fields().filter_map(move |field| match field {
+) -> impl Iterator<Item = Result<Message<'a>>> {
+    fields_of(message.into()).filter_map(move |field| match field {
         Ok(field) => match field.value {
             Value::Bytes(body) if field.number == number => Some(Ok(body)),
             _ => None,

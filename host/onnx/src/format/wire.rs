@@ -29,6 +29,16 @@ pub(crate) struct Field<'a> {
     pub(crate) record: Message<'a>,
 }
 
+impl<'a> Field<'a> {
+    /// The message or string that it is; empty if it is a number.
+    pub(crate) fn body(self) -> Message<'a> {
+        match self.value {
+            Value::Bytes(body) => body,
+            _ => Message::empty(self.record.at),
+        }
+    }
+}
+
 /// A field's value, by wire type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'a> {
@@ -73,6 +83,28 @@ impl<'a> Message<'a> {
             message: self,
             pos: 0,
         }
+    }
+
+    /// The last message or string of a field.
+    pub(crate) fn last(self, number: u32) -> Result<Option<Message<'a>>, WireError> {
+        let [found] = self.lasts([number])?;
+        Ok(found)
+    }
+
+    /// The last message or string of each of some fields.
+    pub(crate) fn lasts<const N: usize>(
+        self,
+        numbers: [u32; N],
+    ) -> Result<[Option<Message<'a>>; N], WireError> {
+        let mut found = [None; N];
+        for field in self.fields() {
+            let field = field?;
+            let place = numbers.iter().position(|&number| number == field.number);
+            if let (Some(place), Value::Bytes(body)) = (place, field.value) {
+                found[place] = Some(body);
+            }
+        }
+        Ok(found)
     }
 
     /// The bytes of a whole file.
@@ -307,14 +339,7 @@ pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, W
 
 /// The last string of a field in a message; empty if there is none.
 pub(crate) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8], WireError> {
-    let mut found: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            found = body.bytes;
-        }
-    }
-    Ok(found)
+    Ok(message.last(number)?.map_or(&[], |body| body.bytes))
 }
 
 /// Appends a varint.

@@ -5,7 +5,6 @@ use passdock_ir::{Entity, Function};
 
 use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
 
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
@@ -25,7 +24,6 @@ impl FunctionWriter<'_> {
     /// record and attribute if there is one.
     pub(super) fn attr(
         &mut self,
-        chain: &mut Chain,
         number: u32,
         op: OpId,
         attr: &Attr,
@@ -34,24 +32,24 @@ impl FunctionWriter<'_> {
         if let Some((record, old)) = original
             && self.is_same(attr, old)?
         {
-            self.store.copy(chain, record);
+            self.store.copy(record);
             return Ok(());
         }
         let name = self.f.text(attr.name);
         if attr.kind == AttrKind::OPAQUE {
             self.check_opaque(op, attr)?;
-            let mark = self.store.begin(chain);
-            self.store.bytes(chain, self.f.bytes_in(attr.list));
-            self.store.end(chain, mark, number);
+            let mark = self.store.begin();
+            self.store.bytes(self.f.bytes_in(attr.list));
+            self.store.end(mark, number);
             return Ok(());
         }
         let code = self.type_code(attr)?;
-        let mark = self.store.begin(chain);
+        let mark = self.store.begin();
         let Some((_, old)) = original else {
-            self.store.field(chain, attr::NAME, name.as_bytes());
-            self.value(chain, op, attr, None)?;
-            self.type_field(chain, code);
-            self.store.end(chain, mark, number);
+            self.store.field(attr::NAME, name.as_bytes());
+            self.value(op, attr, None)?;
+            self.type_field(code);
+            self.store.end(mark, number);
             return Ok(());
         };
         // In old files no type stands; without one, a list of nothing wouldn't be a list.
@@ -60,33 +58,33 @@ impl FunctionWriter<'_> {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, Value::Bytes(_)) => {
-                    self.store.field(chain, attr::NAME, name.as_bytes());
+                    self.store.field(attr::NAME, name.as_bytes());
                 }
                 (attr::TYPE, Value::Varint(_)) => {
                     typed = true;
-                    self.type_field(chain, code);
+                    self.type_field(code);
                 }
                 (attr::REF_ATTR_NAME, Value::Bytes(body))
                     if body.bytes.is_empty() && attr.kind != AttrKind::REFERENCE =>
                 {
-                    self.store.copy(chain, field.record);
+                    self.store.copy(field.record);
                 }
                 (number, value) if number == attr::REF_ATTR_NAME || is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
-                        self.value(chain, op, attr, Some(old))?;
+                        self.value(op, attr, Some(old))?;
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         // Where there was no value, ONNX's default was meant.
         if !written && !self.is_same(attr, old)? {
-            self.value(chain, op, attr, Some(old))?;
+            self.value(op, attr, Some(old))?;
         }
         if !typed {
-            self.type_field(chain, code);
+            self.type_field(code);
         }
-        self.store.end(chain, mark, number);
+        self.store.end(mark, number);
         Ok(())
     }
 
@@ -117,10 +115,10 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn type_field(&mut self, chain: &mut Chain, code: u32) {
+    fn type_field(&mut self, code: u32) {
         let mut bytes = Vec::new();
         put_int(&mut bytes, attr::TYPE, code.into());
-        self.store.bytes(chain, &bytes);
+        self.store.bytes(&bytes);
     }
 
     fn type_code(&self, attr: &Attr) -> Result<u32> {
@@ -141,13 +139,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Writes the value's records.
-    fn value(
-        &mut self,
-        chain: &mut Chain,
-        op: OpId,
-        attr: &Attr,
-        old: Option<Attribute<'_>>,
-    ) -> Result {
+    fn value(&mut self, op: OpId, attr: &Attr, old: Option<Attribute<'_>>) -> Result {
         let f = self.f;
         let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
         let one = [attr.bits as u32];
@@ -179,68 +171,62 @@ impl FunctionWriter<'_> {
             }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for &id in ids {
-                    self.tensor_value(chain, number, ConstId(id))?;
+                    self.tensor_value(number, ConstId(id))?;
                 }
             }
             AttrKind::TYPE => {
                 let body = old.map(|old| old.body());
-                self.type_value(chain, number, TypeId(one[0]), body)?;
+                self.type_value(number, TypeId(one[0]), body)?;
             }
             AttrKind::TYPES => {
                 let mut bodies = old.into_iter().flat_map(|old| old.bodies());
                 for &id in ids {
                     let body = bodies.next().transpose()?;
-                    self.type_value(chain, number, TypeId(id), body)?;
+                    self.type_value(number, TypeId(id), body)?;
                 }
             }
             AttrKind::REGION | AttrKind::REGIONS => {
                 for &id in ids {
-                    self.region_value(chain, number, op, RegionId(id))?;
+                    self.region_value(number, op, RegionId(id))?;
                 }
             }
             _ => {}
         }
-        self.store.bytes(chain, &bytes);
+        self.store.bytes(&bytes);
         Ok(())
     }
 
-    fn tensor_value(&mut self, chain: &mut Chain, number: u32, id: ConstId) -> Result {
+    fn tensor_value(&mut self, number: u32, id: ConstId) -> Result {
         let entity = Entity::Constant(id);
         if let Some(body) = self.span(entity) {
-            self.store.copy_field(chain, number, body);
+            self.store.copy_field(number, body);
             return Ok(());
         }
-        self.tensor(chain, number, id, None, self.original(entity), Some(entity))
+        self.tensor(number, id, None, self.original(entity), Some(entity))
     }
 
-    fn type_value(
-        &mut self,
-        chain: &mut Chain,
-        number: u32,
-        id: TypeId,
-        old: Option<Message<'_>>,
-    ) -> Result {
+    fn type_value(&mut self, number: u32, id: TypeId, old: Option<Message<'_>>) -> Result {
         let mut bytes = Vec::new();
         put_type(self.f, id, &mut bytes)?;
         if let Some(old) = old
             && old.bytes != bytes
             && self.says(old, &bytes)?
         {
-            self.store.copy_field(chain, number, old);
+            self.store.copy_field(number, old);
         } else {
-            self.store.field(chain, number, &bytes);
+            self.store.field(number, &bytes);
         }
         Ok(())
     }
 
-    fn region_value(&mut self, chain: &mut Chain, number: u32, op: OpId, id: RegionId) -> Result {
+    fn region_value(&mut self, number: u32, op: OpId, id: RegionId) -> Result {
         if let Some(&done) = self.done.get(&id) {
-            self.store.message(chain, number, done);
+            self.store.message(number, done);
             return Ok(());
         }
         match self.span(Entity::Region(id)) {
             Some(body) => {
-                self.store.copy_field(chain, number, body);
+                self.store.copy_field(number, body);
                 Ok(())
             }
             None => {
