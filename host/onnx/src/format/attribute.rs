@@ -179,6 +179,11 @@ impl<'a> Attribute<'a> {
         })
     }
 
+    /// The strings of its value, in order.
+    pub(crate) fn texts(self) -> Result<Vec<&'a [u8]>> {
+        self.bodies().map(|body| Ok(body?.bytes)).collect()
+    }
+
     /// The message or string of a kind that has one.
     pub(crate) fn body(self) -> Message<'a> {
         match self.single {

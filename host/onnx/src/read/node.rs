@@ -31,11 +31,7 @@ impl<'a> Decoded<'a> {
         match attribute.kind {
             AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
             AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
-            AttrKind::STRINGS => {
-                for body in attribute.bodies() {
-                    decoded.strings.push(body?.bytes);
-                }
-            }
+            AttrKind::STRINGS => decoded.strings = attribute.texts()?,
             _ => {}
         }
         Ok(decoded)
@@ -417,10 +413,7 @@ fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
             string_data(&[attribute.body().bytes]),
         ),
         ("value_strings", AttrKind::STRINGS) => {
-            let texts: Vec<&[u8]> = attribute
-                .bodies()
-                .map(|body| body.map(|body| body.bytes))
-                .collect::<std::result::Result<_, _>>()?;
+            let texts = attribute.texts()?;
             (DType::STRING, list(texts.len()), string_data(&texts))
         }
         _ => return Ok(None),

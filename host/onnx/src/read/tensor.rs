@@ -11,6 +11,7 @@ use crate::file::source::Source;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::{name_of, quoted, read_pair};
 use crate::format::schema::tensor;
+use crate::format::tensor::EXTERNAL;
 use crate::format::typed::{decode, records_len, string_len, typed_field};
 use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
@@ -82,7 +83,7 @@ impl<'a> Context<'a> {
                 (tensor::NAME, Value::Bytes(body)) => found.name = Some(body),
                 (tensor::RAW_DATA, Value::Bytes(body)) => found.raw = Some(body),
                 (tensor::EXTERNAL_DATA, Value::Bytes(body)) => read_entry(body, &mut found)?,
-                (tensor::DATA_LOCATION, Value::Varint(code)) => found.external = code == 1,
+                (tensor::DATA_LOCATION, Value::Varint(code)) => found.external = code == EXTERNAL,
                 _ => {}
             }
         }

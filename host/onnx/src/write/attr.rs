@@ -9,7 +9,7 @@ use super::writer::FunctionWriter;
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
 use crate::format::types::put_type;
-use crate::format::wire::{Message, Value, put_bytes, put_float, put_int};
+use crate::format::wire::{Message, Value, fields_of, put_bytes, put_float, put_int};
 
 /// The ids of the entities in an attribute: those of its list, or `one`.
 fn entity_ids<'a>(f: &'a Function, attr: &Attr, one: &'a [u32; 1]) -> &'a [u32] {
@@ -38,23 +38,19 @@ impl FunctionWriter<'_> {
         let name = self.f.text(attr.name);
         if attr.kind == AttrKind::OPAQUE {
             self.check_opaque(op, attr)?;
-            let mark = self.store.begin();
-            self.store.bytes(self.f.bytes_in(attr.list));
-            self.store.end(mark, number);
+            self.store.field(number, self.f.bytes_in(attr.list));
             return Ok(());
         }
         let code = self.type_code(attr)?;
+        let old = original.map(|(_, old)| old);
         let mark = self.store.begin();
-        let Some((_, old)) = original else {
+        if old.is_none() {
             self.store.field(attr::NAME, name.as_bytes());
-            self.value(op, attr, None)?;
-            self.type_field(code);
-            self.store.end(mark, number);
-            return Ok(());
-        };
+        }
         // In old files no type stands; without one, a list of nothing wouldn't be a list.
-        let (mut written, mut typed) = (false, attr.list.len > 0 || !is_list(attr.kind));
-        for field in old.message.fields() {
+        let mut typed = old.is_some() && (attr.list.len > 0 || !is_list(attr.kind));
+        let mut written = false;
+        for field in fields_of(old.map(|old| old.message)) {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, Value::Bytes(_)) => {
@@ -71,15 +67,16 @@ impl FunctionWriter<'_> {
                 }
                 (number, value) if number == attr::REF_ATTR_NAME || is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
-                        self.value(op, attr, Some(old))?;
+                        self.value(op, attr, old)?;
                     }
                 }
                 _ => self.store.copy(field.record),
             }
         }
         // Where there was no value, ONNX's default was meant.
-        if !written && !self.is_same(attr, old)? {
-            self.value(op, attr, Some(old))?;
+        let same = old.map(|old| self.is_same(attr, old)).transpose()?;
+        if !written && same != Some(true) {
+            self.value(op, attr, old)?;
         }
         if !typed {
             self.type_field(code);
@@ -116,9 +113,7 @@ impl FunctionWriter<'_> {
     }
 
     fn type_field(&mut self, code: u32) {
-        let mut bytes = Vec::new();
-        put_int(&mut bytes, attr::TYPE, code.into());
-        self.store.bytes(&bytes);
+        self.store.put(|to| put_int(to, attr::TYPE, code.into()));
     }
 
     fn type_code(&self, attr: &Attr) -> Result<u32> {
@@ -144,42 +139,15 @@ impl FunctionWriter<'_> {
         let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
         let one = [attr.bits as u32];
         let ids = entity_ids(f, attr, &one);
-        let mut bytes = Vec::new();
         match attr.kind {
-            AttrKind::INT => put_int(&mut bytes, number, attr.bits as i64),
-            AttrKind::FLOAT => put_float(&mut bytes, number, attr.bits as u32),
-            AttrKind::STRING => put_bytes(&mut bytes, number, f.bytes_in(attr.list)),
-            AttrKind::REFERENCE => {
-                put_bytes(
-                    &mut bytes,
-                    number,
-                    f.text(SymbolId(attr.bits as u32)).as_bytes(),
-                );
-            }
-            AttrKind::INTS => {
-                f.ints_in(attr.list)
-                    .iter()
-                    .for_each(|&int| put_int(&mut bytes, number, int));
-            }
-            AttrKind::FLOATS => f
-                .floats_in(attr.list)
-                .iter()
-                .for_each(|float| put_float(&mut bytes, number, float.to_bits())),
-            AttrKind::STRINGS => {
-                f.strings_in(attr.list)
-                    .for_each(|text| put_bytes(&mut bytes, number, text));
-            }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for &id in ids {
                     self.tensor_value(number, ConstId(id))?;
                 }
             }
-            AttrKind::TYPE => {
-                let body = old.map(|old| old.body());
-                self.type_value(number, TypeId(one[0]), body)?;
-            }
-            AttrKind::TYPES => {
-                let mut bodies = old.into_iter().flat_map(|old| old.bodies());
+            AttrKind::TYPE | AttrKind::TYPES => {
+                let old = old.filter(|old| old.kind == attr.kind);
+                let mut bodies = old.into_iter().flat_map(Attribute::bodies);
                 for &id in ids {
                     let body = bodies.next().transpose()?;
                     self.type_value(number, TypeId(id), body)?;
@@ -190,9 +158,8 @@ impl FunctionWriter<'_> {
                     self.region_value(number, op, RegionId(id))?;
                 }
             }
-            _ => {}
+            _ => self.store.put(|to| put_plain(to, number, f, attr)),
         }
-        self.store.bytes(&bytes);
         Ok(())
     }
 
@@ -267,13 +234,7 @@ impl FunctionWriter<'_> {
                     .map(bits)
                     .eq(floats.iter().map(bits))
             }
-            AttrKind::STRINGS => {
-                let mut texts = Vec::new();
-                for body in old.bodies() {
-                    texts.push(body?.bytes);
-                }
-                f.strings_in(attr.list).eq(texts)
-            }
+            AttrKind::STRINGS => f.strings_in(attr.list).eq(old.texts()?),
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
                 self.are_originals(origins, old)?
@@ -315,5 +276,31 @@ impl FunctionWriter<'_> {
             }
         }
         Ok(bodies.next().is_none())
+    }
+}
+
+/// Appends the records of numbers and strings.
+fn put_plain(to: &mut Vec<u8>, number: u32, f: &Function, attr: &Attr) {
+    match attr.kind {
+        AttrKind::INT => put_int(to, number, attr.bits as i64),
+        AttrKind::FLOAT => put_float(to, number, attr.bits as u32),
+        AttrKind::STRING => put_bytes(to, number, f.bytes_in(attr.list)),
+        AttrKind::REFERENCE => {
+            let name = f.text(SymbolId(attr.bits as u32));
+            put_bytes(to, number, name.as_bytes());
+        }
+        AttrKind::INTS => {
+            let ints = f.ints_in(attr.list).iter();
+            ints.for_each(|&int| put_int(to, number, int));
+        }
+        AttrKind::FLOATS => {
+            let floats = f.floats_in(attr.list).iter();
+            floats.for_each(|float| put_float(to, number, float.to_bits()));
+        }
+        AttrKind::STRINGS => {
+            let texts = f.strings_in(attr.list);
+            texts.for_each(|text| put_bytes(to, number, text));
+        }
+        _ => {}
     }
 }

@@ -9,7 +9,7 @@ use crate::extras::kept::Kept;
 use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
-use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, put_external, stands_at};
+use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
 use crate::format::typed::{is_data, put_typed, split_strings};
 use crate::format::wire::{
     Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
@@ -63,8 +63,7 @@ impl<'w> FunctionWriter<'w> {
         let detached = original.is_none_or(Message::is_detached);
         let encode = detached || home.is_some();
         let form = match (home, original) {
-            (Some(Home::At { .. }), _) => DataForm::Moved,
-            (_, Some(original)) if detached => DataForm::left(original)?,
+            (Some(Home::At(_)), _) => DataForm::Moved,
             (_, Some(original)) => DataForm::of(original)?,
             (_, None) => DataForm::Raw,
         };
@@ -96,14 +95,8 @@ impl<'w> FunctionWriter<'w> {
         if let (false, Some(name)) = (named, name) {
             self.store.field(tensor::NAME, name.as_bytes());
         }
-        if let Some(Home::At {
-            location,
-            offset,
-            len,
-        }) = home
-        {
-            let bytes = put_external(location, *offset, *len);
-            self.store.bytes(&bytes);
+        if let Some(Home::At(place)) = home {
+            self.store.put(|to| place.put(to));
         }
         if let Some(entity) = entity {
             self.texts(entity, doc::TENSOR);
@@ -117,36 +110,30 @@ impl<'w> FunctionWriter<'w> {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
         let dims = self.f.static_shape(ty).unwrap_or_default();
-        let mut head = Vec::new();
-        for &dim in &dims {
-            put_int(&mut head, tensor::DIMS, dim);
-        }
         let whole = original.filter(|original| !original.is_detached());
-        let there = has_field(whole, tensor::DATA_TYPE)?;
-        if dtype != DType::NONE || there {
-            put_int(&mut head, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
-        }
-        let data = self.f.constant_data(id).clone();
-        let external = has_field(original, tensor::EXTERNAL_DATA)?;
+        let is_typed = dtype != DType::NONE || has_field(whole, tensor::DATA_TYPE)?;
+        self.store.put(|to| {
+            dims.iter().for_each(|&dim| put_int(to, tensor::DIMS, dim));
+            if is_typed {
+                put_int(to, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
+            }
+        });
         match form {
-            DataForm::Moved => self.store.bytes(&head),
+            DataForm::Moved => {}
             DataForm::External => {
-                self.store.bytes(&head);
+                let external = has_field(original, tensor::EXTERNAL_DATA)?;
                 for key in EXTERNAL_KEYS.iter().filter(|_| !external) {
                     let mut entry = Vec::new();
                     put_bytes(&mut entry, entry::KEY, key);
-                    let entry = Message::detached(&entry);
-                    self.external_entry(id, entry)?;
+                    self.external_entry(id, Message::detached(&entry))?;
                 }
             }
             DataForm::Raw if dtype != DType::STRING => {
-                self.store.bytes(&head);
-                self.store.hold(tensor::RAW_DATA, &data);
+                self.store.hold(tensor::RAW_DATA, self.f.constant_data(id));
             }
             _ => {
-                let bytes = data.bytes().map_err(OnnxError::new)?;
-                put_typed(&mut head, dtype, bytes, self.elements(id))?;
-                self.store.bytes(&head);
+                let (bytes, count) = self.elements(id)?;
+                self.store.put(|to| put_typed(to, dtype, bytes, count))?;
             }
         }
         Ok(())
@@ -183,13 +170,15 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    fn elements(&self, id: ConstId) -> u64 {
-        let dims = self
-            .f
-            .static_shape(self.f.constant(id).ty)
-            .unwrap_or_default();
-        dims.iter()
-            .fold(1, |all, &dim| all.saturating_mul(dim as u64))
+    /// The bytes of a constant, and the number of its elements.
+    fn elements(&self, id: ConstId) -> Result<(&'w [u8], u64)> {
+        let f = self.f;
+        let dims = f.static_shape(f.constant(id).ty).unwrap_or_default();
+        let count = dims
+            .iter()
+            .map(|&dim| dim as u64)
+            .fold(1, u64::saturating_mul);
+        Ok((f.constant_data(id).bytes().map_err(OnnxError::new)?, count))
     }
 
     /// Writes a constant as a `Constant` node, over the original node if there is one.
@@ -199,20 +188,13 @@ impl<'w> FunctionWriter<'w> {
         id: ConstId,
         original: Option<Message<'_>>,
     ) -> Result {
-        let record = *self.f.constant(id);
-        let name = self.name(record.value);
+        let name = self.name(self.f.constant(id).value);
         let mark = self.store.begin();
-        let Some(original) = original else {
-            // Added, if it isn't what a text says of one that was there.
-            self.added_nodes |= !is_imported(self.f, id);
-            self.constant_parts(id, true)?;
-            self.texts(Entity::Constant(id), doc::NODE);
-            self.store.end(mark, number);
-            return Ok(());
-        };
-        let detached = original.is_detached();
+        // Added, if it isn't what a text says of one that was there.
+        self.added_nodes |= original.is_none() && !is_imported(self.f, id);
+        let detached = original.is_none_or(Message::is_detached);
         let mut valued = false;
-        for field in original.fields() {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value) {
                 (node::OUTPUT, Value::Bytes(_)) => self.store.text(field, name),
@@ -250,16 +232,13 @@ impl<'w> FunctionWriter<'w> {
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
         let inner = self.store.begin();
         self.store.field(attr::NAME, name.as_bytes());
-        let mut rest = Vec::new();
         if field == attr::T {
             self.tensor(attr::T, id, None, None, None)?;
         } else {
-            let data = self.f.constant_data(id);
-            let bytes = data.bytes().map_err(OnnxError::new)?;
-            put_plain(&mut rest, field, bytes, self.elements(id));
+            let (bytes, count) = self.elements(id)?;
+            self.store.put(|to| put_plain(to, field, bytes, count));
         }
-        put_int(&mut rest, attr::TYPE, kind.into());
-        self.store.bytes(&rest);
+        self.store.put(|to| put_int(to, attr::TYPE, kind.into()));
         self.store.end(inner, node::ATTRIBUTE);
         Ok(())
     }
@@ -279,11 +258,8 @@ impl<'w> FunctionWriter<'w> {
                 }
                 (number, value) if is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
-                        let data = self.f.constant_data(id).clone();
-                        let bytes = data.bytes().map_err(OnnxError::new)?;
-                        let mut plain = Vec::new();
-                        put_plain(&mut plain, number, bytes, self.elements(id));
-                        self.store.bytes(&plain);
+                        let (bytes, count) = self.elements(id)?;
+                        self.store.put(|to| put_plain(to, number, bytes, count));
                     }
                 }
                 _ => self.store.copy(field.record),
