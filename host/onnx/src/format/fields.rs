@@ -40,16 +40,8 @@ pub(crate) fn quoted(name: &[u8]) -> String {
 
 /// The key and value of a `StringStringEntryProto`; "" where there is none.
 pub(crate) fn read_pair(message: Message<'_>) -> Result<(&str, &str)> {
-    let (mut key, mut value) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
-            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
-            _ => {}
-        }
-    }
-    Ok((key, value))
+    let [key, value] = message.lasts([entry::KEY, entry::VALUE])?;
+    Ok((key.map_or(Ok(""), text)?, value.map_or(Ok(""), text)?))
 }
 
 /// Appends the fields of a `StringStringEntryProto`.

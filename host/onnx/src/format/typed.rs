@@ -7,10 +7,9 @@
 use passdock_abi::DType;
 
 use super::error::{OnnxError, Result};
+use super::fields::bodies;
 use super::schema::tensor;
-use super::wire::{
-    Message, Value, push_fixed32, push_fixed64, push_varints, put_bytes, put_head, put_varint,
-};
+use super::wire::{Message, push_fixed, push_varints, put_bytes, put_head, put_varint};
 
 /// The field that holds elements of a type when they aren't raw; `None`: unknown to this version.
 pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
@@ -28,7 +27,11 @@ pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
 /// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
 pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
-        return records(tensor);
+        let mut bytes = Vec::new();
+        for record in records(tensor) {
+            bytes.extend_from_slice(record?.bytes);
+        }
+        return Ok(bytes);
     };
     if dtype == DType::STRING {
         return strings(tensor);
@@ -41,8 +44,8 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
             continue;
         }
         match number {
-            tensor::FLOAT_DATA => push_fixed32(field.value, &mut bytes)?,
-            tensor::DOUBLE_DATA => push_fixed64(field.value, &mut bytes)?,
+            tensor::FLOAT_DATA => push_fixed(field.value, 4, &mut bytes)?,
+            tensor::DOUBLE_DATA => push_fixed(field.value, 8, &mut bytes)?,
             _ => push_varints(field.value, &mut ints)?,
         };
     }
@@ -59,28 +62,17 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
     Ok(bytes)
 }
 
-/// The data of a tensor whose type isn't known, as it stands in the file.
-fn records(tensor: Message<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for field in tensor.fields() {
-        let field = field?;
-        if is_data(field.number) {
-            bytes.extend_from_slice(field.record.bytes);
-        }
-    }
-    Ok(bytes)
+/// The records with the data of a tensor, which are all that is known of it where its type isn't.
+fn records(tensor: Message<'_>) -> impl Iterator<Item = Result<Message<'_>>> {
+    tensor.fields().filter_map(|field| match field {
+        Ok(field) => is_data(field.number).then_some(Ok(field.record)),
+        Err(error) => Some(Err(error.into())),
+    })
 }
 
-/// The number of bytes that [`records`] makes.
+/// The number of bytes of the data of a tensor whose type isn't known.
 pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
-    let mut len = 0;
-    for field in tensor.fields() {
-        let field = field?;
-        if is_data(field.number) {
-            len += field.record.len();
-        }
-    }
-    Ok(len)
+    records(tensor).map(|record| Ok(record?.len())).sum()
 }
 
 /// Whether a tensor's field holds its data.
@@ -141,12 +133,9 @@ fn unpack_sixes(bytes: &[u8], count: u64) -> Vec<u8> {
 /// The number of strings in a tensor, and the number of bytes of the IR's form of them.
 pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     let (mut count, mut len) = (0, 8);
-    for field in tensor.fields() {
-        let field = field?;
-        if let (tensor::STRING_DATA, Value::Bytes(text)) = (field.number, field.value) {
-            count += 1;
-            len += 8 + text.len();
-        }
+    for text in bodies(tensor, tensor::STRING_DATA) {
+        count += 1;
+        len += 8 + text?.len();
     }
     Ok((count, len))
 }
@@ -155,21 +144,13 @@ fn strings(tensor: Message<'_>) -> Result<Vec<u8>> {
     let (_, len) = string_len(tensor)?;
     let mut bytes = Vec::with_capacity(len as usize);
     let mut end = 0_u64;
-    let texts = || {
-        tensor
-            .fields()
-            .map_while(std::result::Result::ok)
-            .filter_map(|field| match (field.number, field.value) {
-                (tensor::STRING_DATA, Value::Bytes(text)) => Some(text.bytes),
-                _ => None,
-            })
-    };
+    let texts = || bodies(tensor, tensor::STRING_DATA).map_while(Result::ok);
     bytes.extend_from_slice(&end.to_le_bytes());
     for text in texts() {
-        end += text.len() as u64;
+        end += text.len();
         bytes.extend_from_slice(&end.to_le_bytes());
     }
-    texts().for_each(|text| bytes.extend_from_slice(text));
+    texts().for_each(|text| bytes.extend_from_slice(text.bytes));
     Ok(bytes)
 }
 

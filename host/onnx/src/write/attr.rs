@@ -220,19 +220,10 @@ impl FunctionWriter<'_> {
                 f.text(SymbolId(attr.bits as u32)).as_bytes() == old.body().bytes
                     && AttrKind(attr.flags >> 16) == old.referred
             }
-            AttrKind::INTS => {
-                let mut ints = Vec::new();
-                read_ints(old, &mut ints)?;
-                f.ints_in(attr.list) == ints
-            }
+            AttrKind::INTS => f.ints_in(attr.list) == read_ints(old)?,
             AttrKind::FLOATS => {
-                let mut floats = Vec::new();
-                read_floats(old, &mut floats)?;
-                let bits = |float: &f32| float.to_bits();
-                f.floats_in(attr.list)
-                    .iter()
-                    .map(bits)
-                    .eq(floats.iter().map(bits))
+                let (own, bits) = (f.floats_in(attr.list).iter(), |float: &f32| float.to_bits());
+                own.map(bits).eq(read_floats(old)?.iter().map(bits))
             }
             AttrKind::STRINGS => f.strings_in(attr.list).eq(old.texts()?),
             AttrKind::TENSOR | AttrKind::TENSORS => {

@@ -311,10 +311,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Documentation and metadata, which attributes of the function are too.
     fn function_texts(&mut self, body: &mut Body<'_>, entity: Entity, carried: Carried<'_>) {
-        let [doc, metadata] = match body.kind {
-            BodyKind::Graph => doc::GRAPH,
-            BodyKind::Function => doc::FUNCTION,
-        };
+        let [doc, metadata] = body.kind.texts();
         let extras = self.f.origins().extras(entity);
         if let Some(text) = extras.and_then(|extras| extras.doc.as_deref()) {
             self.store.field(doc, text.as_bytes());

@@ -145,15 +145,11 @@ impl<'w> FunctionWriter<'w> {
         kind: BodyKind,
         record: Option<Field<'w>>,
     ) -> Result {
-        if let Some(field) = record {
-            let old = match kind {
-                BodyKind::Graph => string_of(field.body(), value_info::NAME)?,
-                BodyKind::Function => field.body().bytes,
-            };
-            if old == name.as_bytes() {
-                self.store.copy(field.record);
-                return Ok(());
-            }
+        if let Some(field) = record
+            && kind.port_name(field.body())? == name.as_bytes()
+        {
+            self.store.copy(field.record);
+            return Ok(());
         }
         match kind {
             BodyKind::Graph => self.info(number, name, ty, self.original(entity), Some(entity))?,
@@ -390,6 +386,6 @@ impl<'w> FunctionWriter<'w> {
 
 /// The name of a sparse initializer: that of its values.
 fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
-    let values = bodies(message, sparse::VALUES).last().transpose()?;
+    let values = message.last(sparse::VALUES)?;
     Ok(values.map_or(Ok(&[][..]), |values| string_of(values, tensor::NAME))?)
 }
