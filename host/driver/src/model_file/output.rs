@@ -164,7 +164,7 @@ fn write_onnx(
     };
     let mut writing = passdock_onnx::WriteOptions {
         drop_spans: options.drop_spans,
-        external: options.external_data.into(),
+        external: options.external_data,
         data_file: None,
         moved: &[],
     };
