@@ -5,6 +5,7 @@
 //! file has.
 
 use passdock_abi::DType;
+use passdock_ir::constant::{string_data, string_elements};
 
 use super::error::{OnnxError, Result};
 use super::fields::bodies;
@@ -34,7 +35,8 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
         return Ok(bytes);
     };
     if dtype == DType::STRING {
-        return strings(tensor);
+        let texts = bodies(tensor, tensor::STRING_DATA).map(|text| Ok(text?.bytes));
+        return Ok(string_data(&texts.collect::<Result<Vec<_>>>()?));
     }
     let mut bytes = Vec::new();
     let mut ints = Vec::new();
@@ -140,34 +142,6 @@ pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     Ok((count, len))
 }
 
-fn strings(tensor: Message<'_>) -> Result<Vec<u8>> {
-    let (_, len) = string_len(tensor)?;
-    let mut bytes = Vec::with_capacity(len as usize);
-    let mut end = 0_u64;
-    let texts = || bodies(tensor, tensor::STRING_DATA).map_while(Result::ok);
-    bytes.extend_from_slice(&end.to_le_bytes());
-    for text in texts() {
-        end += text.len();
-        bytes.extend_from_slice(&end.to_le_bytes());
-    }
-    texts().for_each(|text| bytes.extend_from_slice(text.bytes));
-    Ok(bytes)
-}
-
-/// The strings of the IR's form; `None` if the bytes aren't of that form.
-pub(crate) fn split_strings(bytes: &[u8], count: u64) -> Option<Vec<&[u8]>> {
-    let head = usize::try_from(count.checked_add(1)?.checked_mul(8)?).ok()?;
-    let offsets = bytes.get(..head)?;
-    let pool = &bytes[head..];
-    let offset = |at: usize| {
-        let word = offsets[at * 8..].first_chunk::<8>()?;
-        usize::try_from(u64::from_le_bytes(*word)).ok()
-    };
-    (0..count as usize)
-        .map(|at| pool.get(offset(at)?..offset(at + 1)?))
-        .collect()
-}
-
 /// Appends the typed field for these bytes, packed. Of a type that isn't known they are the field.
 pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64) -> Result {
     let Some(number) = typed_field(dtype) else {
@@ -175,9 +149,9 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
         return Ok(());
     };
     if dtype == DType::STRING {
-        let texts = split_strings(bytes, count)
+        let texts = string_elements(bytes, count)
             .ok_or_else(|| OnnxError::new("the bytes of a string constant aren't well formed"))?;
-        texts.iter().for_each(|text| put_bytes(to, number, text));
+        texts.for_each(|text| put_bytes(to, number, text));
         return Ok(());
     }
     if bytes.is_empty() {
@@ -257,13 +231,16 @@ mod tests {
                 .chain(*b"abc")
                 .collect()
         };
-        assert_eq!(
-            split_strings(&bytes(&[0, 1, 3]), 2),
-            Some(vec![&b"a"[..], b"bc"])
-        );
+        let put = |bytes: &[u8], count| {
+            let mut record = Vec::new();
+            let put = put_typed(&mut record, DType::STRING, bytes, count);
+            put.is_ok().then_some(record)
+        };
+        let good = put(&bytes(&[0, 1, 3]), 2);
+        assert_eq!(good.as_deref(), Some(&b"\x32\x01a\x32\x02bc"[..]));
         for bad in [&[0, 1, 4][..], &[2, 1, 3], &[0]] {
-            assert_eq!(split_strings(&bytes(bad), 2), None, "{bad:?}");
+            assert_eq!(put(&bytes(bad), 2), None, "{bad:?}");
         }
-        assert_eq!(split_strings(&[], u64::MAX), None);
+        assert_eq!(put(&[], u64::MAX), None);
     }
 }

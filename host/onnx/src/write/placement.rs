@@ -77,10 +77,6 @@ impl Placement {
             .iter()
             .map(|file| (file.name(), file.location()))
             .collect();
-        let location = |data: &ConstantData| match data.payload() {
-            Payload::External { source, .. } => locations.get(source.name()).copied(),
-            _ => None,
-        };
         let moved: FxHashMap<&str, &str> = options
             .moved
             .iter()
@@ -96,7 +92,8 @@ impl Placement {
             }
             let data = main.constant_data(id);
             let new = !is_imported(main, id);
-            let place = location(data);
+            let external = data.external();
+            let place = external.and_then(|(source, ..)| locations.get(source.name()).copied());
             match options.external {
                 ExternalData::None if place.is_some() => {
                     placement.homes.insert(id, Home::Inline);
@@ -107,18 +104,16 @@ impl Placement {
                         moving.push(id);
                     }
                 }
-                _ => match (place, data.payload()) {
+                _ => match (place, external) {
                     (Some(place), _) if options.data_file == Some(place) => there.push(id),
                     // A pass's copy of a constant: a second reference.
-                    (Some(place), &Payload::External { offset, len, .. }) if new => {
+                    (Some(place), Some((_, offset, len))) if new => {
                         placement.put(id, place, offset, len);
                     }
-                    (Some(_), _) => {}
-                    (None, _) => {
-                        if new && data.len() >= SMALL_NEW && !locations.is_empty() {
-                            moving.push(id);
-                        }
+                    (None, _) if new && data.len() >= SMALL_NEW && !locations.is_empty() => {
+                        moving.push(id);
                     }
+                    _ => {}
                 },
             }
         }
@@ -190,12 +185,7 @@ impl Placement {
         for f in module.functions() {
             let is_main = std::ptr::eq(&**f, main);
             for (id, record) in f.live_constants() {
-                let Payload::External {
-                    source,
-                    offset,
-                    len,
-                } = f.constant_data(id).payload()
-                else {
+                let Some((source, offset, len)) = f.constant_data(id).external() else {
                     continue;
                 };
                 let stays = match self.homes.get(&id).filter(|_| is_main) {
@@ -214,7 +204,7 @@ impl Placement {
                 if let Some(location) = moved.get(files[at].location())
                     && can_move
                 {
-                    self.put(id, *location, *offset, *len);
+                    self.put(id, *location, offset, len);
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType};
-use passdock_ir::{Entity, Payload};
+use passdock_ir::Entity;
+use passdock_ir::constant::string_elements;
 
 use super::placement::Home;
 use super::writer::FunctionWriter;
@@ -10,7 +11,7 @@ use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
-use crate::format::typed::{is_data, put_typed, split_strings};
+use crate::format::typed::{is_data, put_typed};
 use crate::format::wire::{
     Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
     string_of,
@@ -142,13 +143,7 @@ impl<'w> FunctionWriter<'w> {
     /// Writes one key of external data with its value; a value that is there says more than the IR.
     fn external_entry(&mut self, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
-        let data = self.f.constant_data(id).clone();
-        let Payload::External {
-            source,
-            offset,
-            len,
-        } = data.payload()
-        else {
+        let Some((source, offset, len)) = self.f.constant_data(id).external() else {
             let what = "the `extra` of a constant says that its data is in a file of its own, and it \
                         isn't `external`; without the `extra` it goes into the model";
             return Err(OnnxError::new(what));
@@ -291,9 +286,9 @@ fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
             to.extend(packed);
         }
         attr::FLOATS => put_bytes(to, attr::FLOATS, bytes),
-        _ => split_strings(bytes, count)
-            .unwrap_or_default()
-            .iter()
-            .for_each(|text| put_bytes(to, number, text)),
+        _ => {
+            let texts = string_elements(bytes, count).into_iter().flatten();
+            texts.for_each(|text| put_bytes(to, number, text));
+        }
     }
 }
