@@ -15,7 +15,7 @@ use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
 use crate::format::typed::{is_data, typed_field};
-use crate::format::types::{dtype, put_type, read_type};
+use crate::format::types::{dtype, encode_type, read_type};
 use crate::format::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
 
 /// A message without what the IR says itself.
@@ -348,9 +348,7 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
             (of, Value::Bytes(body)) if of == number && types => {
                 values += 1;
                 let id = read_type(f, body)?;
-                let mut encoded = Vec::new();
-                put_type(f, id, &mut encoded)?;
-                plain &= encoded == body.bytes;
+                plain &= encode_type(f, id)? == body.bytes;
                 rest.extend(field.record.bytes);
             }
             (of, value) if of == number && (of == attr::REF_ATTR_NAME || is_value(of, value)) => {

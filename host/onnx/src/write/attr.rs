@@ -8,7 +8,7 @@ use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_float
 use super::writer::FunctionWriter;
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
-use crate::format::types::put_type;
+use crate::format::types::encode_type;
 use crate::format::wire::{Message, Value, fields_of, put_bytes, put_float, put_int};
 
 /// The ids of the entities in an attribute: those of its list, or `one`.
@@ -173,8 +173,7 @@ impl FunctionWriter<'_> {
     }
 
     fn type_value(&mut self, number: u32, id: TypeId, old: Option<Message<'_>>) -> Result {
-        let mut bytes = Vec::new();
-        put_type(self.f, id, &mut bytes)?;
+        let bytes = encode_type(self.f, id)?;
         if let Some(old) = old
             && old.bytes != bytes
             && self.says(old, &bytes)?
@@ -240,8 +239,7 @@ impl FunctionWriter<'_> {
             AttrKind::TYPE | AttrKind::TYPES => {
                 let mut bodies = old.bodies();
                 for &id in ids {
-                    let mut bytes = Vec::new();
-                    put_type(f, TypeId(id), &mut bytes)?;
+                    let bytes = encode_type(f, TypeId(id))?;
                     match bodies.next().transpose()? {
                         Some(body) if self.says(body, &bytes)? => {}
                         _ => return Ok(false),

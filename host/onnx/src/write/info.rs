@@ -8,7 +8,7 @@ use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::error::Result;
 use crate::format::schema::{doc, graph, value_info};
-use crate::format::types::{put_type, read_type};
+use crate::format::types::{encode_type, read_type};
 use crate::format::wire::{Field, Message, Value, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
@@ -22,10 +22,7 @@ impl<'w> FunctionWriter<'w> {
         original: Option<Message<'_>>,
         entity: Option<Entity>,
     ) -> Result {
-        let mut encoded = Vec::new();
-        if ty.is_some() {
-            put_type(self.f, ty, &mut encoded)?;
-        }
+        let encoded = encode_type(self.f, ty)?;
         let (mut named, mut typed) = (false, encoded.is_empty());
         let mark = self.store.begin();
         for field in fields_of(original) {
@@ -63,9 +60,7 @@ impl<'w> FunctionWriter<'w> {
     /// Whether a type of the file says what an encoded one does, in other words or with more.
     pub(super) fn says(&mut self, body: Message<'_>, encoded: &[u8]) -> Result<bool> {
         let id = read_type(&mut self.types, body)?;
-        let mut plain = Vec::new();
-        put_type(&self.types, id, &mut plain)?;
-        Ok(plain == encoded)
+        Ok(encode_type(&self.types, id)? == encoded)
     }
 
     /// Writes the value info for a record: the declaration of a live value, or of one that never

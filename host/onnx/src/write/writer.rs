@@ -110,9 +110,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// The bytes of the file that an entity came from.
     pub(super) fn span(&self, entity: Entity) -> Option<Message<'w>> {
-        let origin = self.f.origins().get(entity);
-        let source = self.source.filter(|_| origin.is_some())?;
-        source.message(origin.start, origin.len())
+        self.source?.message(self.f.origins().get(entity))
     }
 
     /// Writes the documentation and metadata of an entity.
