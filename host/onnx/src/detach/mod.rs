@@ -270,16 +270,8 @@ impl<'d> Detacher<'d> {
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
-        let mut places = FxHashMap::default();
-        for (place, &id) in constants.iter().enumerate() {
-            let origin = f.origins().get(Entity::Constant(id));
-            places.insert(origin.start, place);
-        }
-        let args: FxHashMap<u64, usize> = f
-            .args(region)
-            .enumerate()
-            .map(|(place, arg)| (f.origins().get(Entity::Value(arg)).start, place))
-            .collect();
+        let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
+        let args = self.by_start(f.args(region).map(Entity::Value));
         // Constants by name; those that are a parameter's default are that parameter.
         let mut by_name = FxHashMap::default();
         let mut own = Vec::new();
@@ -367,10 +359,7 @@ impl<'d> Detacher<'d> {
         let Some(nodes) = self.sorted.get(&region) else {
             return Ok(());
         };
-        let nodes = nodes.iter().enumerate();
-        let by_start: FxHashMap<u64, usize> = nodes
-            .map(|(place, &entity)| (self.f.origins().get(entity).start, place))
-            .collect();
+        let by_start = self.by_start(nodes.iter().copied());
         let mut order = Vec::new();
         for body in bodies(message, kind.node()) {
             order.extend(by_start.get(&body?.at).copied());
@@ -458,6 +447,12 @@ impl<'d> Detacher<'d> {
             }
         }
         Ok(names)
+    }
+
+    /// The places of entities in their order, by where they stood.
+    fn by_start(&self, entities: impl Iterator<Item = Entity>) -> FxHashMap<u64, usize> {
+        let starts = entities.map(|entity| self.f.origins().get(entity).start);
+        starts.zip(0..).collect()
     }
 
     fn message(&self, entity: Entity) -> Option<Message<'d>> {

@@ -155,6 +155,11 @@ impl<'a> Attribute<'a> {
         }
     }
 
+    /// Whether its value is graphs.
+    pub(crate) fn is_graphs(self) -> bool {
+        matches!(self.kind, AttrKind::REGION | AttrKind::REGIONS)
+    }
+
     /// The records of its value, in order.
     pub(crate) fn items(self) -> impl Iterator<Item = std::result::Result<Value<'a>, WireError>> {
         let number = of_kind(self.kind).map_or(0, |(_, number)| number);

@@ -164,20 +164,17 @@ impl<'a> Importer<'_, 'a> {
 
     fn op(&mut self, frame: &Frame<'a>, name: SymbolId, loc: LocId) -> Result<OpId> {
         let attrs = std::mem::take(&mut self.scratch.attrs);
-        let mut decoded = Vec::new();
-        if !attrs.is_empty() {
-            decoded.reserve(attrs.len());
-            for (index, attribute) in attrs.iter().enumerate() {
-                let done = self.decode(attribute);
-                let place = || named("attribute", index, attribute.message, attr::NAME);
-                decoded.push(done.map_err(|error| error.inside(place()))?);
-            }
+        let mut decoded = Vec::with_capacity(attrs.len());
+        for (index, attribute) in attrs.iter().enumerate() {
+            let done = self.decode(attribute);
+            let place = || named("attribute", index, attribute.message, attr::NAME);
+            decoded.push(done.map_err(|error| error.inside(place()))?);
         }
         let mut new_attrs = Vec::with_capacity(attrs.len());
         let mut graphs = Vec::new();
         for (attribute, decoded) in attrs.iter().zip(&decoded) {
             let name = self.cx.symbols.intern(attribute.name);
-            if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+            if attribute.is_graphs() {
                 for body in attribute.bodies() {
                     graphs.push((name, body?));
                 }
@@ -203,10 +200,7 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(frame.region))?;
-        let regional = |attribute: &Attribute<'_>| {
-            matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS)
-        };
-        if attrs.iter().any(regional) {
+        if attrs.iter().any(|attribute| attribute.is_graphs()) {
             self.attach(op, &attrs, graphs)?;
         }
         drop(new_attrs);
@@ -223,20 +217,14 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result {
         let regions: Vec<RegionId> = self.f.regions_of(op).collect();
         let mut next = 0;
-        for attribute in attrs {
+        for attribute in attrs.iter().filter(|attribute| attribute.is_graphs()) {
             let name = self.cx.symbols.intern(attribute.name);
+            let count = attribute.bodies().count();
             let value = match attribute.kind {
                 AttrKind::REGION => AttrValue::Region(regions[next]),
-                AttrKind::REGIONS => {
-                    let count = attribute.bodies().count();
-                    AttrValue::Regions(&regions[next..next + count])
-                }
-                _ => continue,
+                _ => AttrValue::Regions(&regions[next..next + count]),
             };
-            next += match value {
-                AttrValue::Regions(regions) => regions.len(),
-                _ => 1,
-            };
+            next += count;
             let known = self.f.attr(op, name).map(|attr| attr.kind);
             if known != Some(AttrKind::NONE) {
                 let what = format!("{:?} is there twice, once as a graph", attribute.name);

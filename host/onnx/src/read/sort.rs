@@ -4,7 +4,6 @@
 //! includes what the graphs inside it use from outside, so all graphs are walked together: a use is
 //! an edge in the graph that defines the name, from the node there that contains the use.
 
-use passdock_abi::AttrKind;
 use rustc_hash::FxHashMap;
 
 use crate::format::attribute::Attribute;
@@ -109,7 +108,7 @@ impl<'a> Sorter<'a> {
             };
             for attribute in bodies(node, node::ATTRIBUTE) {
                 let attribute = Attribute::read(attribute?)?;
-                if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+                if attribute.is_graphs() {
                     for body in attribute.bodies() {
                         open.inside.push(body?);
                     }

@@ -29,11 +29,8 @@ impl<'w> FunctionWriter<'w> {
             let what = format!("ONNX has no op `{text}`; lower or remove it before exporting");
             return Err(OnnxError::new(what));
         };
-        let inputs: Vec<&str> = f
-            .operands(op)
-            .iter()
-            .map(|slot| self.name(slot.value))
-            .collect();
+        let operands = f.operands(op).iter();
+        let inputs: Vec<&str> = operands.map(|slot| self.name(slot.value)).collect();
         let outputs: Vec<&str> = f.results(op).map(|value| self.result_name(value)).collect();
         let attrs = self.attrs_of(op)?;
         let attrs = &*attrs;
@@ -41,10 +38,7 @@ impl<'w> FunctionWriter<'w> {
         for (at, attr) in attrs.iter().enumerate() {
             by_name.insert(f.text(attr.name), (at, false));
         }
-        let same = match original {
-            Some(original) => Same::of(original, &inputs, &outputs, &domain)?,
-            None => Same::default(),
-        };
+        let same = Same::of(original, &inputs, &outputs, &domain)?;
         let sources = self.sources(op);
         let node_name = self.node_name(op);
         let text_of = |number| match number {
@@ -239,14 +233,19 @@ struct Same {
 }
 
 impl Same {
-    fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
+    fn of(
+        original: Option<Message<'_>>,
+        inputs: &[&str],
+        outputs: &[&str],
+        domain: &str,
+    ) -> Result<Same> {
         let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
         let mut same = Same {
             inputs: true,
             outputs: true,
             ..Same::default()
         };
-        for field in original.fields() {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
