@@ -137,6 +137,12 @@ impl ConstantData {
         }
     }
 
+    /// The place of bytes that are in a file of their own, as [`in_file`](Self::in_file) says it.
+    pub fn external(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+        self.in_file()
+            .filter(|_| self.storage() == Storage::EXTERNAL)
+    }
+
     /// The file that the bytes are in as they are, where they begin in it, and how many they are.
     pub fn in_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
         match &self.payload {
