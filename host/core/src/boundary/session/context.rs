@@ -13,6 +13,7 @@ use passdock_loader::OpDefs;
 
 use super::frame::Frame;
 use super::function::FunctionSession;
+use super::gate::Session;
 use super::module::ModuleSession;
 use super::{gate, input};
 use crate::config::{ConfigValue, FieldValue, toml_text};
@@ -174,10 +175,7 @@ impl<'a> ContextSession<'a> {
             return Err(EditError::invalid(message));
         }
         let Some(value) = value else {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: "There is no such setting.".to_owned(),
-            });
+            return Err(EditError::not_found("There is no such setting."));
         };
         let mut setting = Setting {
             struct_size: size_of::<Setting>() as u32,
@@ -302,6 +300,18 @@ impl<'a> ContextSession<'a> {
     }
 }
 
+impl Session for ContextSession<'_> {
+    fn fail(&self, error: EditError) -> Status {
+        self.extras().last_error.replace(error.message);
+        error.status
+    }
+
+    fn last_error(&self) -> Str {
+        // SAFETY: nobody else holds the text now; it stays until the next error.
+        Str::new(unsafe { &*self.extras().last_error.as_ptr() })
+    }
+}
+
 thread_local! {
     /// The context of the pass that runs on this thread: what plugins get from `current`.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
@@ -357,14 +367,8 @@ unsafe extern "C" fn config(
     asked(cx, |session| unsafe {
         let key = input::text(key, "config key")?;
         let field = input::text(field, "config field")?;
-        let value = session
-            .frame
-            .config(key, field)
-            .map_err(|message| EditError {
-                status: Status::NOT_FOUND,
-                message,
-            })?;
-        session.set(Some(value), out)
+        let value = session.frame.config(key, field);
+        session.set(Some(value.map_err(EditError::not_found)?), out)
     })
 }
 
@@ -455,46 +459,20 @@ unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut Pas
     asked(cx, |session| unsafe {
         let name = input::text(name, "name of the pass")?;
         let Some(kind) = session.frame.pass_kind(name) else {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: format!("There is no pass `{name}`."),
-            });
+            let message = format!("There is no pass `{name}`.");
+            return Err(EditError::not_found(message));
         };
-        input::check_out(out)?;
-        input::answer(out, kind.abi());
-        Ok(())
+        input::answer_with(out, || Ok(kind.abi()))
     })
 }
 
 unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
-    gate::guard(Str::EMPTY, || {
-        // SAFETY: see above.
-        match unsafe { ContextSession::of(cx) } {
-            // SAFETY: nobody else holds the text now; it stays until the next error.
-            Ok(session) => Str::new(unsafe { &*session.extras().last_error.as_ptr() }),
-            Err(_) => Str::EMPTY,
-        }
-    })
+    // SAFETY: see above.
+    gate::last_error(unsafe { ContextSession::of(cx) })
 }
 
-/// Runs a call on a context: checks the handle, catches panics and keeps the error's message.
+/// Runs a call on a context.
 fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit) -> Status {
-    answer(|| {
-        // SAFETY: see above.
-        let session = unsafe { ContextSession::of(cx)? };
-        let done = body(session);
-        if let Err(error) = &done {
-            let last_error = &session.extras().last_error;
-            last_error.borrow_mut().clone_from(&error.message);
-        }
-        done
-    })
-}
-
-/// The status of a call that keeps no error message.
-pub(in crate::boundary) fn answer(body: impl FnOnce() -> Edit) -> Status {
-    gate::guard(Status::UNSUPPORTED, || match body() {
-        Ok(()) => Status::OK,
-        Err(error) => error.status,
-    })
+    // SAFETY: see above.
+    gate::call(unsafe { ContextSession::of(cx) }, body)
 }

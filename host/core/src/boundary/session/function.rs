@@ -14,6 +14,8 @@ use passdock_abi::{FunctionKind, Status, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
+use super::gate::Session;
+
 /// The object behind a `*mut abi::Function`.
 ///
 /// Plugins read the view through raw pointers while the host is called, so everything here is
@@ -248,22 +250,6 @@ impl FunctionSession {
         });
     }
 
-    /// Keeps an error's message for `last_error`.
-    pub(in crate::boundary) fn fail(&self, error: EditError) -> Status {
-        let status = error.status;
-        let _ = self.with(|state| {
-            state.extras().last_error = error.message;
-            Ok(())
-        });
-        status
-    }
-
-    /// The message of the last error; valid until the next call.
-    pub(in crate::boundary) fn last_error(&self) -> abi::Str {
-        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
-            .unwrap_or(abi::Str::EMPTY)
-    }
-
     /// Ends the session for the plugin. The view stays where it is.
     pub(in crate::boundary) fn end(&self) {
         let _ = self.with(|state| {
@@ -297,6 +283,29 @@ impl FunctionSession {
                 other => Arc::new(other.function().clone()),
             })
         })
+    }
+}
+
+impl Session for FunctionSession {
+    fn fail(&self, error: EditError) -> Status {
+        let status = error.status;
+        let _ = self.with(|state| {
+            state.extras().last_error = error.message;
+            Ok(())
+        });
+        status
+    }
+
+    fn last_error(&self) -> abi::Str {
+        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
+            .unwrap_or(abi::Str::EMPTY)
+    }
+
+    fn break_off(&self) {
+        let _ = self.with(|state| {
+            state.break_off();
+            Ok(())
+        });
     }
 }
 
