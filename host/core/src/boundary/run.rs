@@ -147,10 +147,7 @@ impl<'a> FunctionRunner<'a> {
         let own = unsafe { self.function.finish(slot) };
         let result = match (status, own) {
             (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
-            (Status::OK, Err(error)) => Err(Box::new(Failure {
-                message: error.message,
-                ..Failure::default()
-            })),
+            (Status::OK, Err(error)) => Err(Box::new(Failure::new(error.message))),
             (status, _) => Err(Box::new(self.context.failure(status))),
         };
         (result, self.context.take_diagnostics())
@@ -209,12 +206,10 @@ fn with_module(
         run(&session, &context)
     };
     let result = match status {
-        Status::OK => session.finish(module).map_err(|error| {
-            Box::new(Failure {
-                message: error.message,
-                ..Failure::default()
-            })
-        }),
+        Status::OK => {
+            let finished = session.finish(module);
+            finished.map_err(|error| Box::new(Failure::new(error.message)))
+        }
         status => Err(Box::new(context.failure(status))),
     };
     (result, context.take_diagnostics())

@@ -124,10 +124,10 @@ impl PluginInstrument {
         let answer = answer.map_err(CallbackError)?;
         match failed {
             None => Ok(answer),
-            Some(first) => Err(CallbackError(Box::new(Failure {
-                message: format!("it emitted error diagnostics; the first: {first}"),
-                ..Failure::default()
-            }))),
+            Some(first) => {
+                let message = format!("it emitted error diagnostics; the first: {first}");
+                Err(CallbackError(Box::new(Failure::new(message))))
+            }
         }
     }
 }
@@ -203,7 +203,7 @@ impl CallbackError {
 impl fmt::Display for CallbackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
-        match (&self.0.function, &self.0.op) {
+        match (&self.0.at.function, &self.0.at.op) {
             (Some(function), Some(op)) => write!(f, " (@{function}, {op})"),
             (Some(function), None) => write!(f, " (@{function})"),
             (None, Some(op)) => write!(f, " ({op})"),

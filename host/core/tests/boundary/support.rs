@@ -129,7 +129,7 @@ pub(crate) fn run(
     let function = module.function_named("main").expect("is there");
     let (result, _) = runner.run(FunctionCode::Closure(&pass), function);
     result.map_err(|failure| {
-        let place = [&failure.function, &failure.op, &failure.location];
+        let place = [&failure.at.function, &failure.at.op, &failure.at.location];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
         let how = if failure.panicked {
             "panicked"

@@ -7,7 +7,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
+use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_ir::{Edit, EditError, Function};
 use passdock_loader::OpDefs;
 
@@ -41,21 +41,23 @@ pub struct Failure {
     pub silent: bool,
     /// The message: a sentence, or the panic's message.
     pub message: String,
-    /// The function that the pass failed on, if it is known.
-    pub function: Option<String>,
-    /// The op that the pass failed on.
-    pub op: Option<String>,
-    /// The op's location.
-    pub location: Option<String>,
-    /// The op's line of text.
-    pub snippet: Option<Snippet>,
-    /// The other places that the op came from.
-    pub labels: Vec<Label>,
+    /// The op and the function that the pass failed on, as far as they are known.
+    pub at: Excerpt,
     /// The place of the panic in the plugin's source: `file:line:column`.
     pub panic_at: Option<String>,
     /// The failure of the pass that this one ran last, if that failed, and the message that this
     /// one got.
     pub nested: Option<(PassError, String)>,
+}
+
+impl Failure {
+    /// A failure with a message only.
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
+        Failure {
+            message: message.into(),
+            ..Failure::default()
+        }
+    }
 }
 
 /// The object behind a `*mut abi::Context`.
@@ -150,16 +152,10 @@ impl<'a> ContextSession<'a> {
         message: String,
         panic_at: Option<String>,
     ) {
-        let shown = self.excerpt(op, function, Part::WHOLE);
         self.extras().failure.replace(Some(Failure {
-            message,
-            function: shown.function,
-            op: shown.op,
-            location: shown.location,
-            snippet: shown.snippet,
-            labels: shown.others,
+            at: self.excerpt(op, function, Part::WHOLE),
             panic_at,
-            ..Failure::default()
+            ..Failure::new(message)
         }));
     }
 
@@ -261,12 +257,11 @@ impl<'a> ContextSession<'a> {
         let said = self.take_failure();
         let mut failure = said.unwrap_or_else(|| Failure {
             silent: true,
-            message: match status {
+            ..Failure::new(match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
                 Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
                 Status(code) => format!("The pass answered status {code} and didn't say why."),
-            },
-            ..Failure::default()
+            })
         });
         failure.panicked = status == Status::PANICKED;
         failure.nested = self.extras.get().and_then(|extras| extras.nested.take());
