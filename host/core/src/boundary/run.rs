@@ -1,6 +1,5 @@
 //! The calls of passes: the same way for loaded plugins, static ones and closures.
 
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
@@ -66,21 +65,6 @@ impl<'a> FunctionRunner<'a> {
             module: ModuleSession::read(input),
             function: FunctionSession::vacant(),
         }
-    }
-
-    /// Runs a pass on a function of the module.
-    pub fn run(&mut self, pass: FunctionCode<'_>, function: &Arc<Function>) -> Made {
-        self.run_in(pass, &mut FunctionSlot::new(function.clone()))
-    }
-
-    /// Runs a pass on the function of a slot.
-    pub fn run_in(&mut self, pass: FunctionCode<'_>, slot: &mut FunctionSlot) -> Made {
-        let mut all = (Ok(None), Vec::new());
-        let Ok(()) = self.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
-            all = made;
-            Ok(())
-        });
-        all
     }
 
     /// Runs a pass on the function of each slot. `made` is told of those that it changed, failed on

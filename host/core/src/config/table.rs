@@ -63,13 +63,8 @@ impl ConfigTable {
             Some(plugin) => format!("by plugin {plugin}"),
             None => "by this program".to_owned(),
         };
-        Err(ConfigError {
-            key: key.to_owned(),
-            field: None,
-            wrong: Wrong::Key,
-            message: format!("The config option `{key}` is registered already, {by}."),
-            help: Some("Rename one of the two.".to_owned()),
-        })
+        let message = format!("The config option `{key}` is registered already, {by}.");
+        Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
     }
 
     pub(crate) fn get(&self, key: &str) -> Result<&Entry, ConfigError> {
@@ -78,13 +73,10 @@ impl ConfigTable {
             let near = suggest::nearest(key, keys());
             let others = keys().filter(|other| Some(*other) != near);
             let listed = suggest::listed(near.into_iter().chain(others));
-            ConfigError {
-                key: key.to_owned(),
-                field: None,
-                wrong: Wrong::Key,
-                message: format!("Invalid config option `{key}`; candidates are: {listed}."),
-                help: near.map(|near| format!("Did you mean `{near}`?")),
-            }
+            let message = format!("Invalid config option `{key}`; candidates are: {listed}.");
+            let mut error = ConfigError::new(Wrong::Key, key, None, message);
+            error.help = near.map(|near| format!("Did you mean `{near}`?"));
+            error
         })
     }
 

@@ -335,13 +335,7 @@ fn wrong_type(key: &str, schema: &Schema) -> ConfigError {
         "The config option `{key}` is {}, which isn't the type that is asked for.",
         schema.type_name()
     );
-    ConfigError {
-        key: key.to_owned(),
-        field: None,
-        wrong: Wrong::Value,
-        message,
-        help: None,
-    }
+    ConfigError::new(Wrong::Value, key, None, message)
 }
 
 fn same_fields(a: &[Field], b: &[Field]) -> bool {

@@ -452,10 +452,7 @@ impl Registry {
     /// # Errors
     /// If the key is registered already.
     pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
-        let schema = Schema {
-            key: key.to_owned(),
-            fields: T::fields(),
-        };
+        let schema = Schema::new(key, T::fields());
         self.write().config.register(schema, None)
     }
 
@@ -554,20 +551,14 @@ impl Inner {
 
     fn unknown(&self, name: &str) -> PassError {
         let known = self.passes.keys().chain(self.aliases.keys());
-        let near = suggest::nearest(name, known.map(String::as_str));
-        let mut error = PassError::new(
-            ErrorKind::UnknownPass,
-            format!("There is no pass `{name}`."),
-        );
-        error.help = match near {
-            Some(near) => Some(format!("Did you mean `{near}`?")),
-            None if self.passes.is_empty() => {
-                Some("No passes are registered; name a directory of plugins.".to_owned())
-            }
-            None => Some("`passdock list passes` shows what there is.".to_owned()),
-        };
+        let near = suggest::help(name, known.map(String::as_str));
+        let message = format!("There is no pass `{name}`.");
+        let mut error = PassError::new(ErrorKind::UnknownPass, message);
         error.notes = self.unusable();
-        error
+        error.help(near.unwrap_or_else(|| match self.passes.is_empty() {
+            true => "No passes are registered; name a directory of plugins.".to_owned(),
+            false => "`passdock list passes` shows what there is.".to_owned(),
+        }))
     }
 
     /// The errors about unusable files, which may hold a missing pass.

@@ -277,11 +277,9 @@ impl Manifest {
             unique("the field", config.fields.iter().map(|o| o.name.as_str()))?;
             one_rest(&config.key, &config.fields)?;
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
-                return Err(Kind::ManifestValue {
-                    what: format!("a field name of the config key `{}`", config.key),
-                    got: String::new(),
-                    rule: "only a key with a single field may leave its name empty",
-                });
+                let what = format!("a field name of the config key `{}`", config.key);
+                let rule = "only a key with a single field may leave its name empty";
+                return Err(raw::refused(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
@@ -308,11 +306,11 @@ impl Manifest {
 fn one_rest(owner: &str, fields: &[Field]) -> Result<(), Kind> {
     match fields.iter().filter(|field| field.rest).nth(1) {
         None => Ok(()),
-        Some(second) => Err(Kind::ManifestValue {
-            what: format!("`rest` of `{}` of `{owner}`", second.name),
-            got: "true".to_owned(),
-            rule: "only one option takes what isn't declared",
-        }),
+        Some(second) => {
+            let what = format!("`rest` of `{}` of `{owner}`", second.name);
+            let rule = "only one option takes what isn't declared";
+            Err(raw::refused(what, "true", rule))
+        }
     }
 }
 
