@@ -108,7 +108,7 @@ pub enum Enabled {
 impl PassContext {
     /// A builder of a context, with level 2 and otherwise empty settings.
     pub fn builder() -> ContextBuilder {
-        ContextBuilder::new()
+        ContextBuilder::default()
     }
 
     /// The innermost context that this thread entered, or the thread's default one.

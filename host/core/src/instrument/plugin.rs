@@ -150,43 +150,33 @@ impl PassInstrument for PluginInstrument {
     }
 
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |instance| {
-            instance.enter_pass_ctx(frame, &self.options)
-        })
+        self.call(frame, |it| it.enter_pass_ctx(frame, &self.options))
     }
 
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |instance| {
-            instance.exit_pass_ctx(frame, &self.options)
-        })
+        self.call(frame, |it| it.exit_pass_ctx(frame, &self.options))
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        self.call(call.frame, |instance| {
-            instance.should_run(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.should_run(&self.options, *call))
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.run_before_pass(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.run_before_pass(&self.options, *call))
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.run_after_pass(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.run_after_pass(&self.options, *call))
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.pass_failed(&self.options, *call, || error.to_string())
+        self.call(call.frame, |it| {
+            it.pass_failed(&self.options, *call, || error.to_string())
         })
     }
 
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
-        self.call(frame, |instance| instance.report(frame, &self.options))
+        self.call(frame, |it| it.report(frame, &self.options))
     }
 }
 

@@ -103,7 +103,6 @@ impl Registry {
         let inner = self.read();
         match inner.entry(name) {
             None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) if options.is_empty() => Ok(pass.clone()),
             Some(Entry::Own(pass)) => {
                 let schema = Schema::new(&pass.info().name, Vec::new());
                 schema.accept_part(&toml::Value::Table(options.clone()))?;
@@ -121,14 +120,10 @@ impl Registry {
     /// If there is no such pass.
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
-        match inner.entry(name) {
-            None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) => Ok(Schema::new(&pass.info().name, Vec::new())),
-            Some(Entry::Plugin { plugin, at, .. }) => {
-                let spec = &plugin.manifest().passes[*at];
-                Ok(Schema::new(spec.name(), spec.options.clone()))
-            }
-        }
+        let entry = inner.entry(name).ok_or_else(|| inner.unknown(name))?;
+        let options = entry.spec().map(|(_, spec)| spec.options.clone());
+        let name = &entry.declaration().info.name;
+        Ok(Schema::new(name, options.unwrap_or_default()))
     }
 
     /// Registers a pass of the program itself.
@@ -402,12 +397,9 @@ impl Registry {
     /// The plugin and the manifest's description of a pass; `None` for a pass of the program
     /// itself.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
-        match self.read().entry(name)? {
-            Entry::Plugin { plugin, at, .. } => {
-                Some((plugin.clone(), plugin.manifest().passes[*at].clone()))
-            }
-            Entry::Own(_) => None,
-        }
+        let inner = self.read();
+        let (plugin, spec) = inner.entry(name)?.spec()?;
+        Some((plugin.clone(), spec.clone()))
     }
 
     /// The declarations of all passes, by canonical name.

@@ -188,20 +188,19 @@ impl<'a> ContextSession<'a> {
                 (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
             }
             FieldValue::Strings(list) => {
-                // Each ends in a NUL, so that C reads them one after the other.
-                let joined: String = list.iter().flat_map(|item| [item.as_str(), "\0"]).collect();
-                setting.int = list.len() as i64;
-                (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
-                // Moving the string doesn't move its bytes, to which the setting points.
-                self.extras().lists.borrow_mut().push(joined);
+                let items = list.iter().map(|item| format!("{item}\0"));
+                self.set_list(SettingKind::STRINGS, items, &mut setting);
             }
             FieldValue::Ints(table) => {
-                let entries = table.iter().map(|(name, value)| (name, value.to_string()));
-                self.set_table(entries, &mut setting);
+                let entries = table.iter();
+                let entries = entries.map(|(name, value)| format!("{name}\0{value}\0"));
+                self.set_list(SettingKind::TABLE, entries, &mut setting);
             }
             FieldValue::Values(table) => {
-                let entries = table.iter().map(|(name, value)| (name, toml_text(value)));
-                self.set_table(entries, &mut setting);
+                let entries = table.iter();
+                let entries =
+                    entries.map(|(name, value)| format!("{name}\0{}\0", toml_text(value)));
+                self.set_list(SettingKind::TABLE, entries, &mut setting);
             }
         }
         // SAFETY: the caller's promise; there is room, as was looked up.
@@ -209,18 +208,17 @@ impl<'a> ContextSession<'a> {
         Ok(())
     }
 
-    /// Hands out a table: the name of each entry and its value as TOML, each ended by a NUL.
-    fn set_table<'v>(
+    /// Hands out a list of strings, or a table: the name of each entry and its value as TOML. Each
+    /// text ends in a NUL, so that C reads them one after the other.
+    fn set_list(
         &self,
-        entries: impl ExactSizeIterator<Item = (&'v String, String)>,
+        kind: SettingKind,
+        items: impl ExactSizeIterator<Item = String>,
         setting: &mut Setting,
     ) {
-        setting.int = entries.len() as i64;
-        let mut joined = String::new();
-        for (name, value) in entries {
-            joined.extend([name, "\0", &value, "\0"]);
-        }
-        (setting.kind, setting.string) = (SettingKind::TABLE, Str::new(&joined));
+        setting.int = items.len() as i64;
+        let joined: String = items.collect();
+        (setting.kind, setting.string) = (kind, Str::new(&joined));
         // Moving the string doesn't move its bytes, to which the setting points.
         self.extras().lists.borrow_mut().push(joined);
     }

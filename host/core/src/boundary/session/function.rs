@@ -199,10 +199,7 @@ impl FunctionSession {
 
     /// Forgets the last slot: its function may go.
     pub(in crate::boundary) fn vacate(&self) {
-        let _ = self.with(|state| {
-            state.shared = Shared::Nothing;
-            Ok(())
-        });
+        self.change(|state| state.shared = Shared::Nothing);
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -240,31 +237,32 @@ impl FunctionSession {
         body(unsafe { &mut *self.state.get() })
     }
 
-    /// Writes the view again after the function changed.
-    pub(in crate::boundary) fn refresh(&self) {
+    /// Runs `body` on the state behind the view, unless the state is borrowed.
+    fn change(&self, body: impl FnOnce(&mut State)) {
         let _ = self.with(|state| {
-            // SAFETY: only this thread uses the session, and plugins read the header between calls.
-            // The header is a live slot's or the session's own.
-            state.function().fill_view(unsafe { &mut *self.view.get() });
+            body(state);
             Ok(())
         });
+    }
+
+    /// Writes the view again after the function changed.
+    pub(in crate::boundary) fn refresh(&self) {
+        // SAFETY: only this thread uses the session, and plugins read the header between calls.
+        // The header is a live slot's or the session's own.
+        self.change(|state| state.function().fill_view(unsafe { &mut *self.view.get() }));
     }
 
     /// Ends the session for the plugin. The view stays where it is.
     pub(in crate::boundary) fn end(&self) {
-        let _ = self.with(|state| {
-            state.access = Access::Ended;
-            Ok(())
-        });
+        self.change(|state| state.access = Access::Ended);
     }
 
     /// Removes the analyses that the pass, which has ended, didn't preserve.
     pub(in crate::boundary) fn forget_stale(&self) {
-        let _ = self.with(|state| {
+        self.change(|state| {
             if let Some(own) = &mut state.own {
                 own.forget_all_stale();
             }
-            Ok(())
         });
     }
 
@@ -289,10 +287,7 @@ impl FunctionSession {
 impl Session for FunctionSession {
     fn fail(&self, error: EditError) -> Status {
         let status = error.status;
-        let _ = self.with(|state| {
-            state.extras().last_error = error.message;
-            Ok(())
-        });
+        self.change(|state| state.extras().last_error = error.message);
         status
     }
 
@@ -302,10 +297,7 @@ impl Session for FunctionSession {
     }
 
     fn break_off(&self) {
-        let _ = self.with(|state| {
-            state.break_off();
-            Ok(())
-        });
+        self.change(State::break_off);
     }
 }
 

@@ -19,6 +19,7 @@ use super::function::{Access, FunctionSession};
 use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
 use super::{gate, input};
+use crate::analyses::records;
 
 pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     struct_size: size_of::<abi::ModuleApi>() as u32,
@@ -74,7 +75,7 @@ impl<'a> ModuleSession<'a> {
     /// A session on the module that a function pass may read.
     #[inline]
     pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
-        ModuleSession::new(Held::Read(input.module), column(&input.entries))
+        ModuleSession::new(Held::Read(input.module), records(&input.list.entries))
     }
 
     /// A session on the module that an instrument may read. The functions are listed in `room`,
@@ -86,12 +87,12 @@ impl<'a> ModuleSession<'a> {
     ) -> ModuleSession<'a> {
         room.clear();
         room.extend(module.functions().map(entry));
-        ModuleSession::new(Held::Read(module), column(room))
+        ModuleSession::new(Held::Read(module), records(room))
     }
 
     /// A session on a module to edit.
     pub(in crate::boundary) fn edit(module: &Module) -> ModuleSession<'static> {
-        let session = ModuleSession::new(Held::Edit(module.clone()), column(&[]));
+        let session = ModuleSession::new(Held::Edit(module.clone()), records::<FunctionEntry>(&[]));
         session.refresh(0);
         session
     }
@@ -177,7 +178,7 @@ impl<'a> ModuleSession<'a> {
     fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
         let listed = self.with(|state| {
             change(state);
-            Ok(column(&state.extras().entries))
+            Ok(records(&state.extras().entries))
         });
         if let Ok(functions) = listed {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
@@ -330,14 +331,6 @@ struct Busy<'c>(&'c Cell<bool>);
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.set(false);
-    }
-}
-
-fn column(entries: &[FunctionEntry]) -> abi::Column {
-    abi::Column {
-        base: entries.as_ptr().cast(),
-        len: entries.len() as u32,
-        stride: size_of::<FunctionEntry>() as u32,
     }
 }
 
