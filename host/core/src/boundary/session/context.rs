@@ -294,9 +294,8 @@ impl<'a> ContextSession<'a> {
 }
 
 impl Session for ContextSession<'_> {
-    fn fail(&self, error: EditError) -> Status {
-        self.extras().last_error.replace(error.message);
-        error.status
+    fn keep_error(&self, message: String) {
+        self.extras().last_error.replace(message);
     }
 
     fn last_error(&self) -> Str {

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionKind, Status, ValueId};
+use passdock_abi::{FunctionKind, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
@@ -285,10 +285,8 @@ impl FunctionSession {
 }
 
 impl Session for FunctionSession {
-    fn fail(&self, error: EditError) -> Status {
-        let status = error.status;
-        self.change(|state| state.extras().last_error = error.message);
-        status
+    fn keep_error(&self, message: String) {
+        self.change(|state| state.extras().last_error = message);
     }
 
     fn last_error(&self) -> abi::Str {

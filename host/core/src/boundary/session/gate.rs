@@ -13,14 +13,20 @@ use crate::util;
 
 /// The object behind a handle, which keeps the last error's message for the plugin.
 pub(in crate::boundary) trait Session {
-    /// Keeps an error's message, and returns the error's status.
-    fn fail(&self, error: EditError) -> Status;
+    /// Keeps an error's message.
+    fn keep_error(&self, message: String);
 
     /// The message of the last error; valid until the next call.
     fn last_error(&self) -> Str;
 
     /// Records that the host failed in the middle of a call.
     fn break_off(&self) {}
+
+    /// Keeps an error's message, and returns the error's status.
+    fn fail(&self, error: EditError) -> Status {
+        self.keep_error(error.message);
+        error.status
+    }
 }
 
 /// Runs a call on a session: catches panics, and keeps the error's message.

@@ -340,13 +340,11 @@ fn missing(module: &Module, name: SymbolId) -> EditError {
 }
 
 impl Session for ModuleSession<'_> {
-    fn fail(&self, error: EditError) -> Status {
-        let status = error.status;
+    fn keep_error(&self, message: String) {
         let _ = self.with(|state| {
-            state.extras().last_error = error.message;
+            state.extras().last_error = message;
             Ok(())
         });
-        status
     }
 
     fn last_error(&self) -> Str {
