@@ -349,16 +349,10 @@ impl fmt::Display for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Pass context information:")?;
         writeln!(f, "\topt_level: {}", self.opt_level())?;
-        writeln!(
-            f,
-            "\trequired passes: [{}]",
-            self.required_pass().join(", ")
-        )?;
-        writeln!(
-            f,
-            "\tdisabled passes: [{}]",
-            self.disabled_pass().join(", ")
-        )?;
+        let required = self.required_pass().join(", ");
+        writeln!(f, "\trequired passes: [{required}]")?;
+        let disabled = self.disabled_pass().join(", ");
+        writeln!(f, "\tdisabled passes: [{disabled}]")?;
         let instruments = self.instrument_list();
         let names: Vec<&str> = instruments.iter().map(|i| i.name()).collect();
         writeln!(f, "\tinstruments: [{}]", names.join(", "))?;

@@ -514,21 +514,18 @@ impl Inner {
     /// Refuses a name that is taken. An entry that `overrides` takes the place of one that doesn't.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
-            Some(entry) if overrides => format!(
-                "The pass `{name}` is overridden already, by {}.",
-                entry.origin()
-            ),
-            Some(entry) => format!(
-                "The pass `{name}` is registered already, by {}.",
-                entry.origin()
-            ),
-            None if self.aliases.contains_key(name) => {
-                format!(
-                    "The name `{name}` is an alias of `{}` already.",
-                    self.aliases[name]
-                )
+            Some(entry) => {
+                let is = if overrides {
+                    "overridden"
+                } else {
+                    "registered"
+                };
+                format!("The pass `{name}` is {is} already, by {}.", entry.origin())
             }
-            None => return Ok(()),
+            None => match self.aliases.get(name) {
+                Some(pass) => format!("The name `{name}` is an alias of `{pass}` already."),
+                None => return Ok(()),
+            },
         };
         Err(
             PassError::new(ErrorKind::Duplicate, message).help(match overrides {
