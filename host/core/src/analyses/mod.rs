@@ -154,7 +154,7 @@ pub(crate) fn column(function: &Function, ops: &OpDefs, name: &[u8]) -> Option<a
 }
 
 /// A slice of records as passes see it.
-fn records<T>(records: &[T]) -> abi::Column {
+pub(crate) fn records<T>(records: &[T]) -> abi::Column {
     abi::Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,

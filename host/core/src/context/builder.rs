@@ -25,13 +25,11 @@ pub struct ContextBuilder {
     judges: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    /// Whether it becomes a thread's default context.
+    is_default: bool,
 }
 
 impl ContextBuilder {
-    pub(super) fn new() -> ContextBuilder {
-        ContextBuilder::default()
-    }
-
     /// Sets all settings at once, in place of those that were made before.
     pub fn settings(mut self, settings: ContextSettings) -> ContextBuilder {
         self.settings = settings;
@@ -174,14 +172,6 @@ impl ContextBuilder {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
         };
-        let warnings: Vec<Diagnostic> = both
-            .into_iter()
-            .map(|name| {
-                let message =
-                    format!("The pass `{name}` is both required and disabled; it is disabled.");
-                Diagnostic::new(Severity::Warning, "required-and-disabled", message)
-            })
-            .collect();
         let inner = Arc::new(Inner {
             settings,
             required,
@@ -198,13 +188,18 @@ impl ContextBuilder {
                 entered: 0,
             }),
             judges: self.judges,
-            is_default: false,
+            is_default: self.is_default,
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
         });
         let context = PassContext(inner, None);
-        warnings.into_iter().for_each(|w| context.emit(w));
+        for name in both {
+            let message =
+                format!("The pass `{name}` is both required and disabled; it is disabled.");
+            let code = "required-and-disabled";
+            context.emit(Diagnostic::new(Severity::Warning, code, message));
+        }
         Ok(context)
     }
 }
@@ -212,26 +207,12 @@ impl ContextBuilder {
 impl PassContext {
     /// The default context of a thread that entered none.
     pub(super) fn thread_default() -> PassContext {
-        let inner = Arc::new(Inner {
-            settings: ContextSettings::default(),
-            required: BTreeSet::new(),
-            disabled: BTreeSet::new(),
-            met: Mutex::default(),
-            config: BTreeMap::new(),
-            given: BTreeMap::new(),
-            watches_input: false,
-            registry: Registry::global().clone(),
-            instruments: Mutex::new(Instruments {
-                list: Arc::new([]),
-                entered: 0,
-            }),
-            judges: Vec::new(),
+        let builder = ContextBuilder {
             is_default: true,
-            pool: None,
-            renderer: None,
-            recorder: None,
-        });
-        PassContext(inner, None)
+            ..ContextBuilder::default()
+        };
+        let built = builder.build();
+        built.unwrap_or_else(|_| unreachable!("settings that name nothing are valid"))
     }
 }
 

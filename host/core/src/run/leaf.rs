@@ -267,15 +267,11 @@ pub(super) fn failure_error(failure: Failure, said: Option<&str>) -> PassError {
         Some((error, _)) => Some(error),
         None => None,
     };
-    let mut error = match failure.panicked {
+    let error = match failure.panicked {
         true => panicked(&failure.message, failure.panic_at.as_deref()),
         false => PassError::new(ErrorKind::Failed, failure.message),
     };
-    error.function = failure.function;
-    error.op = failure.op;
-    error.location = failure.location;
-    error.snippet = failure.snippet.map(Box::new);
-    error.labels = failure.labels;
+    let error = error.at(failure.at);
     match nested {
         Some(nested) => error.caused_by(Arc::new(nested)),
         None => error,

@@ -68,17 +68,15 @@ impl PassInstrument for OpCount {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.running.push(module.clone());
+        self.running.push(call.module.clone());
         Ok(())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        let Some(before) = self.running.pop() else {
+        let Some(before) = self.running.end(module) else {
             return Ok(());
         };
-        self.running.update(|outer| outer.clone_from(module));
         let mut passes = util::lock(&self.passes);
         let at = passes.iter().position(|pass| pass.name == info.name);
         let at = at.unwrap_or_else(|| {

@@ -318,12 +318,11 @@ impl PassInstrument for PassTimingInstrument {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
         let mut state = util::lock(&self.state);
         let state = &mut *state;
         let at = state.passes.len();
         let start = state.names.len();
-        state.names.push_str(&info.name);
+        state.names.push_str(&call.info.name);
         let thread = thread_number();
         let running = state.running.iter_mut().find(|(id, _)| *id == thread);
         let parent = match running {
@@ -334,7 +333,7 @@ impl PassInstrument for PassTimingInstrument {
             }
         };
         if self.trace.is_some() {
-            let ops = module.op_count();
+            let ops = call.module.op_count();
             state.traced.push(Traced {
                 plugin: call.provider.map(|provider| provider.plugin.clone()),
                 ops: (ops, ops),
@@ -355,14 +354,12 @@ impl PassInstrument for PassTimingInstrument {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, false);
+        self.finish(call.module, false);
         Ok(())
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, true);
+        self.finish(call.module, true);
         Ok(())
     }
 
