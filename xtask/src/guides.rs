@@ -151,7 +151,10 @@ impl Reader<'_> {
         if name.ends_with("Cargo.toml") {
             let sdk = self.project.root.join("plugin-api");
             let patch = format!("passdock-plugin-api = {{ path = {sdk:?} }}");
-            text = text.replace("passdock-plugin-api = \"0.1\"", &patch) + "\n[workspace]\n";
+            text = text.replace(
+                "passdock-plugin-api = { path = \"../passdock/plugin-api\" }",
+                &patch,
+            ) + "\n[workspace]\n";
         }
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }

@@ -22,7 +22,16 @@ pub(crate) fn layers(project: &Project, names: &[&str]) -> Result<()> {
 
 /// Prints every arrow from one folder to another.
 pub(crate) fn arrows(project: &Project, names: &[&str], from: &str, to: &str) -> Result<()> {
-    for structure in chosen(project, names)? {
+    let chosen = chosen(project, names)?;
+    for folder in [from, to] {
+        if !chosen
+            .iter()
+            .any(|structure| structure.folders().contains(folder))
+        {
+            bail!("no folder is called {folder}; `cargo xtask layers` lists them");
+        }
+    }
+    for structure in chosen {
         let graph = structure.between_folders();
         for arrow in graph.arrows(from, to) {
             println!(
@@ -160,7 +169,9 @@ fn print_file_circles(structure: &Structure) {
     if all == 0 {
         return;
     }
-    println!("  files that stand in circles of files: {all}; those within a folder:");
+    println!(
+        "  files that stand in circles of files, which nothing refuses: {all}; those within a folder:"
+    );
     for folder in structure.folders() {
         let files = structure.within(folder);
         for circle in files.circles() {

@@ -1,5 +1,6 @@
 //! Where things lie: the checkout, cargo's target directory, what is built there.
 
+use std::env;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,7 +49,10 @@ impl Profile {
 
 impl Project {
     pub(crate) fn find() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        // Cargo says which checkout this is: a build may have been brought from another one.
+        let manifest = env::var_os("CARGO_MANIFEST_DIR")
+            .context("no directory of a package is set; run `cargo xtask`")?;
+        let root = Path::new(&manifest)
             .parent()
             .context("xtask lies in the workspace")?
             .to_owned();

@@ -5,6 +5,7 @@ mod arrows;
 mod folders;
 mod licences;
 mod names;
+mod orphans;
 mod sizes;
 mod tables;
 mod text;
@@ -25,6 +26,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     offences.extend(folders::offences(&crates, &page)?);
     offences.extend(sizes::offences(&crates, &page)?);
     offences.extend(names::offences(&crates));
+    offences.extend(orphans::offences(&project.root, &crates)?);
     offences.extend(licences::offences(project)?);
     offences.extend(text::offences(project)?);
     if offences.is_empty() {

@@ -3,9 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::builder::{
-    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
-};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
@@ -77,9 +75,9 @@ pub(crate) struct PluginArgs {
     pub(crate) plugin_dir: Vec<PathBuf>,
 }
 
-/// How passes are chosen; the same for `run`, `check` and `explain`.
+/// How passes are chosen, and where they are; the same for all that runs a pipeline.
 #[derive(Debug, Args)]
-pub(crate) struct ContextArgs {
+pub(crate) struct PassArgs {
     /// Run these passes, after those of the pipeline.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
@@ -95,6 +93,8 @@ pub(crate) struct ContextArgs {
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
 }
 
 /// Where a model's data may be, and goes.
@@ -152,9 +152,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
+    pub(crate) passes: PassArgs,
     /// Give a dim symbol of the model a size, or a parameter a value, before the first pass:
     /// `batch=1`, `scale=0.5`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -163,8 +161,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timing: bool,
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
-    #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) trace: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows them and their options.
@@ -187,8 +185,8 @@ pub(crate) struct RunArgs {
     ]))]
     pub(crate) verify: Verify,
     /// Write the module to DIR after each pass.
-    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) dump_dir: Option<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dump_dir: Option<PathBuf>,
     /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
     /// beside OUT.
     #[arg(long, value_name = "DIR")]
@@ -257,9 +255,7 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "PIPELINE.toml")]
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
+    pub(crate) passes: PassArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -271,9 +267,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "PIPELINE.toml")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
+    pub(crate) passes: PassArgs,
     /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,
@@ -428,10 +422,11 @@ fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
 /// How a pipeline runs again and again; the same for `bisect` and `reduce`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
+    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
+    pub(crate) passes: PassArgs,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
@@ -473,9 +468,6 @@ without a search. Instruments that only watch (timing, print) are left out.
 Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
 )]
 pub(crate) struct BisectArgs {
-    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
-    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
     /// Write the last good and the first bad model and a reproducer of the pass to DIR.
@@ -502,9 +494,6 @@ What an op made becomes a parameter when the op goes. The same model gives the s
 Exit status: 0 done; 1 nothing is wrong with the model, or a check can't be made; 2 and 3 as of run."
 )]
 pub(crate) struct ReduceArgs {
-    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
-    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
     /// Write the smaller model here: .onnx, .ir, or `-` for IR text.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::{ErrorKind, PassError};
 
-use crate::args::{ContextArgs, PluginArgs, SearchArgs};
+use crate::args::{PassArgs, PluginArgs, SearchArgs};
 use crate::plugins;
 
 /// A request that says where plugins are.
@@ -20,34 +20,27 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
 }
 
 /// A request that also says which passes run.
-pub(crate) fn of_passes(
-    pipeline: Option<&Path>,
-    context: ContextArgs,
-    plugins: PluginArgs,
-) -> Result<Request, PassError> {
+pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Request, PassError> {
     Ok(Request {
         pipeline: pipeline.map(read_pipeline).transpose()?,
-        passes: context.passes,
-        opt_level: context.opt_level,
-        required_pass: context.require,
-        disabled_pass: context.disable,
-        config: context.config,
-        ..of_plugins(plugins)
+        passes: args.passes,
+        opt_level: args.opt_level,
+        required_pass: args.require,
+        disabled_pass: args.disable,
+        config: args.config,
+        ..of_plugins(args.plugins)
     })
 }
 
 /// A request of `command [PIPELINE.toml] MODEL` that runs again and again.
-pub(crate) fn of_search(
-    command: &str,
-    files: &[PathBuf],
-    search: SearchArgs,
-) -> Result<Request, PassError> {
-    let (pipeline, model) = inputs(files, command, !search.context.passes.is_empty())?;
+pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, PassError> {
+    let has_passes = !search.passes.passes.is_empty();
+    let (pipeline, model) = inputs(&search.inputs, command, has_passes)?;
     Ok(Request {
         model,
         jobs: search.jobs,
         outside_data: search.allow_outside_data,
-        ..of_passes(pipeline.as_deref(), search.context, search.plugins)?
+        ..of_passes(pipeline.as_deref(), search.passes)?
     })
 }
 

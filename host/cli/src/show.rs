@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
+pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::states::{ModelNeed, State};
-use passdock::{Diagnostic, ErrorKind, PassError, terminal};
+use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
 
@@ -21,6 +22,14 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn print_diff(text: &str) {
     match has_color() {
         true => write_out(&diff::colored(text)),
+        false => print(text),
+    }
+}
+
+/// Writes text to standard output, or to standard error where standard output has the model.
+pub(crate) fn print_beside(text: &str, to_stderr: bool) {
+    match to_stderr {
+        true => print_error(text),
         false => print(text),
     }
 }
@@ -59,6 +68,13 @@ pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&Pa
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
+}
+
+/// Writes an error that ends nothing to standard error.
+pub(crate) fn warn(error: impl Into<PassError>) {
+    let mut warning = error.into().to_diagnostic();
+    warning.severity = Severity::Warning;
+    diagnostic(&warning);
 }
 
 /// Writes an error to standard error and answers its exit status.
@@ -129,6 +145,15 @@ pub(crate) fn error_has_color() -> bool {
     terminal::takes_color(&io::stderr())
 }
 
+/// What became of a model that was to be written to `output`.
+pub(crate) fn written_to(output: Option<&str>) -> String {
+    match output {
+        Some("-") => "written to standard output".to_owned(),
+        Some(path) => format!("written to {path}"),
+        None => "not written (no -o)".to_owned(),
+    }
+}
+
 /// A time as people read it.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
@@ -138,33 +163,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A number of bytes as people read it: `864 B`, `4.6 MB`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, "B");
-    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
-        // What would be rounded to 1000.0 has the next unit.
-        if value < 999.95 {
-            break;
-        }
-        (value, unit) = (value / 1000.0, larger);
-    }
-    match unit {
-        "B" => format!("{bytes} B"),
-        unit => format!("{value:.1} {unit}"),
-    }
-}
-
 /// A number as people read it: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", count(number / 1000), number % 1000),
     }
-    text
 }
 
 /// A number of things: `1 tensor`, `2,048 tensors`.
@@ -225,73 +229,9 @@ impl Facts {
         let mut last = "";
         for (about, fact) in &self.0 {
             let shown = if *about == last { "" } else { about };
-            text.push_str(format!("{shown:width$}  {fact}").trim_end());
+            text += format!("{shown:width$}  {fact}").trim_end();
             text.push('\n');
             last = about;
-        }
-        text
-    }
-}
-
-/// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
-/// heading begins with `>` are on its right side.
-pub(crate) struct Table<const N: usize> {
-    columns: [&'static str; N],
-    rows: Vec<[String; N]>,
-}
-
-impl<const N: usize> Table<N> {
-    pub(crate) fn new(columns: [&'static str; N]) -> Table<N> {
-        Table {
-            columns,
-            rows: Vec::new(),
-        }
-    }
-
-    pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| safe(&cell)));
-    }
-
-    /// The text, each line ended; nothing if there are no rows.
-    pub(crate) fn render(&self) -> String {
-        self.render_columns(|_| true)
-    }
-
-    /// The text of [`Table::render`] without the columns in which no row says anything.
-    pub(crate) fn render_filled(&self) -> String {
-        self.render_columns(|column| self.rows.iter().any(|row| !row[column].is_empty()))
-    }
-
-    fn render_columns(&self, shown: impl Fn(usize) -> bool) -> String {
-        if self.rows.is_empty() {
-            return String::new();
-        }
-        let headings = self
-            .columns
-            .map(|heading| heading.trim_start_matches('>').to_owned());
-        let width = |column: usize| {
-            let cells = self
-                .rows
-                .iter()
-                .chain([&headings])
-                .map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: [usize; N] = std::array::from_fn(width);
-        let shown: [bool; N] = std::array::from_fn(shown);
-        let mut text = String::new();
-        for row in [&headings].into_iter().chain(&self.rows) {
-            let mut line = String::new();
-            for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
-                let pad = " ".repeat(widths[at] - cell.chars().count());
-                match self.columns[at].starts_with('>') {
-                    true => line.extend([pad.as_str(), cell]),
-                    false => line.extend([cell.as_str(), &pad]),
-                }
-                line.push_str("  ");
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
         }
         text
     }
@@ -347,14 +287,5 @@ mod tests {
         facts.add("long", "2");
         facts.add("long", "3");
         assert_eq!(facts.render(), "a     1\nlong  2\n      3\n");
-    }
-
-    #[test]
-    fn columns_without_a_word_may_be_left_out() {
-        let mut table = Table::new(["a", ">b", ">c"]);
-        table.row(["x".to_owned(), String::new(), "1".to_owned()]);
-        table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
-        assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
-        assert_eq!(table.render(), "a   b   c\nx       1\nyy     22\n");
     }
 }

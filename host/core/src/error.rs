@@ -19,13 +19,18 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 /// One pointer, so that a result is small; its parts are read and set as fields.
 ///
 /// ```
-/// # extern crate passdock_core as passdock;
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub mod ir {
+/// #         pub use passdock_core::build_module;
+/// #     }
+/// # }
 /// use passdock::{ErrorKind, PassError, PassInfo, create_module_pass};
 ///
 /// let pass = create_module_pass(PassInfo::new("demo.transform.Fails"), |m, _cx| {
 ///     Ok(m.remove("helper")?)
 /// });
-/// let error = pass.call(passdock::build_module(|_m| Ok(()))?).unwrap_err();
+/// let error = pass.call(passdock::ir::build_module(|_m| Ok(()))?).unwrap_err();
 /// assert_eq!(error.kind, ErrorKind::Failed);
 /// assert_eq!(error.pass.as_deref(), Some("demo.transform.Fails"));
 /// assert_eq!(

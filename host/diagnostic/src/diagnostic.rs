@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 
-/// The severity of a diagnostic: TVM's levels.
+/// The severity of a diagnostic, the worst first; the numbers are TVM's `DiagnosticLevel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

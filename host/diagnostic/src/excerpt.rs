@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use passdock_abi::{self as abi, Loc, LocId, LocKind, OpId, OpPart, SymbolId};
+use passdock_abi::{Loc, LocId, LocKind, OpId, OpPart, SymbolId};
 use passdock_ir::Function;
 use passdock_ir::text::{Naming, OpSpans, Pieces, TextSource};
 use rustc_hash::FxHashMap;
@@ -81,21 +81,21 @@ pub fn excerpt(
     excerpt.op = Some(f.describe_op(op));
     excerpt.location = location(f, record.loc);
     let mut lines = locs(f, record.loc).filter_map(|loc| {
-        let place = line_of(f, &loc, text?)?;
-        Some((written(f, &loc)?, place))
+        let place = line_of(f, loc, text?)?;
+        Some((written(f, loc)?, place))
     });
     match lines.next() {
         Some((_, (number, line, start))) => {
-            let span = span(line, start, part);
+            let under = span(line, start, part);
             let file = text.map_or("", TextSource::name);
-            excerpt.snippet = Some(Snippet::of_line(file, number, line, span));
+            excerpt.snippet = Some(Snippet::of_line(file, number, line, under));
             excerpt.others = lines
                 .map(|(location, (number, line, start))| Label {
                     text: "and from here".to_owned(),
                     location: Some(location),
                     snippet: Some(Snippet {
                         label: "and from here".to_owned(),
-                        ..Snippet::of_line(file, number, line, span_of_op(line, start))
+                        ..Snippet::of_line(file, number, line, span(line, start, Part::WHOLE))
                     }),
                     ..Label::default()
                 })
@@ -104,10 +104,8 @@ pub fn excerpt(
         None => {
             let place = excerpt.location.as_deref().unwrap_or_default();
             let line = printed(f, op, &mut numbering.borrow_mut());
-            excerpt.snippet = line.map(|line| {
-                let span = span(&line, 0, part);
-                Snippet::of_line(place, 0, &line, span)
-            });
+            excerpt.snippet =
+                line.map(|line| Snippet::of_line(place, 0, &line, span(&line, 0, part)));
         }
     }
     excerpt
@@ -138,7 +136,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     let state = (f.name(), f.version());
     let known = numbering.last.take();
     let known = known.filter(|(name, version, _)| (*name, *version) == state);
-    let mut pieces = match known {
+    let pieces = match known {
         Some((_, _, naming)) => Pieces::named(f, naming),
         None => {
             let spent = numbering.spent.entry(f.name()).or_default();
@@ -150,9 +148,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
         }
     };
     let line = pieces.op(op).trim_start().to_owned();
-    numbering.last = pieces
-        .into_naming()
-        .map(|naming| (state.0, state.1, naming));
+    numbering.last = Some((state.0, state.1, pieces.into_naming()));
     Some(line)
 }
 
@@ -176,29 +172,14 @@ fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     found.unwrap_or(spans.whole)
 }
 
-fn span_of_op(line: &str, start: usize) -> Range<usize> {
-    span(line, start, Part::WHOLE)
-}
-
 /// The places that a location is made of.
-fn locs(f: &Function, id: LocId) -> impl Iterator<Item = Loc> + '_ {
-    let loc = f.loc(id).copied();
-    let (one, range) = match loc {
-        Some(loc) if loc.kind == LocKind::FUSED => {
-            let (start, len) = (loc.a, loc.b);
-            (None, abi::Range { start, len })
-        }
-        loc => (loc, abi::Range { start: 0, len: 0 }),
-    };
-    let parts = f.ids_in(range).iter();
-    // One level: the parts of a fused location aren't fused themselves.
-    let parts = parts.filter_map(|&id| f.loc(LocId(id)).copied());
-    one.into_iter().chain(parts).take(MAX_PARTS)
+fn locs(f: &Function, id: LocId) -> impl Iterator<Item = &Loc> + '_ {
+    f.single_locs(id).take(MAX_PARTS)
 }
 
 /// A location as messages write it.
 pub fn location(f: &Function, id: LocId) -> Option<String> {
-    let parts = locs(f, id).filter_map(|loc| written(f, &loc));
+    let parts = locs(f, id).filter_map(|loc| written(f, loc));
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -2,12 +2,14 @@
 //!
 //! A [`Diagnostic`] carries the lines that it is about, so that it can be shown, or sent to another
 //! process, without the file or the module. `render` is what terminals show, [`excerpt`] the text
-//! of an op, [`suggest`] "did you mean", [`terminal`] what keeps text from steering a terminal.
+//! of an op, [`suggest`] "did you mean", [`table`] text in columns, [`terminal`] what keeps text from
+//! steering a terminal.
 
 mod diagnostic;
 pub mod excerpt;
 mod render;
 pub mod suggest;
+pub mod table;
 pub mod terminal;
 
 pub use diagnostic::{Diagnostic, Label, Severity, Snippet};

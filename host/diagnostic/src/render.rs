@@ -90,14 +90,9 @@ impl Diagnostic {
             });
             parts.extend(self.run_by.iter().map(|outer| format!("run by {outer}")));
         }
-        if let Some(function) = &self.function {
-            parts.push(format!("function @{function}"));
-        }
-        parts.extend(self.op.clone());
         // The heading of a snippet has the location.
-        if let (Some(location), None) = (&self.location, &self.snippet) {
-            parts.push(format!("at {location}"));
-        }
+        let location = self.location.as_ref().filter(|_| self.snippet.is_none());
+        parts.extend(places(&self.function, &self.op, location));
         (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
     }
 }
@@ -146,22 +141,23 @@ impl Label {
 
     /// The place in words, `at …: text`, where its line isn't known.
     fn place(&self) -> String {
-        let mut parts: Vec<String> = self
-            .function
-            .iter()
-            .map(|f| format!("function @{f}"))
-            .collect();
-        parts.extend(self.op.clone());
-        parts.extend(
-            self.location
-                .as_ref()
-                .map(|location| format!("at {location}")),
-        );
+        let parts: Vec<String> = places(&self.function, &self.op, self.location.as_ref()).collect();
         match self.text.is_empty() {
             true => parts.join(", "),
             false => format!("{}: {}", parts.join(", "), self.text),
         }
     }
+}
+
+/// A function, an op and its location in words, as far as they are known.
+fn places(
+    function: &Option<String>,
+    op: &Option<String>,
+    location: Option<&String>,
+) -> impl Iterator<Item = String> {
+    let function = function.iter().map(|name| format!("function @{name}"));
+    let location = location.map(|location| format!("at {location}"));
+    function.chain(op.clone()).chain(location)
 }
 
 /// Adds a line of source, with the parts underlined that the snippet itself and the labels point

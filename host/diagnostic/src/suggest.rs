@@ -31,12 +31,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, text)| text)
 }
 
+/// The advice "Did you mean `…`?", if a candidate is near enough.
+pub fn help<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, candidates).map(|found| format!("Did you mean `{found}`?"))
+}
+
 /// The text " Did you mean `…`?", or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest(name, candidates) {
-        Some(found) => format!(" Did you mean `{found}`?"),
-        None => String::new(),
-    }
+    help(name, candidates).map_or(String::new(), |help| format!(" {help}"))
 }
 
 /// A list of names as a sentence writes it.

@@ -137,6 +137,12 @@ impl ConstantData {
         }
     }
 
+    /// The place of bytes that are in a file of their own, as [`in_file`](Self::in_file) says it.
+    pub fn external(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+        self.in_file()
+            .filter(|_| self.storage() == Storage::EXTERNAL)
+    }
+
     /// The file that the bytes are in as they are, where they begin in it, and how many they are.
     pub fn in_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
         match &self.payload {
@@ -180,10 +186,7 @@ impl ConstantData {
                 .made
                 .get_or_init(|| spread(*dtype, element, *count, self.len())),
         };
-        match made {
-            Ok(bytes) => Ok(bytes),
-            Err(error) => Err(error.clone()),
-        }
+        made.as_deref().map_err(String::clone)
     }
 
     /// A hash of the bytes. Of many only the first, some in the middle and the last are read, and a
@@ -218,15 +221,23 @@ impl ConstantData {
         Ok(hasher.finish())
     }
 
-    /// The bytes that all bytes repeat, if they are known without being spread.
-    fn pattern(&self) -> Option<&[u8]> {
+    /// The element type, the element and the number of elements of a splat.
+    fn splat(&self) -> Option<(DType, &[u8], u64)> {
         match &self.payload {
-            Payload::Splat { dtype, element, .. } => {
-                let whole = dtype.bits() % 8 == 0 && *dtype != DType::STRING;
-                (whole && !element.is_empty()).then_some(element)
-            }
+            Payload::Splat {
+                dtype,
+                element,
+                count,
+            } => Some((*dtype, element, *count)),
             _ => None,
         }
+    }
+
+    /// The bytes that all bytes repeat, if they are known without being spread.
+    fn pattern(&self) -> Option<&[u8]> {
+        let (dtype, element, _) = self.splat()?;
+        let whole = dtype.bits() % 8 == 0 && dtype != DType::STRING;
+        (whole && !element.is_empty()).then_some(element)
     }
 
     /// Whether both hold the same bytes. Cheap where they share them, and for splats.
@@ -240,21 +251,10 @@ impl ConstantData {
         if self.len() != other.len() {
             return Ok(false);
         }
-        if let (
-            Payload::Splat {
-                dtype: s,
-                element: a,
-                count: n,
-            },
-            Payload::Splat {
-                dtype: t,
-                element: b,
-                count: m,
-            },
-        ) = (&self.payload, &other.payload)
-            && s == t
+        if let (Some(a), Some(b)) = (self.splat(), other.splat())
+            && a.0 == b.0
         {
-            return Ok(a == b && n == m);
+            return Ok(a == b);
         }
         match (self.pattern(), other.pattern()) {
             (Some(element), None) => Ok(repeats(element, other.bytes()?)),

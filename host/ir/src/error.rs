@@ -31,6 +31,11 @@ impl EditError {
     pub fn invalid(message: impl Into<String>) -> EditError {
         EditError::new(Status::INVALID, message.into())
     }
+
+    /// What is asked for isn't there.
+    pub fn not_found(message: impl Into<String>) -> EditError {
+        EditError::new(Status::NOT_FOUND, message.into())
+    }
 }
 
 /// The outcome of an edit.

@@ -86,13 +86,8 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
     }
     let spelled = match OpName::parse(text) {
         Some(name) => {
-            let OpName {
-                domain,
-                name,
-                overload,
-            } = &name;
-            let domain = domain.as_deref().unwrap_or("");
-            OpName::of_domain(domain, name, overload).to_string()
+            let domain = name.domain.as_deref().unwrap_or("");
+            OpName::of_domain(domain, &name.name, &name.overload).to_string()
         }
         // What was meant is a domain, the last dot, and a name.
         None => match text.rsplit_once('.') {

@@ -114,7 +114,8 @@ fn get(column: &[Origin], at: usize) -> Origin {
     column.get(at).copied().unwrap_or(Origin::NONE)
 }
 
-fn set(column: &mut Vec<Origin>, at: usize, origin: Origin) {
+/// Sets the origin at a place of a column.
+pub(crate) fn set_origin(column: &mut Vec<Origin>, at: usize, origin: Origin) {
     if column.len() <= at {
         column.resize(at + 1, Origin::NONE);
     }
@@ -138,11 +139,11 @@ impl Origins {
     pub fn set(&mut self, entity: Entity, origin: Origin) {
         match entity {
             Entity::Function => self.function = Some(origin),
-            Entity::Op(id) => set(&mut self.ops, id.index(), origin),
-            Entity::Value(id) => set(&mut self.values, id.index(), origin),
-            Entity::Region(id) => set(&mut self.regions, id.index(), origin),
-            Entity::Port(id) => set(&mut self.ports, id as usize, origin),
-            Entity::Constant(id) => set(&mut self.constants, id.index(), origin),
+            Entity::Op(id) => set_origin(&mut self.ops, id.index(), origin),
+            Entity::Value(id) => set_origin(&mut self.values, id.index(), origin),
+            Entity::Region(id) => set_origin(&mut self.regions, id.index(), origin),
+            Entity::Port(id) => set_origin(&mut self.ports, id as usize, origin),
+            Entity::Constant(id) => set_origin(&mut self.constants, id.index(), origin),
         }
     }
 

@@ -1,11 +1,26 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
-use passdock_abi::{Attr, AttrKind, Range, SymbolId};
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
+use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
+use rustc_hash::FxBuildHasher;
+
+/// The places of a range.
+pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
+    range.start as usize..range.start as usize + range.len as usize
+}
 
 /// Entries of a pool; empty if the range lies outside.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
-    let start = range.start as usize;
-    pool.get(start..start + range.len as usize).unwrap_or(&[])
+    pool.get(span(range)).unwrap_or(&[])
+}
+
+/// The entries of a region in a list that is sorted by region.
+pub(crate) fn of_region<T>(sorted: &[(RegionId, T)], region: RegionId) -> &[(RegionId, T)] {
+    let start = sorted.partition_point(|entry| entry.0 < region);
+    let len = sorted[start..].partition_point(|entry| entry.0 == region);
+    &sorted[start..start + len]
 }
 
 /// Appends to a pool.
@@ -16,6 +31,22 @@ pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T
         start,
         len: pool.len() as u32 - start,
     }
+}
+
+/// The place of a record among others that all differ; added if it is new.
+pub(crate) fn intern_record<T: Copy + Eq + Hash>(
+    records: &mut Vec<T>,
+    index: &mut HashTable<u32>,
+    record: T,
+) -> u32 {
+    let hash = FxBuildHasher.hash_one(record);
+    if let Some(&known) = index.find(hash, |&id| records[id as usize] == record) {
+        return known;
+    }
+    let id = records.len() as u32;
+    records.push(record);
+    index.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(records[id as usize]));
+    id
 }
 
 /// An attribute without a value.
@@ -53,10 +84,7 @@ impl AttrPools {
             }
             AttrKind::STRINGS => {
                 let texts = slice(&from.strings, list).iter();
-                let texts: Vec<Range> = texts
-                    .map(|&text| self.add_bytes(slice(&from.bytes, text)))
-                    .collect();
-                push_range(&mut self.strings, texts)
+                self.add_strings(texts.map(|&text| slice(&from.bytes, text)))
             }
             _ => list,
         };
@@ -65,5 +93,12 @@ impl AttrPools {
     /// Appends a string.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Range {
         push_range(&mut self.bytes, bytes.iter().copied())
+    }
+
+    /// Appends a list of strings.
+    pub(crate) fn add_strings<'s>(&mut self, texts: impl Iterator<Item = &'s [u8]>) -> Range {
+        let bytes = &mut self.bytes;
+        let texts = texts.map(|text| push_range(bytes, text.iter().copied()));
+        push_range(&mut self.strings, texts)
     }
 }

@@ -112,6 +112,9 @@ pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testi
 ///
 /// Its `PassContext` and `PassError` are the pass's side: what a pass may ask of the run around it, and
 /// what it answers. The program's side are [`PassContext`] and [`PassError`] of this crate.
+///
+/// The examples below are a plugin's: where they say `passdock_plugin_api`, a program says
+/// `passdock::sdk`.
 pub mod sdk {
     pub use passdock_plugin_api::*;
 }

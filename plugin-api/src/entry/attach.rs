@@ -1,4 +1,5 @@
 //! What a plugin's table points to: the functions that the host calls.
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,9 +8,9 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
 use super::calls::{self, Bound};
-use super::watch;
-use crate::op::{AttrDef, OpDef, OpFn};
-use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
+use super::table;
+use crate::op::{OpDef, OpFn};
+use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
 use crate::raw::{self, Panicked, RawContext, RawOpCall, Tables};
 
 /// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
@@ -74,22 +75,7 @@ pub unsafe fn attach(
     };
     raw::install_hook();
     let tables: &'static Tables = Box::leak(Box::new(tables));
-    let passes = pass_entries(plugin.passes, tables);
-    let ops = op_entries(plugin.ops, tables);
-    let instruments = watch::entries(plugin.instruments, tables);
-    let table = abi::Plugin {
-        struct_size: std::mem::size_of::<abi::Plugin>() as u32,
-        pass_count: passes.len() as u32,
-        passes: passes.as_ptr(),
-        pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
-        op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
-        ops: ops.as_ptr(),
-        op_count: ops.len() as u32,
-        reserved: 0,
-        instruments: instruments.as_ptr(),
-        instrument_count: instruments.len() as u32,
-        instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
-    };
+    let table = table::of(plugin, tables);
     loop {
         let made = Box::into_raw(Box::new(Attached {
             host,
@@ -112,66 +98,11 @@ pub unsafe fn attach(
     }
 }
 
-fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
-    let (function, module): (abi::RunFunctionPass, abi::RunModulePass) = if raw::is_to_note(tables)
-    {
-        (run_function::<true>, run_module::<true>)
-    } else {
-        (run_function::<false>, run_module::<false>)
-    };
-    let entries = passes.iter().map(|pass| {
-        let (state, run_function, run_module) = match pass.run {
-            PassRun::Function(part) | PassRun::PrimFunction(part) => {
-                let state = Bound::<FunctionPass> { part, tables }.leak();
-                (state, Some(function), None)
-            }
-            PassRun::Module(part) => {
-                let state = Bound::<ModulePass> { part, tables }.leak();
-                (state, None, Some(module))
-            }
-        };
-        abi::PassEntry {
-            name: abi::Str::new(pass.name),
-            kind: pass.run.kind(),
-            reserved: 0,
-            state,
-            run_function,
-            run_module,
-        }
-    });
-    Box::leak(entries.collect())
-}
-
-fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
-    let entries = ops.iter().map(|def| abi::OpEntry {
-        attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
-        attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
-        attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
-        decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
-        name: abi::Str::new(def.name),
-        since: def.since,
-        min_operands: def.min_operands,
-        max_operands: def.max_operands,
-        reserved: 0,
-        traits: def.all_traits().0,
-        state: Bound { part: def, tables }.leak(),
-        infer: def.infer.map(|_| infer as abi::InferOp),
-        evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
-    });
-    Box::leak(entries.collect())
-}
-
-/// The attributes of an operator; not null, also if it has none.
-fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
-    let entries: Box<[abi::AttrEntry]> = attrs.iter().map(AttrDef::entry).collect();
-    Box::leak(entries).as_ptr()
-}
-
 // The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
 // handles live until the function returns.
 
 /// The host calls a function or prim-function pass.
-unsafe extern "C" fn run_function<const NOTED: bool>(
+pub(super) unsafe extern "C" fn run_function<const NOTED: bool>(
     state: *mut c_void,
     context: *mut abi::Context,
     function: *const abi::FunctionRef,
@@ -192,7 +123,7 @@ unsafe extern "C" fn run_function<const NOTED: bool>(
 }
 
 /// The host calls a module pass.
-unsafe extern "C" fn run_module<const NOTED: bool>(
+pub(super) unsafe extern "C" fn run_module<const NOTED: bool>(
     state: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -212,7 +143,7 @@ unsafe extern "C" fn run_module<const NOTED: bool>(
 }
 
 /// The host asks an op's definition for result types.
-unsafe extern "C" fn infer(
+pub(super) unsafe extern "C" fn infer(
     state: *mut c_void,
     call: *mut abi::OpCall,
     function: *const abi::FunctionRef,
@@ -223,7 +154,7 @@ unsafe extern "C" fn infer(
 }
 
 /// The host asks an op's definition for results.
-unsafe extern "C" fn evaluate(
+pub(super) unsafe extern "C" fn evaluate(
     state: *mut c_void,
     call: *mut abi::OpCall,
     function: *const abi::FunctionRef,
@@ -234,7 +165,7 @@ unsafe extern "C" fn evaluate(
 }
 
 /// The host asks an op's definition for its body.
-unsafe extern "C" fn decompose(
+pub(super) unsafe extern "C" fn decompose(
     state: *mut c_void,
     call: *mut abi::OpCall,
     function: *const abi::FunctionRef,

@@ -1,4 +1,5 @@
 //! What is done inside the gate: the author's passes and op definitions are called.
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::ptr;

@@ -1,8 +1,8 @@
 //! What the host calls: the plugin's table and the C functions in it, each through the gate.
-#![allow(unsafe_code)]
 
 mod attach;
 mod calls;
+mod table;
 mod watch;
 
 pub use attach::{attach, Slot};

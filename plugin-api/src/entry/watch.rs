@@ -1,4 +1,5 @@
 //! Instruments in a plugin's table: the functions that the host calls around passes.
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 

@@ -235,9 +235,7 @@ impl<'ast> Visit<'ast> for Mentions {
     }
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        if item.leading_colon.is_none() {
-            self.use_tree(&item.tree, &mut Vec::new(), &item.vis);
-        }
+        self.use_tree(&item.tree, &mut Vec::new(), &item.vis);
     }
 
     /// A module is read by itself.
@@ -287,13 +285,11 @@ impl<'ast> Visit<'ast> for Mentions {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let kind = self.kind.take().unwrap_or(Kind::Any);
-        if path.leading_colon.is_none() {
-            let segments = path
-                .segments
-                .iter()
-                .map(|segment| segment.ident.to_string());
-            self.mention(segments.collect(), kind, path.span().start().line);
-        }
+        let segments = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string());
+        self.mention(segments.collect(), kind, path.span().start().line);
         visit::visit_path(self, path);
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct Glob {
     pub(super) scope: Option<usize>,
 }
 
-/// Reads the modules below each root. Files called `tests.rs` or in `tests/` are left out.
+/// Reads the modules below each root, but those of tests.
 pub(super) fn read(
     workspace: &Path,
     directory: &str,
@@ -319,7 +319,7 @@ impl Reader<'_> {
 
 /// Whether a module holds only tests.
 fn is_tests(module: &ItemMod) -> bool {
-    module.ident == "tests" || module.attrs.iter().any(super::mentions::is_test)
+    module.attrs.iter().any(super::mentions::is_test)
 }
 
 /// What `#[path = "…"]` says.

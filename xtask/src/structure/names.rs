@@ -60,8 +60,14 @@ pub(super) fn seen_types(modules: &Modules) -> BTreeMap<String, BTreeSet<String>
                 };
                 for (name, meanings) in &modules.modules[shown].names {
                     for meaning in meanings.iter().filter(|meaning| meaning.scope.is_some()) {
-                        if let Is::Item(item) = meaning.is {
-                            see(name, glob.scope, Target::Item(item));
+                        match &meaning.is {
+                            Is::Module(_) => {}
+                            Is::Item(item) => see(name, glob.scope, Target::Item(*item)),
+                            Is::Import(path) => {
+                                for target in modules.resolve(shown, path, Kind::Any) {
+                                    see(name, glob.scope, target);
+                                }
+                            }
                         }
                     }
                 }

@@ -197,9 +197,13 @@ fn names_brought_in_lead_where_they_come_from() {
         of_code("use krate::a::Thing;"),
         ["1 krate::a::Thing > a/mod.rs"]
     );
+    assert_eq!(
+        of_code("use ::krate::a::Thing;"),
+        ["1 krate::a::Thing > a/mod.rs"]
+    );
     for elsewhere in [
         "use serde::a::Thing;",
-        "use ::krate::a;",
+        "use ::serde::a::Thing;",
         "fn f(a: u8) { a + Self::b; self.a; }",
     ] {
         assert!(of_code(elsewhere).is_empty(), "{elsewhere}");
@@ -259,13 +263,16 @@ fn h() {
     #[cfg(test)]
     crate::a::make();
 }
-mod tests { use crate::a::Thing; }
+#[cfg(test)] mod tests { use crate::a::Thing; }
 #[cfg(not(test))]
 use crate::a::deep;
 ";
     assert_eq!(of_code(code), ["18 crate::a::deep > a/deep.rs"]);
     let structure = of_text(&[
-        ("lib.rs", "mod a; #[cfg(test)] mod checks; mod tests;"),
+        (
+            "lib.rs",
+            "mod a; #[cfg(test)] mod checks; #[cfg(test)] mod tests;",
+        ),
         ("a.rs", code),
         ("tests/mod.rs", "use crate::a;"),
     ]);

@@ -104,7 +104,7 @@ fn against_layers(structure: &Structure, layers: &Layers<'_>) -> Vec<String> {
         {
             let example = structure.shown(arrows[0]);
             offences.push(format!(
-                "{name}: {from} must not use {to}, which isn't in a layer below it: {example}"
+                "{name}: {from} must not use {to}, which isn't in a layer below it (ARCHITECTURE.md, \"Layers\"): {example}"
             ));
         }
     }
@@ -154,7 +154,7 @@ mod tests {
             [
                 "krate: folder src isn't in the table of layers",
                 "krate: the table of layers has d, which isn't a folder",
-                "krate: c must not use b, which isn't in a layer below it: krate/src/c/mod.rs:1 uses `crate::b::B`",
+                "krate: c must not use b, which isn't in a layer below it (ARCHITECTURE.md, \"Layers\"): krate/src/c/mod.rs:1 uses `crate::b::B`",
             ]
         );
         let other = page("| `other` | `a` |\n");

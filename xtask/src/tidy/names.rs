@@ -68,6 +68,13 @@ mod tests {
             files("pub struct State;", "mod inner; pub(super) use inner::*;"),
             ["State"]
         );
+        assert_eq!(
+            files(
+                "pub mod deep { pub struct State; } pub use deep::State;",
+                "mod inner; pub use inner::*;"
+            ),
+            ["State"]
+        );
         assert!(
             files(
                 "pub struct State;",

@@ -15,14 +15,14 @@ use crate::{plugins, request, show};
 
 /// The answer that `--json` prints.
 #[derive(Serialize)]
-struct Answer {
+struct Answer<'b> {
     #[serde(flatten)]
-    found: Option<Bisection>,
+    found: Option<&'b Bisection>,
     /// The checks of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     log: Vec<Checked>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<Kept>,
+    kept: Option<&'b Kept>,
 }
 
 /// The places where the proof lies.
@@ -39,21 +39,21 @@ struct Kept {
 pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     let json = args.search.json;
     let mut log = Vec::new();
-    let (found, kept, error) = match search(args, &mut log) {
-        Ok((found, kept)) => (Some(found), kept, None),
-        Err(error) => (None, None, Some(error)),
+    let searched = search(args, &mut log);
+    let status = match &searched {
+        Ok((found, _)) => u8::from(found.suspects.len() != 1),
+        Err(error) => show::fail(error),
     };
-    let status = match (&found, &error) {
-        (Some(found), _) => u8::from(found.suspects.len() != 1),
-        (None, error) => error.as_ref().map_or(1, show::fail),
-    };
-    match &found {
-        Some(_) if json => log.clear(),
-        Some(found) => show::print(&render(found, kept.as_ref())),
-        None => {}
-    }
     if json {
-        show::print_answer(status, Answer { found, log, kept }, error.as_ref());
+        let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
+        let answer = Answer {
+            found: found.map(|(found, _)| found),
+            log: if found.is_some() { Vec::new() } else { log },
+            kept: found.and_then(|(_, kept)| kept.as_ref()),
+        };
+        show::print_answer(status, answer, error);
+    } else if let Ok((found, kept)) = &searched {
+        show::print(&render(found, kept.as_ref()));
     }
     Ok(status)
 }
@@ -63,7 +63,7 @@ fn search(
     log: &mut Vec<Checked>,
 ) -> Result<(Bisection, Option<Kept>), PassError> {
     let json = args.search.json;
-    let request = request::of_search("bisect", &args.inputs, args.search)?;
+    let request = request::of_search("bisect", args.search)?;
     let mut command = CheckCommand::new(&args.check, &request.model)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let module = request.read_model()?;
@@ -111,21 +111,15 @@ fn keep(
         PassError::new(ErrorKind::Write, message)
     })?;
     let extension = model.extension().and_then(|e| e.to_str());
-    let path = |name: &str| {
-        let file = format!("{name}.{}", extension.unwrap_or("ir"));
-        dir.join(file)
-    };
+    let extension = extension.unwrap_or("ir");
+    let path = |name: &str| dir.join(format!("{name}.{extension}"));
     let reproducer = dir.join("reproducer");
     let good = path("good");
     model_file::write(&proof.good, &good, WriteOptions::default())?;
-    let bad = match proof.error {
-        Some(_) => None,
-        None => {
-            let bad = path("bad");
-            model_file::write(&proof.bad, &bad, WriteOptions::default())?;
-            Some(bad)
-        }
-    };
+    let bad = proof.error.is_none().then(|| path("bad"));
+    if let Some(bad) = &bad {
+        model_file::write(&proof.bad, bad, WriteOptions::default())?;
+    }
     let options = ReproducerOptions {
         model: Some(model.display().to_string()),
         check: proof.error.is_none().then(|| Check {

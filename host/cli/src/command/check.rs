@@ -7,17 +7,14 @@ use crate::args::CheckArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
-    let checked = request::of_passes(Some(&args.pipeline), args.context, args.plugins)
+    let checked = request::of_passes(Some(&args.pipeline), args.passes)
         .and_then(|request| pipeline::check(&plugins::registry(), &request));
-    let status = checked.as_ref().err().map_or(0, show::fail);
+    let error = checked.as_ref().err();
+    let status = error.map_or(0, show::fail);
     if args.json {
         // What the model has to be, for which pass.
         let needs = checked.as_deref().unwrap_or_default();
-        show::print_answer(
-            status,
-            json!({ "model_needs": needs }),
-            checked.as_ref().err(),
-        );
+        show::print_answer(status, json!({ "model_needs": needs }), error);
     } else if let Ok(needs) = checked {
         show::print(&format!("{}: OK\n", args.pipeline.display()));
         show::print(&show::model_needs(&needs));

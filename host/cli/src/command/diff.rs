@@ -41,7 +41,7 @@ struct Answer<'d> {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     diff: Option<&'d Diff>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
+    text: Option<&'d str>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -56,11 +56,8 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
         }
     };
     if args.json {
-        let (done, error) = match compared {
-            Ok(done) => (Some(done), None),
-            Err(error) => (None, Some(error)),
-        };
-        let diff = done.as_ref().map(|(diff, _)| diff);
+        let (done, error) = (compared.as_ref().ok(), compared.as_ref().err());
+        let diff = done.map(|(diff, _)| diff);
         show::print_json(&Answer {
             ok: error.is_none(),
             exit_status: status,
@@ -69,8 +66,8 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
             same: diff.map(Diff::is_same),
             summary: diff.map(Diff::summary),
             diff,
-            text: done.as_ref().and_then(|(_, text)| text.clone()),
-            diagnostics: error.iter().map(PassError::to_diagnostic).collect(),
+            text: done.and_then(|(_, text)| text.as_deref()),
+            diagnostics: error.map(PassError::to_diagnostic).into_iter().collect(),
         });
     } else if let Ok((diff, text)) = compared {
         let text = match text {
@@ -138,29 +135,24 @@ impl Out {
             Change::Changed if before == after => self.line(format!("fn @{name}")),
             Change::Changed => self.line(format!("fn @{name}: {before} → {}", ops(after))),
         }
-        function
-            .settings
-            .iter()
-            .for_each(|setting| self.setting(setting));
+        let settings = function.settings.iter();
+        settings.for_each(|setting| self.setting(setting));
         self.list("", &function.interface, "inputs and outputs", Self::port);
         self.ops(&function.ops);
         self.constants(&function.constants);
-        let renaming = |out: &mut Self, name: &diff::Renaming| {
+        let heading = format!("  renamed: {}\n", count(function.renamed.len(), "value"));
+        self.brief(&heading, &function.renamed, |out, name| {
             let (old, new) = (quote(&name.old), quote(&name.new));
             out.line(format!("    ~ {old} → {new}"));
-        };
-        let heading = format!("  renamed: {}\n", count(function.renamed.len(), "value"));
-        self.brief(&heading, &function.renamed, renaming);
+        });
         let unknown = |ty: &Option<String>| ty.as_deref() == Some("?");
-        let known = function.types.iter().filter(|value| unknown(&value.old));
-        let lost = function.types.iter().filter(|value| unknown(&value.new));
+        let types = &function.types;
+        let known = types.iter().filter(|value| unknown(&value.old)).count();
+        let lost = types.iter().filter(|value| unknown(&value.new)).count();
         let types = join([
-            (
-                function.types.len() - known.clone().count() - lost.clone().count(),
-                "changed",
-            ),
-            (known.count(), "known only now"),
-            (lost.count(), "no longer known"),
+            (types.len() - known - lost, "changed"),
+            (known, "known only now"),
+            (lost, "no longer known"),
         ]);
         let heading = format!("  types of values: {types}\n");
         self.brief(&heading, &function.types, |out, ty| {
@@ -368,11 +360,8 @@ fn op_change(change: &OpChange) -> String {
 /// `3 added, 1 changed`.
 fn counts<T>(items: &[T], change: impl Fn(&T) -> Change) -> String {
     let number = |which: Change| items.iter().filter(|item| change(item) == which).count();
-    changes(
-        number(Change::Added),
-        number(Change::Removed),
-        number(Change::Changed),
-    )
+    let [added, removed, changed] = [Change::Added, Change::Removed, Change::Changed].map(number);
+    changes(added, removed, changed)
 }
 
 fn changes(added: usize, removed: usize, changed: usize) -> String {
@@ -381,10 +370,8 @@ fn changes(added: usize, removed: usize, changed: usize) -> String {
 
 fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
     let parts = counts.into_iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
-    parts.join(", ")
+    let parts = parts.map(|(number, word)| format!("{number} {word}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The last line: how much differs.
@@ -392,25 +379,17 @@ fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
     let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
     let moved = join([(sum.moved, "moved")]);
+    let values = join([(sum.renamed, "renamed"), (sum.types, "of another type")]);
     let ops = [ops, moved].into_iter().filter(|text| !text.is_empty());
-    let constants = (
-        sum.constants_added,
-        sum.constants_removed,
-        sum.constants_changed,
-    );
+    let functions = changes(sum.functions_added, sum.functions_removed, 0);
+    let (added, removed) = (sum.constants_added, sum.constants_removed);
     let parts = [
-        (
-            "functions",
-            changes(sum.functions_added, sum.functions_removed, 0),
-        ),
+        ("functions", functions),
         ("ops", ops.collect::<Vec<_>>().join(", ")),
-        ("constants", changes(constants.0, constants.1, constants.2)),
+        ("constants", changes(added, removed, sum.constants_changed)),
         ("inputs and outputs", changes(0, 0, sum.interface)),
         ("settings", changes(0, 0, sum.settings)),
-        (
-            "values",
-            join([(sum.renamed, "renamed"), (sum.types, "of another type")]),
-        ),
+        ("values", values),
         ("nodes", join([(sum.relocated, "renamed")])),
     ];
     let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());

@@ -10,11 +10,11 @@ use crate::show::Table;
 use crate::{plugins, request, show};
 
 pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
-    if args.pipeline.is_none() && args.context.passes.is_empty() {
+    if args.pipeline.is_none() && args.passes.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let request = request::of_passes(args.pipeline.as_deref(), args.context, args.plugins)?;
+    let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
     let explanation = pipeline::explain(&plugins::registry(), &request)?;
     explanation.diagnostics.iter().for_each(show::diagnostic);
     if args.json {
@@ -28,20 +28,15 @@ pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
 }
 
 fn render(explanation: &Explanation) -> String {
-    let mut table = Table::new([">", "pass", "runs", "why", "options", "states", "from"]);
-    for (at, pass) in explanation.passes.iter().enumerate() {
-        table.row(row(at + 1, pass));
-    }
-    let mut text = table.render_filled();
-    let empty = explanation
-        .phases
-        .iter()
-        .filter(|place| place.passes.is_empty());
-    for place in empty {
+    let columns = [">", "pass", "runs", "why", "options", "states", "from"];
+    let rows = (1..)
+        .zip(&explanation.passes)
+        .map(|(number, pass)| row(number, pass));
+    let mut text = Table::of(columns, rows).render_filled();
+    let phases = explanation.phases.iter();
+    for place in phases.filter(|place| place.passes.is_empty()) {
         let phase = place.phase.name();
-        text.push_str(&format!(
-            "Nothing fills the place for the phase `{phase}`.\n"
-        ));
+        text += &format!("Nothing fills the place for the phase `{phase}`.\n");
     }
     text + &show::model_needs(&explanation.model_needs)
 }
@@ -49,11 +44,7 @@ fn render(explanation: &Explanation) -> String {
 fn row(number: usize, pass: &Explained) -> [String; 7] {
     let indent = "  ".repeat(pass.depth as usize);
     let runs = if pass.runs { "yes" } else { "no" };
-    let from = pass
-        .file
-        .clone()
-        .or_else(|| pass.plugin.clone())
-        .unwrap_or_default();
+    let from = pass.file.as_ref().or(pass.plugin.as_ref()).cloned();
     [
         number.to_string(),
         format!("{indent}{}", pass.name),
@@ -61,7 +52,7 @@ fn row(number: usize, pass: &Explained) -> [String; 7] {
         pass.reason.clone(),
         options(pass),
         show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; "),
-        from,
+        from.unwrap_or_default(),
     ]
 }
 

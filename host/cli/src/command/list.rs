@@ -18,16 +18,11 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
-    for error in registry.unreadable() {
-        let mut warning = PassError::from(error).to_diagnostic();
-        warning.severity = passdock::Severity::Warning;
-        show::diagnostic(&warning);
-    }
+    registry.unreadable().into_iter().for_each(show::warn);
     let plugins_found = registry.plugins();
-    let odd = plugins_found
-        .iter()
-        .flat_map(|plugin| plugin.unknown_keys());
-    odd.for_each(|odd| show::diagnostic(&odd));
+    for plugin in &plugins_found {
+        plugin.unknown_keys().iter().for_each(show::diagnostic);
+    }
     // What can be listed is listed all the same.
     let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);

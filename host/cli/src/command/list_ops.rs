@@ -10,11 +10,7 @@ use crate::show::{self, Facts, Table};
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
-    for error in failures {
-        let mut warning = PassError::from(error).to_diagnostic();
-        warning.severity = passdock::Severity::Warning;
-        show::diagnostic(&warning);
-    }
+    failures.into_iter().for_each(show::warn);
     let text = match name {
         None => table(&ops),
         Some(name) => {
@@ -22,11 +18,8 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
             ops.retain(|op| op.name == name || op.name == full);
             if ops.is_empty() {
                 let near = defs.nearest(name);
-                let near = near.map(|near| format!(" Did you mean `{near}`?"));
-                let message = format!(
-                    "No plugin defines the operator `{name}`.{}",
-                    near.unwrap_or_default()
-                );
+                let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                let message = format!("No plugin defines the operator `{name}`.{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
             let shown: Vec<String> = ops.iter().map(one).collect();
@@ -91,11 +84,8 @@ fn known(op: &OpInfo) -> String {
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
     ];
-    let parts: Vec<&str> = parts
-        .iter()
-        .filter_map(|&(known, name)| known.then_some(name))
-        .collect();
-    parts.join(", ")
+    let known = parts.into_iter().filter(|part| part.0);
+    known.map(|part| part.1).collect::<Vec<_>>().join(", ")
 }
 
 fn one(op: &OpInfo) -> String {

@@ -1,6 +1,5 @@
 //! `passdock reduce`: a model shrunk to the ops on which a pipeline still goes wrong.
 
-use std::path::Path;
 use std::time::Duration;
 
 use passdock::judge::{Judge, Verdict};
@@ -11,36 +10,29 @@ use serde::Serialize;
 
 use crate::args::ReduceArgs;
 use crate::check_command::CheckCommand;
-use crate::plugins;
 use crate::progress::Progress;
-use crate::request;
-use crate::show;
+use crate::{plugins, request, show};
 
 /// The answer that `--json` prints.
 #[derive(Serialize)]
-struct Answer {
+struct Answer<'r> {
     #[serde(flatten)]
-    reduction: Option<Reduction>,
+    reduction: Option<&'r Reduction>,
     output: Option<String>,
 }
 
 pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
     let (json, output) = (args.search.json, args.output.clone());
-    let (reduction, error) = match shrink(args) {
-        Ok(reduction) => (Some(reduction), None),
-        Err(error) => (None, Some(error)),
-    };
-    let status = error.as_ref().map_or(0, show::fail);
+    let shrunk = shrink(args);
+    let (reduction, error) = (shrunk.as_ref().ok(), shrunk.as_ref().err());
+    let status = error.map_or(0, show::fail);
+    let output = output.map(|path| path.display().to_string());
     if json {
         let output = output.filter(|_| reduction.is_some());
-        let output = output.map(|path| path.display().to_string());
-        show::print_answer(status, Answer { reduction, output }, error.as_ref());
-    } else if let Some(reduction) = &reduction {
+        show::print_answer(status, Answer { reduction, output }, error);
+    } else if let Some(reduction) = reduction {
         let text = render(reduction, output.as_deref());
-        match output.is_some_and(is_standard) {
-            true => show::print_error(&text),
-            false => show::print(&text),
-        }
+        show::print_beside(&text, output.is_some_and(is_standard));
     }
     Ok(status)
 }
@@ -54,11 +46,10 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         let message = "With --json standard output is the report's; give `-o` a file.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let request = request::of_search("reduce", &args.inputs, args.search)?;
-    let mut command = match &args.check.check {
-        Some(_) => Some(CheckCommand::new(&args.check, &request.model)?),
-        None => None,
-    };
+    let request = request::of_search("reduce", args.search)?;
+    let checked = args.check.check.is_some();
+    let command = checked.then(|| CheckCommand::new(&args.check, &request.model));
+    let mut command = command.transpose()?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let place = output.map(Output::new).transpose()?;
     let module = request.read_model()?;
@@ -106,12 +97,8 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     Ok(reduction)
 }
 
-fn render(reduction: &Reduction, output: Option<&Path>) -> String {
-    let place = match output {
-        Some(path) if is_standard(path) => "written to standard output".to_owned(),
-        Some(path) => format!("written to {}", path.display()),
-        None => "not written (no -o)".to_owned(),
-    };
+fn render(reduction: &Reduction, output: Option<&str>) -> String {
+    let place = show::written_to(output);
     let still = match &reduction.failure {
         Some(failure) => format!("still {failure}\n"),
         None => "still good before the pipeline and bad after it\n".to_owned(),

@@ -1,5 +1,7 @@
 //! `passdock run`: a pipeline over a model, and the report of it.
 
+use std::path::Path;
+
 use passdock::model_file::is_standard;
 use passdock::pipeline::{self, AskedInstrument, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
@@ -29,12 +31,8 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     if json {
         show::print_json(&report);
     } else {
-        let text = render(&report);
-        // With the model on standard output, people read the report on standard error.
-        match request.output.as_ref().is_some_and(is_standard) {
-            true => show::print_error(&text),
-            false => show::print(&text),
-        }
+        let to_stdout = request.output.as_ref().is_some_and(is_standard);
+        show::print_beside(&render(&report), to_stdout);
     }
     Ok(report.exit_status)
 }
@@ -53,7 +51,7 @@ fn fail(error: &PassError, json: bool) -> u8 {
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
-    let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
+    let has_passes = !args.passes.passes.is_empty() || !args.bind.is_empty();
     let (pipeline, model) = request::inputs(&args.inputs, "run", has_passes)?;
     let to_stdout = args.output.as_ref().is_some_and(is_standard);
     if args.json && to_stdout {
@@ -61,7 +59,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     }
     let to_stderr = args.json || to_stdout;
     let instruments = instruments(&args)?;
-    let request = request::of_passes(pipeline.as_deref(), args.context, args.plugins)?;
+    let request = request::of_passes(pipeline.as_deref(), args.passes)?;
     Ok(Request {
         instruments,
         model,
@@ -88,35 +86,40 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
 
 /// The instruments that flags ask for, in the order in which they are called.
 fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
-    let asked = args
-        .instrument
-        .iter()
-        .map(|text| AskedInstrument::parse(text));
+    let asked = args.instrument.iter();
+    let asked = asked.map(|text| AskedInstrument::parse(text));
     let mut asked: Vec<AskedInstrument> = asked.collect::<Result<_, _>>()?;
     let flag = AskedInstrument::by_flag;
-    if !args.print_before.is_empty() {
-        let print = flag("--print-before", "print-before");
-        asked.push(print.option("passes", args.print_before.clone()));
-    }
-    if !args.print_after.is_empty() {
-        let print = flag("--print-after", "print-after");
-        asked.push(print.option("passes", args.print_after.clone()));
+    let (before, after) = (&args.print_before, &args.print_after);
+    for (passes, name) in [(before, "print-before"), (after, "print-after")] {
+        if !passes.is_empty() {
+            let print = flag(&format!("--{name}"), name);
+            asked.push(print.option("passes", passes.clone()));
+        }
     }
     if args.print_changed {
         asked.push(flag("--print-changed", "print-changed"));
     }
     if let Some(dir) = &args.dump_dir {
-        asked.push(flag("--dump-dir", "dump").option("dir", dir.as_str()));
+        asked.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
     }
     match &args.trace {
         Some(file) => {
-            let timing = flag("--trace", "timing").option("trace", file.as_str());
+            let timing = flag("--trace", "timing").option("trace", text_of("--trace", file)?);
             asked.push(timing.option("quiet", !args.timing));
         }
         None if args.timing => asked.push(flag("--timing", "timing")),
         None => {}
     }
     Ok(asked)
+}
+
+/// A path as an option of an instrument, which is text.
+fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());
+        PassError::new(ErrorKind::Usage, message).help("Instruments take their options as text.")
+    })
 }
 
 /// The report as people read it.
@@ -129,11 +132,7 @@ fn render(report: &Report) -> String {
     }
     if report.ok {
         let model = &report.model;
-        let place = match &model.output {
-            Some(path) if path == "-" => "written to standard output".to_owned(),
-            Some(path) => format!("written to {path}"),
-            None => "not written (no -o)".to_owned(),
-        };
+        let place = show::written_to(model.output.as_deref());
         text.push_str(&format!(
             "{}: {} → {} ops in {}, {}\n",
             show::safe(&model.input),
@@ -148,23 +147,18 @@ fn render(report: &Report) -> String {
 
 /// The table of what each pass did.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
-    for pass in passes {
-        table.row(row(pass));
-    }
-    table.render()
+    let columns = ["pass", "status", ">time", ">ops", "from"];
+    Table::of(columns, passes.iter().map(row)).render()
 }
 
 fn row(pass: &PassRecord) -> [String; 5] {
     let indent = if pass.parent.is_some() { "  " } else { "" };
-    let name = match &pass.requested_by {
+    let mut name = format!("{indent}{}", pass.name);
+    if let Some(by) = &pass.requested_by {
         // The last part says enough here; `--json` has it whole.
-        Some(by) => {
-            let by = by.rsplit('.').next().unwrap_or(by);
-            format!("{indent}{} (for {by})", pass.name)
-        }
-        None => format!("{indent}{}", pass.name),
-    };
+        let by = by.rsplit('.').next().unwrap_or(by);
+        name += &format!(" (for {by})");
+    }
     let status = match pass.status {
         PassStatus::Changed => "changed".to_owned(),
         PassStatus::Unchanged => "unchanged".to_owned(),
@@ -178,10 +172,7 @@ fn row(pass: &PassRecord) -> [String; 5] {
         PassStatus::Unchanged => pass.ops_after.to_string(),
         PassStatus::Skipped | PassStatus::Failed => String::new(),
     };
-    let from = pass
-        .file
-        .clone()
-        .or_else(|| pass.plugin.clone())
-        .unwrap_or_default();
-    [name, status, show::seconds(pass.seconds), ops, from]
+    let from = pass.file.as_ref().or(pass.plugin.as_ref()).cloned();
+    let time = show::seconds(pass.seconds);
+    [name, status, time, ops, from.unwrap_or_default()]
 }

@@ -3,8 +3,8 @@
 //! - `# words`: the next case, in a directory that has the files given above the first case;
 //! - `> NAME`: a file, whose lines follow after `| `;
 //! - `$ passdock …`: the command, or `$ mkdir NAME`, or `$ cat NAME`;
-//! - what it says, after two blanks: standard output, standard error, the files that it wrote, and its
-//!   status unless that is 0. `UPDATE_EXPECT=1` rewrites these lines.
+//! - what it says: standard output, after `< `, and after two blanks standard error, the files that it
+//!   wrote, and its status unless that is 0. `UPDATE_EXPECT=1` rewrites these lines.
 //!
 //! No command may write over a file that is given.
 
@@ -56,8 +56,8 @@ fn play(name: &str) {
                 session.give(name, content);
             }
             Some(("$ ", command)) => session.run(command),
-            Some(("  ", _)) => {}
-            _ => assert!(line.is_empty(), "{path}: what is this? {line}"),
+            Some(("< " | "  ", _)) => {}
+            _ => assert!(matches!(line, "" | "<"), "{path}: what is this? {line}"),
         }
     }
     expect_file![path].assert_eq(&session.played);
@@ -107,7 +107,7 @@ impl Session {
         self.played += &format!("$ {command}\n");
         let bench = self.bench.as_ref().expect("a command is of a case");
         for line in answer(bench, command).lines() {
-            self.played += format!("  {line}").trim_end();
+            self.played += line.trim_end();
             self.played.push('\n');
         }
         for (name, content) in &self.given {
@@ -116,7 +116,7 @@ impl Session {
     }
 }
 
-/// What comes of a command.
+/// What comes of a command, in marked lines.
 fn answer(bench: &Bench, command: &str) -> String {
     let words = words(command);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -125,41 +125,50 @@ fn answer(bench: &Bench, command: &str) -> String {
             std::fs::create_dir(bench.path(name)).expect("a new directory");
             String::new()
         }
-        ["cat", name] => bench.read(name),
+        ["cat", name] => marked("< ", &bench.read(name)),
         ["passdock", ref words @ ..] => {
             let before = bench.files();
             let ran = bench.run(words.iter().copied(), "");
-            let mut said = timeless(&ran.stdout).to_owned() + timeless(&ran.stderr);
+            let mut said = marked("< ", &ran.stdout) + &marked("  ", &ran.stderr);
             // Directories are other ones on each machine.
             for dir in [bench.plugins(), bench.path("").display().to_string()] {
                 said = said.replace(&dir, "");
             }
             let after = bench.files().into_iter();
             for name in after.filter(|name| !before.contains(name)) {
-                said += &format!("wrote {name}\n");
+                said += &format!("  wrote {name}\n");
             }
             match ran.status {
                 0 => said,
-                status => said + &format!("status {status}\n"),
+                status => said + &format!("  status {status}\n"),
             }
         }
         _ => panic!("there is no command `{command}`"),
     }
 }
 
-/// What is before the table of what ran, which ends a stream and has times in it.
-fn timeless(text: &str) -> &str {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let mut words = line.split_whitespace();
-        if (words.next(), words.next(), words.next())
-            == (Some("pass"), Some("status"), Some("time"))
-        {
-            break;
+/// The lines of a stream, each after a mark. Tables of times have other columns each time: their lines
+/// are told word by word, with `TIME` for a time.
+fn marked(mark: &str, text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        out += mark;
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let is_time = |pair: &[&str]| {
+            let unit = pair[1].trim_end_matches(',');
+            pair[0].parse::<f64>().is_ok() && ["ns", "µs", "ms", "s"].contains(&unit)
+        };
+        if let Some(at) = words.windows(2).position(is_time) {
+            words.splice(at..at + 2, ["TIME"]);
+            out += &words.join(" ");
+        } else if words.starts_with(&["pass", "status", "time"]) {
+            out += &words.join(" ");
+        } else {
+            out += line;
         }
-        at += line.len();
+        out.push('\n');
     }
-    &text[..at]
+    out
 }
 
 /// The words of a command, of which some stand in quotes.

@@ -7,11 +7,17 @@
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
 //! ```
-//! # extern crate passdock_core as passdock;
+//! # mod passdock {
+//! #     pub use passdock_core::*;
+//! #     pub mod ir {
+//! #         pub use passdock_ir::text::parse as parse_text;
+//! #     }
+//! # }
 //! use passdock::PassContext;
 //! use passdock::analyses::Liveness;
 //!
-//! let module = passdock_ir::text::parse(
+//! let module = passdock::ir::parse_text(
+//!     "demo.ir",
 //!     "module {
 //!        fn @main(%x: f32[2]) -> (%y: f32[2]) {
 //!          %0 = onnx.Relu(%x) : f32[2]
@@ -148,7 +154,7 @@ pub(crate) fn column(function: &Function, ops: &OpDefs, name: &[u8]) -> Option<a
 }
 
 /// A slice of records as passes see it.
-fn records<T>(records: &[T]) -> abi::Column {
+pub(crate) fn records<T>(records: &[T]) -> abi::Column {
     abi::Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,

@@ -242,10 +242,7 @@ impl Instance {
             // SAFETY: the contract: the text lives until the next call on the instance.
             match unsafe { input::long_text(text, "report", MAX_REPORT) } {
                 Ok(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
-                Err(error) => Err(Box::new(Failure {
-                    message: error.message,
-                    ..Failure::default()
-                })),
+                Err(error) => Err(Box::new(Failure::new(error.message))),
             }
         })
     }
@@ -274,7 +271,7 @@ fn speak(
         let _entered = context.enter(ptr::null(), module);
         call(context.handle())
     };
-    let missing = frame.missing_definition();
+    let missing = context.missing_definition();
     if status == Status::OK && missing.is_none() && context.is_silent() {
         return Ok(());
     }
@@ -289,19 +286,15 @@ fn answer(
     context: &ContextSession<'_>,
 ) -> Answer<()> {
     let diagnostics = context.take_diagnostics();
-    let failed = |message: String| Failure {
-        message,
-        ..Failure::default()
-    };
     let failure = match (status, missing) {
         (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
         (Status::OK, None) => None,
         // Without the definition the answer may be wrong.
-        (Status::OK, Some(error)) => Some(failed(error.to_string())),
+        (Status::OK, Some(error)) => Some(Failure::new(error.to_string())),
         (status, _) => Some(Failure {
             panicked: status == Status::PANICKED,
             ..context.take_failure().unwrap_or_else(|| {
-                failed(format!(
+                Failure::new(format!(
                     "it answered status {} and didn't say why",
                     status.0
                 ))

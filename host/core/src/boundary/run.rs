@@ -1,6 +1,5 @@
 //! The calls of passes: the same way for loaded plugins, static ones and closures.
 
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
@@ -68,21 +67,6 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
-    /// Runs a pass on a function of the module.
-    pub fn run(&mut self, pass: FunctionCode<'_>, function: &Arc<Function>) -> Made {
-        self.run_in(pass, &mut FunctionSlot::new(function.clone()))
-    }
-
-    /// Runs a pass on the function of a slot.
-    pub fn run_in(&mut self, pass: FunctionCode<'_>, slot: &mut FunctionSlot) -> Made {
-        let mut all = (Ok(None), Vec::new());
-        let Ok(()) = self.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
-            all = made;
-            Ok(())
-        });
-        all
-    }
-
     /// Runs a pass on the function of each slot. `made` is told of those that it changed, failed on
     /// or said something about; an error of it ends the run.
     pub fn run_each<'s, E>(
@@ -147,10 +131,7 @@ impl<'a> FunctionRunner<'a> {
         let own = unsafe { self.function.finish(slot) };
         let result = match (status, own) {
             (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
-            (Status::OK, Err(error)) => Err(Box::new(Failure {
-                message: error.message,
-                ..Failure::default()
-            })),
+            (Status::OK, Err(error)) => Err(Box::new(Failure::new(error.message))),
             (status, _) => Err(Box::new(self.context.failure(status))),
         };
         (result, self.context.take_diagnostics())
@@ -209,12 +190,10 @@ fn with_module(
         run(&session, &context)
     };
     let result = match status {
-        Status::OK => session.finish(module).map_err(|error| {
-            Box::new(Failure {
-                message: error.message,
-                ..Failure::default()
-            })
-        }),
+        Status::OK => {
+            let finished = session.finish(module);
+            finished.map_err(|error| Box::new(Failure::new(error.message)))
+        }
         status => Err(Box::new(context.failure(status))),
     };
     (result, context.take_diagnostics())

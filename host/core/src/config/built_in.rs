@@ -27,17 +27,10 @@ pub(super) fn schemas() -> [Schema; 2] {
 }
 
 fn scalar(key: &str, default: FieldValue, range: Option<(i64, i64)>, doc: &str) -> Schema {
-    Schema {
-        key: key.to_owned(),
-        fields: vec![Field {
-            name: String::new(),
-            ty: default.ty(),
-            default,
-            mandatory: false,
-            doc: doc.to_owned(),
-            range,
-            choices: Vec::new(),
-            rest: false,
-        }],
-    }
+    let field = Field {
+        doc: doc.to_owned(),
+        range,
+        ..Field::new("", default)
+    };
+    Schema::new(key, vec![field])
 }

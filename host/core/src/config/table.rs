@@ -9,18 +9,10 @@ use super::{ConfigError, Schema, Wrong, built_in};
 
 /// The config options by key; the host's own are always there.
 pub(crate) struct ConfigTable {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ConfigInfo>,
 }
 
 /// A config option, and the plugin that registered it.
-#[derive(Clone)]
-pub(crate) struct Entry {
-    pub(crate) schema: Schema,
-    /// The name of the plugin; `None`: the program.
-    pub(crate) plugin: Option<String>,
-}
-
-/// A config option as lists show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigInfo {
     /// The plugin that registered it; `None`: the program itself.
@@ -34,7 +26,7 @@ impl Default for ConfigTable {
     fn default() -> ConfigTable {
         let own = built_in::schemas().map(|schema| {
             let plugin = None;
-            (schema.key.clone(), Entry { schema, plugin })
+            (schema.key.clone(), ConfigInfo { schema, plugin })
         });
         ConfigTable {
             entries: own.into(),
@@ -50,7 +42,7 @@ impl ConfigTable {
     ) -> Result<(), ConfigError> {
         self.check_free(&schema.key)?;
         self.entries
-            .insert(schema.key.clone(), Entry { schema, plugin });
+            .insert(schema.key.clone(), ConfigInfo { schema, plugin });
         Ok(())
     }
 
@@ -63,37 +55,25 @@ impl ConfigTable {
             Some(plugin) => format!("by plugin {plugin}"),
             None => "by this program".to_owned(),
         };
-        Err(ConfigError {
-            key: key.to_owned(),
-            field: None,
-            wrong: Wrong::Key,
-            message: format!("The config option `{key}` is registered already, {by}."),
-            help: Some("Rename one of the two.".to_owned()),
-        })
+        let message = format!("The config option `{key}` is registered already, {by}.");
+        Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
     }
 
-    pub(crate) fn get(&self, key: &str) -> Result<&Entry, ConfigError> {
+    pub(crate) fn get(&self, key: &str) -> Result<&ConfigInfo, ConfigError> {
         self.entries.get(key).ok_or_else(|| {
             let keys = || self.entries.keys().map(String::as_str);
             let near = suggest::nearest(key, keys());
             let others = keys().filter(|other| Some(*other) != near);
             let listed = suggest::listed(near.into_iter().chain(others));
-            ConfigError {
-                key: key.to_owned(),
-                field: None,
-                wrong: Wrong::Key,
-                message: format!("Invalid config option `{key}`; candidates are: {listed}."),
-                help: near.map(|near| format!("Did you mean `{near}`?")),
-            }
+            let message = format!("Invalid config option `{key}`; candidates are: {listed}.");
+            let mut error = ConfigError::new(Wrong::Key, key, None, message);
+            error.help = near.map(|near| format!("Did you mean `{near}`?"));
+            error
         })
     }
 
     pub(crate) fn list(&self) -> Vec<ConfigInfo> {
-        let info = |entry: &Entry| ConfigInfo {
-            plugin: entry.plugin.clone(),
-            schema: entry.schema.clone(),
-        };
-        self.entries.values().map(info).collect()
+        self.entries.values().cloned().collect()
     }
 
     /// Removes the options that a plugin registered.

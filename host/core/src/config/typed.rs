@@ -42,16 +42,7 @@ macro_rules! scalars {
 
         impl ConfigOption for $ty {
             fn fields() -> Vec<Field> {
-                vec![Field {
-                    name: String::new(),
-                    ty: FieldType::$variant,
-                    default: FieldType::$variant.zero(),
-                    mandatory: false,
-                    doc: String::new(),
-                    range: None,
-                    choices: Vec::new(),
-                    rest: false,
-                }]
+                vec![Field::new("", FieldType::$variant.zero())]
             }
 
             fn from_config(value: &ConfigValue) -> Option<$ty> {
@@ -132,14 +123,13 @@ macro_rules! config_struct {
                 let defaults = $name::default();
                 vec![$(
                     $crate::config::Field {
-                        name: stringify!($field).to_owned(),
-                        ty: <$ty as $crate::config::Scalar>::TYPE,
-                        default: $crate::config::Scalar::to_field(defaults.$field),
-                        mandatory: false,
                         doc: [$($doc),*].iter().map(|line: &&str| line.trim()).collect::<Vec<_>>().join("\n"),
                         range: $crate::config_struct!(@range $($min, $max)?),
                         choices: vec![$($($choice.to_owned()),+)?],
-                        rest: false,
+                        ..$crate::config::Field::new(
+                            stringify!($field),
+                            $crate::config::Scalar::to_field(defaults.$field),
+                        )
                     },
                 )*]
             }

@@ -25,13 +25,11 @@ pub struct ContextBuilder {
     judges: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    /// Whether it becomes a thread's default context.
+    is_default: bool,
 }
 
 impl ContextBuilder {
-    pub(super) fn new() -> ContextBuilder {
-        ContextBuilder::default()
-    }
-
     /// Sets all settings at once, in place of those that were made before.
     pub fn settings(mut self, settings: ContextSettings) -> ContextBuilder {
         self.settings = settings;
@@ -144,10 +142,20 @@ impl ContextBuilder {
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let settings = self.settings;
-        let names = settings.required_pass.iter().chain(&settings.disabled_pass);
+        let ContextSettings {
+            required_pass,
+            disabled_pass,
+            config: values,
+            jobs,
+            // The run asks the context for these.
+            opt_level: _,
+            verify: _,
+            resumes: _,
+        } = &settings;
+        let names = required_pass.iter().chain(disabled_pass);
         names.into_iter().try_for_each(|name| check_name(name))?;
         let (mut config, mut given) = (BTreeMap::new(), BTreeMap::new());
-        for (key, value) in &settings.config {
+        for (key, value) in values {
             let schema = registry.config_schema(key)?;
             config.insert(key.clone(), schema.accept(value)?);
             given.insert(key.clone(), schema.accept_part(value)?);
@@ -155,26 +163,15 @@ impl ContextBuilder {
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
         };
-        let (mut required, mut disabled) = (
-            canonical(&settings.required_pass),
-            canonical(&settings.disabled_pass),
-        );
+        let (mut required, mut disabled) = (canonical(required_pass), canonical(disabled_pass));
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
         // A pass that isn't registered may have the short name of a registered one.
-        required.extend(settings.required_pass.iter().cloned());
-        disabled.extend(settings.disabled_pass.iter().cloned());
-        let pool = match settings.jobs {
+        required.extend(required_pass.iter().cloned());
+        disabled.extend(disabled_pass.iter().cloned());
+        let pool = match *jobs {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
         };
-        let warnings: Vec<Diagnostic> = both
-            .into_iter()
-            .map(|name| {
-                let message =
-                    format!("The pass `{name}` is both required and disabled; it is disabled.");
-                Diagnostic::new(Severity::Warning, "required-and-disabled", message)
-            })
-            .collect();
         let inner = Arc::new(Inner {
             settings,
             required,
@@ -191,13 +188,18 @@ impl ContextBuilder {
                 entered: 0,
             }),
             judges: self.judges,
-            is_default: false,
+            is_default: self.is_default,
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
         });
         let context = PassContext(inner, None);
-        warnings.into_iter().for_each(|w| context.emit(w));
+        for name in both {
+            let message =
+                format!("The pass `{name}` is both required and disabled; it is disabled.");
+            let code = "required-and-disabled";
+            context.emit(Diagnostic::new(Severity::Warning, code, message));
+        }
         Ok(context)
     }
 }
@@ -205,26 +207,12 @@ impl ContextBuilder {
 impl PassContext {
     /// The default context of a thread that entered none.
     pub(super) fn thread_default() -> PassContext {
-        let inner = Arc::new(Inner {
-            settings: ContextSettings::default(),
-            required: BTreeSet::new(),
-            disabled: BTreeSet::new(),
-            met: Mutex::default(),
-            config: BTreeMap::new(),
-            given: BTreeMap::new(),
-            watches_input: false,
-            registry: Registry::global().clone(),
-            instruments: Mutex::new(Instruments {
-                list: Arc::new([]),
-                entered: 0,
-            }),
-            judges: Vec::new(),
+        let builder = ContextBuilder {
             is_default: true,
-            pool: None,
-            renderer: None,
-            recorder: None,
-        });
-        PassContext(inner, None)
+            ..ContextBuilder::default()
+        };
+        let built = builder.build();
+        built.unwrap_or_else(|_| unreachable!("settings that name nothing are valid"))
     }
 }
 

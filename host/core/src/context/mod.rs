@@ -108,7 +108,7 @@ pub enum Enabled {
 impl PassContext {
     /// A builder of a context, with level 2 and otherwise empty settings.
     pub fn builder() -> ContextBuilder {
-        ContextBuilder::new()
+        ContextBuilder::default()
     }
 
     /// The innermost context that this thread entered, or the thread's default one.
@@ -322,7 +322,7 @@ impl PassContext {
         let frame = ContextFrame::watching(self);
         let list = self.instrument_list();
         list.iter()
-            .try_for_each(|instrument| instrument.prepare(&frame))
+            .try_for_each(|instrument| calls::prepare(&**instrument, &frame))
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
@@ -335,13 +335,7 @@ fn wrong_type(key: &str, schema: &Schema) -> ConfigError {
         "The config option `{key}` is {}, which isn't the type that is asked for.",
         schema.type_name()
     );
-    ConfigError {
-        key: key.to_owned(),
-        field: None,
-        wrong: Wrong::Value,
-        message,
-        help: None,
-    }
+    ConfigError::new(Wrong::Value, key, None, message)
 }
 
 fn same_fields(a: &[Field], b: &[Field]) -> bool {
@@ -355,16 +349,10 @@ impl fmt::Display for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Pass context information:")?;
         writeln!(f, "\topt_level: {}", self.opt_level())?;
-        writeln!(
-            f,
-            "\trequired passes: [{}]",
-            self.required_pass().join(", ")
-        )?;
-        writeln!(
-            f,
-            "\tdisabled passes: [{}]",
-            self.disabled_pass().join(", ")
-        )?;
+        let required = self.required_pass().join(", ");
+        writeln!(f, "\trequired passes: [{required}]")?;
+        let disabled = self.disabled_pass().join(", ");
+        writeln!(f, "\tdisabled passes: [{disabled}]")?;
         let instruments = self.instrument_list();
         let names: Vec<&str> = instruments.iter().map(|i| i.name()).collect();
         writeln!(f, "\tinstruments: [{}]", names.join(", "))?;

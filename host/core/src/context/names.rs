@@ -56,8 +56,7 @@ impl PassContext {
                     continue;
                 }
                 let known = registry.pass_names();
-                let near = suggest::did_you_mean(name, known.iter().map(String::as_str));
-                let near = (!near.is_empty()).then(|| near.trim_start().to_owned());
+                let near = suggest::help(name, known.iter().map(String::as_str));
                 if met.is_incomplete {
                     let message = format!(
                         "`{list}` names `{name}`, and no such pass occurred; a pass that didn't \
@@ -70,11 +69,9 @@ impl PassContext {
                     continue;
                 }
                 let message = format!("`{list}` names `{name}`, and there is no such pass.");
-                let error = PassError::new(ErrorKind::UnknownPass, message);
-                return Err(match near {
-                    None => error,
-                    Some(near) => error.help(near),
-                });
+                let mut error = PassError::new(ErrorKind::UnknownPass, message);
+                error.help = near;
+                return Err(error);
             }
         }
         Ok(())

@@ -66,7 +66,12 @@ pub struct PassRecord {
 
 impl PassRecord {
     /// The record of a pass that hasn't run.
-    pub(crate) fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
+    pub(crate) fn new(
+        pass: &dyn Pass,
+        parent: Option<&str>,
+        requested_by: Option<&str>,
+        ops: usize,
+    ) -> Self {
         let provider = pass.provider();
         PassRecord {
             name: pass.info().name.clone(),
@@ -77,8 +82,8 @@ impl PassRecord {
             status: PassStatus::Skipped,
             reason: String::new(),
             seconds: 0.0,
-            ops_before: 0,
-            ops_after: 0,
+            ops_before: ops,
+            ops_after: ops,
         }
     }
 }

@@ -10,7 +10,7 @@ use passdock_ir::Module;
 
 use super::plugin::CallbackError;
 use super::{Frame, InstrumentRef, InstrumentReport, InstrumentResult, PassCall, PassInstrument};
-use crate::error::{Cause, ErrorKind, ErrorParts, PassError};
+use crate::error::{Cause, ErrorKind, PassError};
 use crate::util;
 
 thread_local! {
@@ -71,23 +71,18 @@ fn call<T>(
     };
     let plugin = cause.downcast_ref::<CallbackError>();
     let did = plugin.map_or(("failed", None), CallbackError::verb);
-    let failed = |why: &str| {
-        let message = sentence(instrument, did, callback, why);
-        PassError::new(ErrorKind::Instrument, message)
-    };
-    let mut error = match cause.downcast_ref::<PassError>() {
-        None => failed(&cause.to_string()),
-        // The places that it names stay in their own fields.
-        Some(inner) => {
-            let ErrorParts { kind, message, .. } = &*failed(&inner.message);
-            let mut error = inner.clone();
-            error.kind = *kind;
-            error.message.clone_from(message);
+    let inner = cause.downcast_ref::<PassError>();
+    let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
+    let message = sentence(instrument, did, callback, &why);
+    // The places that an inner error names stay in their own fields.
+    let error = match inner.cloned() {
+        Some(mut error) => {
+            (error.kind, error.message) = (ErrorKind::Instrument, message);
             error
         }
+        None => PassError::new(ErrorKind::Instrument, message),
     };
-    error.source = Some(cause);
-    Err(error)
+    Err(error.caused_by(cause))
 }
 
 /// The message about a failed callback: the instrument and its plugin, the verb, the callback, the
@@ -108,6 +103,16 @@ fn sentence(
     format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
 }
 
+/// Prepares an instrument. Its error is the answer as it is; only a panic is made one.
+pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
+    let _inside = Inside::enter();
+    catch_unwind(AssertUnwindSafe(|| i.prepare(frame))).unwrap_or_else(|payload| {
+        let why = util::panic_text(&*payload);
+        let message = sentence(i, ("panicked", None), "prepare", &why);
+        Err(PassError::new(ErrorKind::Instrument, message))
+    })
+}
+
 /// Enters all instruments, which were entered `before` times already. If one fails, those before it
 /// are exited again in reverse order, and then all as often as they were entered before.
 pub(crate) fn enter(
@@ -116,8 +121,7 @@ pub(crate) fn enter(
     frame: &dyn Frame,
 ) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
-        let entered = i
-            .prepare(frame)
+        let entered = prepare(&**i, frame)
             .and_then(|()| call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame)));
         let Err(mut error) = entered else {
             continue;

@@ -31,7 +31,12 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
 ///
 /// ```
-/// # extern crate passdock_core as passdock;
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub mod ir {
+/// #         pub use passdock_core::build_module;
+/// #     }
+/// # }
 /// use std::sync::{Arc, Mutex};
 ///
 /// use passdock::{
@@ -58,7 +63,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// let counter = Arc::new(OpCounter::default());
 /// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
 /// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
-/// cx.scope(|_| pass.call(passdock::build_module(|_m| Ok(()))?))?;
+/// cx.scope(|_| pass.call(passdock::ir::build_module(|_m| Ok(()))?))?;
 /// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
 /// # Ok(())
 /// # }
@@ -75,7 +80,7 @@ pub trait PassInstrument: Send + Sync {
     /// Prepares the instrument, so that it fails before anything runs if it can't work.
     ///
     /// # Errors
-    /// What is missing; the run ends before its first pass.
+    /// Why the instrument can't work; the run ends before its first pass.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
         let _ = frame;
         Ok(())
@@ -84,7 +89,7 @@ pub trait PassInstrument: Send + Sync {
     /// Called before the context is entered.
     ///
     /// # Errors
-    /// Why the context can't be entered. It goes on without instruments.
+    /// Why the context can't be entered; it has no instruments from then on.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
@@ -93,7 +98,7 @@ pub trait PassInstrument: Send + Sync {
     /// Called after the context was left.
     ///
     /// # Errors
-    /// What to tell whoever leaves the context.
+    /// Why the instrument failed; leaving the context answers it.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
@@ -130,7 +135,7 @@ pub trait PassInstrument: Send + Sync {
     /// `run_before_pass`. The call's module is the one from before the pass, which is restored.
     ///
     /// # Errors
-    /// What is a note of the pass's own error.
+    /// Why the instrument failed; it becomes a note of the pass's own error.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         let _ = (call, error);
         Ok(())

@@ -124,10 +124,10 @@ impl PluginInstrument {
         let answer = answer.map_err(CallbackError)?;
         match failed {
             None => Ok(answer),
-            Some(first) => Err(CallbackError(Box::new(Failure {
-                message: format!("it emitted error diagnostics; the first: {first}"),
-                ..Failure::default()
-            }))),
+            Some(first) => {
+                let message = format!("it emitted error diagnostics; the first: {first}");
+                Err(CallbackError(Box::new(Failure::new(message))))
+            }
         }
     }
 }
@@ -150,43 +150,33 @@ impl PassInstrument for PluginInstrument {
     }
 
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |instance| {
-            instance.enter_pass_ctx(frame, &self.options)
-        })
+        self.call(frame, |it| it.enter_pass_ctx(frame, &self.options))
     }
 
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
-        self.call(frame, |instance| {
-            instance.exit_pass_ctx(frame, &self.options)
-        })
+        self.call(frame, |it| it.exit_pass_ctx(frame, &self.options))
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        self.call(call.frame, |instance| {
-            instance.should_run(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.should_run(&self.options, *call))
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.run_before_pass(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.run_before_pass(&self.options, *call))
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.run_after_pass(&self.options, *call)
-        })
+        self.call(call.frame, |it| it.run_after_pass(&self.options, *call))
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
-        self.call(call.frame, |instance| {
-            instance.pass_failed(&self.options, *call, || error.to_string())
+        self.call(call.frame, |it| {
+            it.pass_failed(&self.options, *call, || error.to_string())
         })
     }
 
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
-        self.call(frame, |instance| instance.report(frame, &self.options))
+        self.call(frame, |it| it.report(frame, &self.options))
     }
 }
 
@@ -203,7 +193,7 @@ impl CallbackError {
 impl fmt::Display for CallbackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
-        match (&self.0.function, &self.0.op) {
+        match (&self.0.at.function, &self.0.at.op) {
             (Some(function), Some(op)) => write!(f, " (@{function}, {op})"),
             (Some(function), None) => write!(f, " (@{function})"),
             (None, Some(op)) => write!(f, " ({op})"),

@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use passdock_ir::Module;
+
 use crate::util::{self, thread_number};
 
 /// The running passes with a value for each: passes run inside passes, and on several threads.
@@ -29,14 +31,6 @@ impl<T> Running<T> {
         Some(running.remove(at).1)
     }
 
-    /// Changes the value of the innermost pass on this thread.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut T)) {
-        let thread = thread_number();
-        if let Some((_, kept)) = self.lock().iter_mut().rfind(|(id, _)| *id == thread) {
-            change(kept);
-        }
-    }
-
     /// The number of passes that run on this thread.
     pub fn depth(&self) -> usize {
         let thread = thread_number();
@@ -45,6 +39,19 @@ impl<T> Running<T> {
 
     fn lock(&self) -> MutexGuard<'_, Vec<(u32, T)>> {
         util::lock(&self.0)
+    }
+}
+
+impl Running<Module> {
+    /// Removes the pass that started last on this thread, and returns the module before it. The
+    /// pass around it goes on with the module `after`.
+    pub(crate) fn end(&self, after: &Module) -> Option<Module> {
+        let before = self.pop()?;
+        let thread = thread_number();
+        if let Some((_, outer)) = self.lock().iter_mut().rfind(|(id, _)| *id == thread) {
+            outer.clone_from(after);
+        }
+        Some(before)
     }
 }
 

@@ -199,10 +199,7 @@ impl InstrumentSpec {
 
     /// The schema of the options, for checking values.
     pub fn schema(&self) -> Schema {
-        Schema {
-            key: self.name.clone(),
-            fields: self.options.clone(),
-        }
+        Schema::new(&self.name, self.options.clone())
     }
 
     /// Makes the instrument with some options, which are checked.
@@ -338,13 +335,10 @@ impl<'a> InstrumentSetup<'a> {
             None => Ok(PassFilter::new(&canonical)),
             Some(name) => {
                 let names = self.passes.iter().chain(&self.sequentials);
-                let near = suggest::nearest(name, names.map(String::as_str));
-                let mut error = wrong(instrument, field, format!("There is no pass `{name}`."));
-                error.help = Some(match near {
-                    Some(near) => format!("Did you mean `{near}`?"),
-                    None => "`passdock list passes` shows what there is.".to_owned(),
-                });
-                Err(error)
+                let near = suggest::help(name, names.map(String::as_str));
+                let list = || "`passdock list passes` shows what there is.".to_owned();
+                let error = wrong(instrument, field, format!("There is no pass `{name}`."));
+                Err(error.help(near.unwrap_or_else(list)))
             }
         }
     }
@@ -352,11 +346,5 @@ impl<'a> InstrumentSetup<'a> {
 
 /// An error about the value of an instrument's option, which the reader of the pipeline underlines.
 pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
-    ConfigError {
-        key: instrument.to_owned(),
-        field: Some(field.to_owned()),
-        wrong: Wrong::Value,
-        message: message.into(),
-        help: None,
-    }
+    ConfigError::new(Wrong::Value, instrument, Some(field), message)
 }

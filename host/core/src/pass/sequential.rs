@@ -14,7 +14,12 @@ pub(crate) const MAX_DEPTH: u32 = 256;
 /// require run before them.
 ///
 /// ```
-/// # extern crate passdock_core as passdock;
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub mod ir {
+/// #         pub use passdock_core::build_module;
+/// #     }
+/// # }
 /// use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass};
 ///
 /// let pass = |info| create_function_pass(info, |_f, _cx| Ok(()));
@@ -30,9 +35,9 @@ pub(crate) const MAX_DEPTH: u32 = 256;
 /// let order = cleanup.resolve_dependency(&cx)?;
 /// let names: Vec<&str> = order.iter().map(|pass| pass.info().name.as_str()).collect();
 /// assert_eq!(names, ["demo.transform.Types", "demo.transform.Fold"]);
-/// # let module = passdock::build_module(|_| Ok(()))?;
+/// let module = passdock::ir::build_module(|_| Ok(()))?;
 /// let after = cx.scope(|_| cleanup.call(module))?;
-/// # assert!(after.is_empty());
+/// assert!(after.is_empty());
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 pub struct Sequential {

@@ -1,8 +1,8 @@
 //! Facts: states that can be read off a module.
 
-use passdock_abi::{Op, SymbolId, TypeKind, Value, symbol};
+use passdock_abi::{Op, OpId, SymbolId, TypeKind, Value, symbol};
 use passdock_diagnostic::excerpt::location;
-use passdock_ir::{Function, Module, Symbols};
+use passdock_ir::{Function, Module};
 use passdock_loader::State;
 
 use crate::error::{ErrorKind, PassError};
@@ -26,20 +26,15 @@ pub(super) fn check(state: &State, module: &Module) -> Result<(), PassError> {
         State::Named(name) => match name.as_str() {
             "types-inferred" => types(module),
             "no-control-flow" => {
-                let [if_, loop_, scan] =
-                    ["onnx.If", "onnx.Loop", "onnx.Scan"].map(|name| module.symbols().find(name));
-                let names = [Some(symbol::IF), Some(symbol::FOR), Some(symbol::WHILE)];
-                without(
-                    name,
-                    &[names[0], names[1], names[2], if_, loop_, scan],
-                    module,
-                )
+                let onnx = ["onnx.If", "onnx.Loop", "onnx.Scan"];
+                let onnx = onnx
+                    .into_iter()
+                    .filter_map(|name| module.symbols().find(name));
+                let own = [symbol::IF, symbol::FOR, symbol::WHILE];
+                let names: Vec<SymbolId> = own.into_iter().chain(onnx).collect();
+                without(name, &names, module)
             }
-            "no-tuples" => without(
-                name,
-                &[Some(symbol::TUPLE), Some(symbol::TUPLE_GET)],
-                module,
-            ),
+            "no-tuples" => without(name, &[symbol::TUPLE, symbol::TUPLE_GET], module),
             _ => Ok(()),
         },
     }
@@ -54,57 +49,52 @@ fn opset(needed: u32, module: &Module) -> Result<(), PassError> {
             let message = format!(
                 "The pass needs `opset >= {needed}` of the model, and this function imports {version}."
             );
-            return Err(in_function(
-                function,
-                PassError::new(ErrorKind::ModelState, message),
-            ));
+            let error = PassError::new(ErrorKind::ModelState, message);
+            return Err(in_function(function, error));
         }
     }
     Ok(())
 }
 
 fn types(module: &Module) -> Result<(), PassError> {
+    each_op(module, |function, id, _| {
+        let untyped = function.results(id).any(|result| {
+            let value = function.value(result);
+            let ty = function.live_type(value.ty);
+            let typed = ty.is_ok_and(|ty| ty.kind != TypeKind::UNKNOWN);
+            value.flags & Value::ABSENT == 0 && !typed
+        });
+        let message =
+            "The pass needs `types-inferred` of the model, and a result of this op has no type.";
+        untyped.then(|| message.to_owned())
+    })
+}
+
+fn without(state: &str, names: &[SymbolId], module: &Module) -> Result<(), PassError> {
+    each_op(module, |function, _, op| {
+        names.contains(&op.name).then(|| {
+            let name = function.text(op.name);
+            format!("The pass needs `{state}` of the model, and the model has the op `{name}`.")
+        })
+    })
+}
+
+/// An error about the first op for which `violation` has a message.
+fn each_op(
+    module: &Module,
+    violation: impl Fn(&Function, OpId, &Op) -> Option<String>,
+) -> Result<(), PassError> {
     for function in module.functions() {
         for (id, op) in function.live_ops() {
-            let untyped = function.results(id).any(|result| {
-                let value = function.value(result);
-                let ty = function.live_type(value.ty);
-                let typed = ty.is_ok_and(|ty| ty.kind != TypeKind::UNKNOWN);
-                value.flags & Value::ABSENT == 0 && !typed
-            });
-            if untyped {
-                let message = "The pass needs `types-inferred` of the model, and a result of this op has no type.";
-                return Err(at(function, id, op, message.to_owned()));
+            if let Some(message) = violation(function, id, op) {
+                let mut error = PassError::new(ErrorKind::ModelState, message);
+                error.op = Some(function.describe_op(id));
+                error.location = location(function, op.loc);
+                return Err(in_function(function, error));
             }
         }
     }
     Ok(())
-}
-
-fn without(state: &str, names: &[Option<SymbolId>], module: &Module) -> Result<(), PassError> {
-    for function in module.functions() {
-        for (id, op) in function.live_ops() {
-            if names.contains(&Some(op.name)) {
-                let name = shown(function.symbols(), op.name);
-                let message = format!(
-                    "The pass needs `{state}` of the model, and the model has the op {name}."
-                );
-                return Err(at(function, id, op, message));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn shown(symbols: &Symbols, name: SymbolId) -> String {
-    format!("`{}`", symbols.text(name))
-}
-
-fn at(function: &Function, id: passdock_abi::OpId, op: &Op, message: String) -> PassError {
-    let mut error = PassError::new(ErrorKind::ModelState, message);
-    error.op = Some(function.describe_op(id));
-    error.location = location(function, op.loc);
-    in_function(function, error)
 }
 
 fn in_function(function: &Function, mut error: PassError) -> PassError {

@@ -110,11 +110,9 @@ impl Sequential {
             "The Sequential `{}` disables `{name}`, and there is no such pass in it.",
             self.info().name
         );
-        let error = PassError::new(ErrorKind::UnknownPass, message);
-        Err(match suggest::nearest(name, children) {
-            Some(near) => error.help(format!("Did you mean `{near}`?")),
-            None => error,
-        })
+        let mut error = PassError::new(ErrorKind::UnknownPass, message);
+        error.help = suggest::help(name, children);
+        Err(error)
     }
 }
 

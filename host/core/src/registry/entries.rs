@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{PassDeclaration, Phase, Plugin};
+use passdock_loader::{PassDeclaration, PassSpec, Phase, Plugin};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -87,6 +87,14 @@ impl Deref for Entries {
 }
 
 impl Entry {
+    /// The plugin and the manifest's description of the pass, if a plugin provides it.
+    pub(super) fn spec(&self) -> Option<(&Arc<Plugin>, &PassSpec)> {
+        match self {
+            Entry::Plugin { plugin, at, .. } => Some((plugin, &plugin.manifest().passes[*at])),
+            Entry::Own(_) => None,
+        }
+    }
+
     pub(super) fn declaration(&self) -> &PassDeclaration {
         match self {
             Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].declaration,
@@ -104,10 +112,7 @@ impl Entry {
 
     /// The name of the plugin that provides the pass.
     pub(super) fn plugin(&self) -> Option<&str> {
-        match self {
-            Entry::Plugin { plugin, .. } => Some(plugin.name()),
-            Entry::Own(_) => None,
-        }
+        self.spec().map(|(plugin, _)| plugin.name())
     }
 
     /// Whether the entry overrides another one, on request.
@@ -122,9 +127,9 @@ impl Entry {
     }
 
     pub(super) fn origin(&self) -> String {
-        match self {
-            Entry::Plugin { plugin, .. } => format!("plugin {}", plugin.origin()),
-            Entry::Own(_) => "this program".to_owned(),
+        match self.spec() {
+            Some((plugin, _)) => format!("plugin {}", plugin.origin()),
+            None => "this program".to_owned(),
         }
     }
 }

@@ -64,10 +64,8 @@ impl InstrumentTable {
             let names = || self.0.keys().map(String::as_str);
             let message = format!("There is no instrument `{name}`.");
             let error = PassError::new(ErrorKind::UnknownInstrument, message);
-            error.help(match suggest::nearest(name, names()) {
-                Some(near) => format!("Did you mean `{near}`?"),
-                None => format!("Instruments: {}.", suggest::listed(names())),
-            })
+            let list = || format!("Instruments: {}.", suggest::listed(names()));
+            error.help(suggest::help(name, names()).unwrap_or_else(list))
         })
     }
 

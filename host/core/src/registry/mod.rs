@@ -103,7 +103,6 @@ impl Registry {
         let inner = self.read();
         match inner.entry(name) {
             None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) if options.is_empty() => Ok(pass.clone()),
             Some(Entry::Own(pass)) => {
                 let schema = Schema::new(&pass.info().name, Vec::new());
                 schema.accept_part(&toml::Value::Table(options.clone()))?;
@@ -121,14 +120,10 @@ impl Registry {
     /// If there is no such pass.
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
-        match inner.entry(name) {
-            None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) => Ok(Schema::new(&pass.info().name, Vec::new())),
-            Some(Entry::Plugin { plugin, at, .. }) => {
-                let spec = &plugin.manifest().passes[*at];
-                Ok(Schema::new(spec.name(), spec.options.clone()))
-            }
-        }
+        let entry = inner.entry(name).ok_or_else(|| inner.unknown(name))?;
+        let options = entry.spec().map(|(_, spec)| spec.options.clone());
+        let name = &entry.declaration().info.name;
+        Ok(Schema::new(name, options.unwrap_or_default()))
     }
 
     /// Registers a pass of the program itself.
@@ -196,8 +191,9 @@ impl Registry {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
-    /// Registers the plugins of a directory, which must exist. A file that can't be used is kept as
-    /// a warning.
+    /// Registers the plugins of a directory, which must exist and may be empty. The error of a file
+    /// that can't be used is kept: [`Registry::unreadable`] lists them, and a pass that isn't found
+    /// names them.
     ///
     /// # Errors
     /// If the directory can't be read, or plugins contradict each other or what is registered.
@@ -402,12 +398,9 @@ impl Registry {
     /// The plugin and the manifest's description of a pass; `None` for a pass of the program
     /// itself.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
-        match self.read().entry(name)? {
-            Entry::Plugin { plugin, at, .. } => {
-                Some((plugin.clone(), plugin.manifest().passes[*at].clone()))
-            }
-            Entry::Own(_) => None,
-        }
+        let inner = self.read();
+        let (plugin, spec) = inner.entry(name)?.spec()?;
+        Some((plugin.clone(), spec.clone()))
     }
 
     /// The declarations of all passes, by canonical name.
@@ -452,10 +445,7 @@ impl Registry {
     /// # Errors
     /// If the key is registered already.
     pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
-        let schema = Schema {
-            key: key.to_owned(),
-            fields: T::fields(),
-        };
+        let schema = Schema::new(key, T::fields());
         self.write().config.register(schema, None)
     }
 
@@ -525,21 +515,18 @@ impl Inner {
     /// Refuses a name that is taken. An entry that `overrides` takes the place of one that doesn't.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
-            Some(entry) if overrides => format!(
-                "The pass `{name}` is overridden already, by {}.",
-                entry.origin()
-            ),
-            Some(entry) => format!(
-                "The pass `{name}` is registered already, by {}.",
-                entry.origin()
-            ),
-            None if self.aliases.contains_key(name) => {
-                format!(
-                    "The name `{name}` is an alias of `{}` already.",
-                    self.aliases[name]
-                )
+            Some(entry) => {
+                let is = if overrides {
+                    "overridden"
+                } else {
+                    "registered"
+                };
+                format!("The pass `{name}` is {is} already, by {}.", entry.origin())
             }
-            None => return Ok(()),
+            None => match self.aliases.get(name) {
+                Some(pass) => format!("The name `{name}` is an alias of `{pass}` already."),
+                None => return Ok(()),
+            },
         };
         Err(
             PassError::new(ErrorKind::Duplicate, message).help(match overrides {
@@ -554,20 +541,20 @@ impl Inner {
 
     fn unknown(&self, name: &str) -> PassError {
         let known = self.passes.keys().chain(self.aliases.keys());
-        let near = suggest::nearest(name, known.map(String::as_str));
-        let mut error = PassError::new(
-            ErrorKind::UnknownPass,
-            format!("There is no pass `{name}`."),
-        );
-        error.help = match near {
-            Some(near) => Some(format!("Did you mean `{near}`?")),
-            None if self.passes.is_empty() => {
-                Some("No passes are registered; name a directory of plugins.".to_owned())
-            }
-            None => Some("`passdock list passes` shows what there is.".to_owned()),
-        };
+        let near = suggest::help(name, known.map(String::as_str));
+        let message = format!("There is no pass `{name}`.");
+        let mut error = PassError::new(ErrorKind::UnknownPass, message);
         error.notes = self.unusable();
-        error
+        error.help(near.unwrap_or_else(|| {
+            match self.passes.is_empty() {
+                true => {
+                    "This registry has no passes: load a directory of plugins into it, or give the \
+                     context the registry that has them."
+                        .to_owned()
+                }
+                false => "`passdock list passes` shows what there is.".to_owned(),
+            }
+        }))
     }
 
     /// The errors about unusable files, which may hold a missing pass.

@@ -14,11 +14,14 @@ use crate::verify;
 /// ```
 /// # mod passdock {
 /// #     pub use passdock_core::*;
+/// #     pub mod ir {
+/// #         pub use passdock_core::build_module;
+/// #     }
 /// #     pub use passdock_plugin_api as sdk;
 /// # }
 /// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeSpec};
 ///
-/// let module = passdock::build_module(|m| {
+/// let module = passdock::ir::build_module(|m| {
 ///     let mut function = m.create("main", FunctionKind::GRAPH, None)?;
 ///     function.set_opset("", 17)?;
 ///     let pair = function.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;

@@ -42,6 +42,7 @@ pub(super) fn call(
     watched: bool,
 ) -> Result<Module, PassError> {
     let work = pass.work()?;
+    let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
     check_depth(name, cx)?;
     let cx = cx.for_pass(name);
@@ -56,7 +57,12 @@ pub(super) fn call(
     };
     let after = call.show(result).map_err(|error| error.run_by(name))?;
     // Without the definition the result may not be what the user asked for.
-    match call.frame.missing_definition() {
+    let missing = match is_host {
+        // It may have asked its own context, past the frame.
+        true => cx.registry().op_defs().failures().into_iter().next(),
+        false => call.frame.missing_definition(),
+    };
+    match missing {
         None => Ok(after),
         Some(error) => Err(error.into()),
     }
@@ -267,15 +273,11 @@ pub(super) fn failure_error(failure: Failure, said: Option<&str>) -> PassError {
         Some((error, _)) => Some(error),
         None => None,
     };
-    let mut error = match failure.panicked {
+    let error = match failure.panicked {
         true => panicked(&failure.message, failure.panic_at.as_deref()),
         false => PassError::new(ErrorKind::Failed, failure.message),
     };
-    error.function = failure.function;
-    error.op = failure.op;
-    error.location = failure.location;
-    error.snippet = failure.snippet.map(Box::new);
-    error.labels = failure.labels;
+    let error = error.at(failure.at);
     match nested {
         Some(nested) => error.caused_by(Arc::new(nested)),
         None => error,

@@ -19,9 +19,7 @@ impl Run<'_> {
 
     pub(super) fn record_start(&self, step: &Step, module: &Module) -> Option<(usize, PassStart)> {
         let recorder = self.cx.recorder()?;
-        let mut record = self.record(step);
-        record.ops_before = module.op_count();
-        record.ops_after = record.ops_before;
+        let record = self.record(step, module);
         Some((recorder.start(record), recorder.now()))
     }
 
@@ -65,16 +63,15 @@ impl Run<'_> {
 
     pub(super) fn record_skip(&self, step: &Step, reason: &str, module: &Module) {
         if let Some(recorder) = self.cx.recorder() {
-            let mut record = self.record(step);
+            let mut record = self.record(step, module);
             record.reason = reason.to_owned();
-            record.ops_before = module.op_count();
-            record.ops_after = record.ops_before;
             recorder.start(record);
         }
     }
 
-    fn record(&self, step: &Step) -> PassRecord {
+    fn record(&self, step: &Step, module: &Module) -> PassRecord {
         let parent = self.parents.last().map(String::as_str);
-        PassRecord::new(&*step.pass, parent, step.requested_by.as_deref())
+        let ops = module.op_count();
+        PassRecord::new(&*step.pass, parent, step.requested_by.as_deref(), ops)
     }
 }

@@ -12,7 +12,7 @@ use passdock_ir as ir;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError, PassResult};
 
-use crate::support::{Around, module, run, run_module};
+use crate::support::{Around, module, run, run_module, run_on};
 
 /// How many ops there are, and how often that was counted.
 struct Count(usize);
@@ -579,7 +579,7 @@ fn functions_on_several_threads_have_their_own() {
                     passdock_core::boundary::FunctionRunner::new(input, around, &around.options);
                 for function in module.functions().skip(half).step_by(2) {
                     let work = passdock_core::boundary::FunctionCode::Closure(&pass);
-                    let (result, _) = runner.run(work, function);
+                    let (result, _) = run_on(&mut runner, work, function);
                     result.expect("works").expect("changed");
                 }
             });

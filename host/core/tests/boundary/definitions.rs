@@ -10,7 +10,7 @@ use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
 
 use crate::analyses::raw;
-use crate::support::{Around, module, ops, run};
+use crate::support::{Around, module, ops, run, run_on};
 
 const DOUBLE: OpDef = OpDef::new("t.A", 1)
     .operands(1, 1)
@@ -327,7 +327,7 @@ fn a_static_plugin_goes_the_way_of_a_loaded_one() {
             scope.spawn(|| {
                 let mut runner = FunctionRunner::new(&input, &around, &around.options);
                 for function in module.functions() {
-                    let (changed, _) = runner.run(FunctionCode::Loaded(pass), function);
+                    let (changed, _) = run_on(&mut runner, FunctionCode::Loaded(pass), function);
                     assert!(changed.expect("does nothing").is_none());
                 }
             });

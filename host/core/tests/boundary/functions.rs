@@ -8,7 +8,7 @@ use passdock_core::same_interface;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 
-use crate::support::{Around, module, ops, run};
+use crate::support::{Around, module, ops, run, run_in, run_on};
 
 #[test]
 fn a_pass_that_changes_nothing_costs_no_copy() {
@@ -154,7 +154,7 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (changed, said) = runner.run(FunctionCode::Closure(&pass), function);
+    let (changed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
     assert!(changed.expect("works").is_none());
     expect![[r#"
         warning[t::odd]: The op is odd.
@@ -189,10 +189,10 @@ fn slots_are_kept_while_the_module_stays_the_same() {
         let (input, mut slots) = ModuleInput::with_slots(&module);
         let mut runner = FunctionRunner::new(&input, &around, &around.options);
         for slot in &mut slots {
-            let (changed, _) = runner.run_in(FunctionCode::Closure(&cut), slot);
+            let (changed, _) = run_in(&mut runner, FunctionCode::Closure(&cut), slot);
             let changed = changed.expect("works").expect("changed");
             assert_eq!(ops(&changed), ["t.A", "return"]);
-            let (changed, _) = runner.run_in(FunctionCode::Closure(&look), slot);
+            let (changed, _) = run_in(&mut runner, FunctionCode::Closure(&look), slot);
             assert!(changed.expect("works").is_none());
         }
         input.keep(slots);

@@ -9,7 +9,7 @@ use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, text};
+use crate::support::{Around, module, raw, run, run_on, text};
 
 #[test]
 fn what_may_only_be_read_is_not_edited() {
@@ -413,7 +413,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
         }
     };
     let function = module.function_named("main").expect("is there");
-    let (failed, said) = runner.run(FunctionCode::Closure(&pass), function);
+    let (failed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
     expect!["The list of labels has 1 elements of 4 bytes."]
         .assert_eq(&failed.expect_err("it says so").message);
     let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();

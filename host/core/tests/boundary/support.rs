@@ -1,11 +1,13 @@
 //! A small module, a frame for its passes, and ways to run them.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_core::boundary::{
-    Frame, FunctionCode, FunctionRunner, ModuleCode, ModuleInput, host, run_module_pass,
+    Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput, host,
+    run_module_pass,
 };
 use passdock_core::{
     ConfigValue, Diagnostic, ErrorKind, FieldValue, OpDefs, PassError, PassKind, Plugin,
@@ -127,9 +129,9 @@ pub(crate) fn run(
     let input = ModuleInput::new(module);
     let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
-    let (result, _) = runner.run(FunctionCode::Closure(&pass), function);
+    let (result, _) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
     result.map_err(|failure| {
-        let place = [&failure.function, &failure.op, &failure.location];
+        let place = [&failure.at.function, &failure.at.op, &failure.at.location];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
         let how = if failure.panicked {
             "panicked"
@@ -138,6 +140,29 @@ pub(crate) fn run(
         };
         format!("{how}: {} [{}]", failure.message, place.join(", "))
     })
+}
+
+/// Runs a pass on a function of the runner's module.
+pub(crate) fn run_on(
+    runner: &mut FunctionRunner<'_>,
+    pass: FunctionCode<'_>,
+    function: &Arc<ir::Function>,
+) -> Made {
+    run_in(runner, pass, &mut FunctionSlot::new(function.clone()))
+}
+
+/// Runs a pass on the function of a slot.
+pub(crate) fn run_in(
+    runner: &mut FunctionRunner<'_>,
+    pass: FunctionCode<'_>,
+    slot: &mut FunctionSlot,
+) -> Made {
+    let mut all = (Ok(None), Vec::new());
+    let Ok(()) = runner.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
+        all = made;
+        Ok(())
+    });
+    all
 }
 
 pub(crate) fn run_module(

@@ -14,38 +14,14 @@ use std::sync::Arc;
 
 use passdock_ir::{Module, text};
 use passdock_onnx::Reach;
-use serde::{Deserialize, Serialize};
 
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
 use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
+pub use passdock_onnx::ExternalData;
 
 /// The file that makes its directory a reproducer: models in that one may name data beside it.
 pub(crate) const REPRODUCER: &str = "reproducer.toml";
-
-/// The place for the data of an ONNX model's initializers when it is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExternalData {
-    /// The place where it is: data in other files goes with the model. New data goes to a file `OUT.data` if
-    /// the model has such files, or would outgrow the 2 GiB of its format.
-    #[default]
-    Keep,
-    /// A file `OUT.data` for all but the small, without what nobody uses.
-    All,
-    /// The model file.
-    None,
-}
-
-impl From<ExternalData> for passdock_onnx::ExternalData {
-    fn from(external: ExternalData) -> Self {
-        match external {
-            ExternalData::Keep => Self::Keep,
-            ExternalData::All => Self::All,
-            ExternalData::None => Self::None,
-        }
-    }
-}
 
 /// Options for reading a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

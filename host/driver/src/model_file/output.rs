@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use passdock_ir::{Module, Payload, text};
+use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
@@ -164,7 +164,7 @@ fn write_onnx(
     };
     let mut writing = passdock_onnx::WriteOptions {
         drop_spans: options.drop_spans,
-        external: options.external_data.into(),
+        external: options.external_data,
         data_file: None,
         moved: &[],
     };
@@ -218,9 +218,8 @@ pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
     let mut names = BTreeSet::new();
     for f in module.functions() {
         for (id, _) in f.live_constants() {
-            if let Payload::External { source, .. } = f.constant_data(id).payload() {
-                names.insert(source.name());
-            }
+            let external = f.constant_data(id).external();
+            names.extend(external.map(|(source, ..)| source.name()));
         }
     }
     names.into_iter().map(PathBuf::from).collect()

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::plan::ModelNeed;
-use passdock_core::plan::{Plan, Step};
+use passdock_core::plan::{ModelNeed, Plan, Step};
 use passdock_core::{
     Diagnostic, FieldValue, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
     State,
@@ -101,10 +100,8 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     let prepared = Prepared::new(registry, request, Watched::default())?;
     let mut explanation = prepared.explain()?;
     let plugins = registry.plugins();
-    explanation.diagnostics = plugins
-        .iter()
-        .flat_map(|plugin| plugin.unknown_keys())
-        .collect();
+    let odd = plugins.iter().flat_map(|plugin| plugin.unknown_keys());
+    explanation.diagnostics = odd.collect();
     Ok(explanation)
 }
 
@@ -162,12 +159,10 @@ impl Explainer<'_> {
     /// Adds a pass that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
+        let level = self.context.opt_level();
         let why = match step.forced {
             true => "the context requires it".to_owned(),
-            false => {
-                let level = self.context.opt_level();
-                format!("level {} ≤ opt_level {level}", info.opt_level)
-            }
+            false => format!("level {} ≤ opt_level {level}", info.opt_level),
         };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
@@ -209,10 +204,9 @@ impl Explainer<'_> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
             let pass = self.context.registry().get_pass(name)?;
-            let reason = format!(
-                "offered for phase {}, which this pipeline has no place for",
-                phase.name()
-            );
+            let offered = phase.name();
+            let reason =
+                format!("offered for phase {offered}, which this pipeline has no place for");
             let mut explained = self.explained(&*pass, false, reason);
             explained.phase = Some(phase);
             explained.has_place = false;
@@ -224,6 +218,7 @@ impl Explainer<'_> {
     fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
         let provider = pass.provider();
         let states = pass.states();
+        let options = pass.option_sources(self.context.config_given()).into_iter();
         let option = |(name, (value, from))| ExplainedOption { name, value, from };
         Explained {
             name: pass.info().name.clone(),
@@ -237,11 +232,7 @@ impl Explainer<'_> {
             phase: None,
             has_place: true,
             is_sequential: pass.as_sequential().is_some(),
-            options: pass
-                .option_sources(self.context.config_given())
-                .into_iter()
-                .map(option)
-                .collect(),
+            options: options.map(option).collect(),
             needs: states.needs.clone(),
             establishes: states.establishes.clone(),
             breaks: states.breaks.clone(),

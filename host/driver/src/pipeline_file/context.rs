@@ -29,10 +29,7 @@ impl ContextTable {
             opt_level: table.level(opt_level)?,
             required_pass: table.strings(required_pass)?,
             disabled_pass: table.strings(disabled_pass)?,
-            config: match table.table(config, "`[context.config]`")? {
-                Some(config) => config.entries()?,
-                None => Vec::new(),
-            },
+            config: table.entries_of(config, "`[context.config]`")?,
         };
         table.finish()?;
         Ok(context)
@@ -74,19 +71,20 @@ pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
         // Whoever runs a reproducer says so.
         resumes: _,
     } = settings;
-    let values: [toml::Value; KEYS.len()] = [
-        opt_level.into(),
-        required_pass.into(),
-        disabled_pass.into(),
-        toml::Table::from_iter(config).into(),
+    let values: [(&str, toml::Value); KEYS.len()] = [
+        ("opt_level", opt_level.into()),
+        ("required_pass", required_pass.into()),
+        ("disabled_pass", disabled_pass.into()),
+        ("config", toml::Table::from_iter(config).into()),
     ];
     let is_empty = |value: &toml::Value| match value {
         toml::Value::Array(values) => values.is_empty(),
         toml::Value::Table(table) => table.is_empty(),
         _ => false,
     };
-    let keys = KEYS.into_iter().map(str::to_owned);
-    keys.zip(values)
+    values
+        .into_iter()
         .filter(|(_, value)| !is_empty(value))
+        .map(|(key, value)| (key.to_owned(), value))
         .collect()
 }

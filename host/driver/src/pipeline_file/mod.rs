@@ -30,6 +30,15 @@ pub(crate) struct Located<T> {
     pub(crate) span: Range<usize>,
 }
 
+impl<T> From<Spanned<T>> for Located<T> {
+    fn from(value: Spanned<T>) -> Located<T> {
+        Located {
+            span: value.span(),
+            value: value.into_inner(),
+        }
+    }
+}
+
 impl Located<String> {
     /// Names without their places.
     pub(crate) fn values(names: &[Located<String>]) -> Vec<String> {
@@ -160,33 +169,24 @@ impl PipelineFile {
             text: text.into(),
         };
         let root = DeTable::parse(text).map_err(|error| not_toml(&source, &error))?;
-        let span = root.span();
-        let mut table = Table::new(&source, TOP, Spanned::new(span, root.into_inner()));
-        let context = match table.table("context", "`[context]`")? {
-            Some(context) => ContextTable::read(context)?,
-            None => ContextTable::default(),
-        };
-        let (plugin_dirs, plugins) = match table.table("plugins", "`[plugins]`")? {
-            Some(plugins) => read_plugins(plugins)?,
-            None => (Vec::new(), Vec::new()),
-        };
+        let mut table = Table::new(&source, TOP, root.into());
+        let context = table.table("context", "`[context]`")?;
+        let context = context.map(ContextTable::read).transpose()?;
+        let plugins = table.table("plugins", "`[plugins]`")?;
+        let (plugin_dirs, plugins) = plugins.map(read_plugins).transpose()?.unwrap_or_default();
         let instruments = table
             .tables("instruments", "`[[instruments]]`")?
-            .into_iter()
-            .map(read_instrument)
-            .collect::<Result<_, _>>()?;
-        let passes = match table.take("passes") {
-            Some((_, value)) => read_passes(&source, value, 0)?,
-            None => Vec::new(),
-        };
+            .into_iter();
+        let instruments = instruments.map(read_instrument).collect::<Result<_, _>>()?;
+        let passes = table.read("passes", |_, value| read_passes(&source, value, 0))?;
         table.finish()?;
         Ok(PipelineFile {
-            source,
-            context,
+            context: context.unwrap_or_default(),
             plugin_dirs,
             plugins,
             instruments,
-            passes,
+            passes: passes.unwrap_or_default(),
+            source,
         })
     }
 }
@@ -235,15 +235,13 @@ fn read_passes(
         let message = format!("Sequentials can't nest deeper than {MAX_NESTING} levels in a file.");
         return Err(source.error(&list.span(), "", message));
     }
-    let span = list.span();
-    let DeValue::Array(items) = list.into_inner() else {
+    let Located { value, span } = list.into();
+    let DeValue::Array(items) = value else {
         let message = "`passes` has to be a list of passes: `[[passes]]` tables, or names.";
         return Err(source.error(&span, "not a list", message));
     };
-    items
-        .into_iter()
-        .map(|item| read_pass(source, item, depth))
-        .collect()
+    let items = items.into_iter();
+    items.map(|item| read_pass(source, item, depth)).collect()
 }
 
 fn read_pass(
@@ -282,10 +280,7 @@ fn read_pass(
         },
         None => PassTable::Pass {
             name: table.required_string("name")?,
-            options: match table.table("options", "`options`")? {
-                Some(options) => options.entries()?,
-                None => Vec::new(),
-            },
+            options: table.entries_of("options", "`options`")?,
         },
     };
     table.finish()?;

@@ -38,18 +38,15 @@ impl<'s, 'i> Table<'s, 'i> {
     pub(super) fn new(
         source: &'s SourceText,
         what: &str,
-        table: Spanned<DeTable<'i>>,
+        table: Located<DeTable<'i>>,
     ) -> Table<'s, 'i> {
-        let span = table.span();
+        let Located { value, span } = table;
         let located = |key: Spanned<std::borrow::Cow<'i, str>>| Located {
             span: key.span(),
             value: key.into_inner().into_owned(),
         };
-        let mut rest: Vec<_> = table
-            .into_inner()
-            .into_iter()
-            .map(|(key, value)| (located(key), value))
-            .collect();
+        let entries = value.into_iter();
+        let mut rest: Vec<_> = entries.map(|(key, value)| (located(key), value)).collect();
         rest.sort_by_key(|(key, _)| key.span.start);
         Table {
             source,
@@ -65,9 +62,9 @@ impl<'s, 'i> Table<'s, 'i> {
         what: &str,
         value: Spanned<DeValue<'i>>,
     ) -> Result<Table<'s, 'i>, PassError> {
-        let span = value.span();
-        match value.into_inner() {
-            DeValue::Table(table) => Ok(Table::new(source, what, Spanned::new(span, table))),
+        let Located { value, span } = value.into();
+        match value {
+            DeValue::Table(value) => Ok(Table::new(source, what, Located { value, span })),
             other => {
                 let message = format!("{what} has to be a table, and this is {}.", kind(&other));
                 Err(source.error(&span, "not a table", message))
@@ -84,15 +81,22 @@ impl<'s, 'i> Table<'s, 'i> {
         Some(self.rest.remove(at))
     }
 
+    /// Takes a key's value, if it is there, and reads it.
+    pub(super) fn read<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&'s SourceText, Spanned<DeValue<'i>>) -> Result<T, PassError>,
+    ) -> Result<Option<T>, PassError> {
+        let value = self.take(key);
+        value.map(|(_, value)| read(self.source, value)).transpose()
+    }
+
     pub(super) fn table(
         &mut self,
         key: &'static str,
         what: &str,
     ) -> Result<Option<Table<'s, 'i>>, PassError> {
-        let Some((_, value)) = self.take(key) else {
-            return Ok(None);
-        };
-        Table::from_value(self.source, what, value).map(Some)
+        self.read(key, |source, value| Table::from_value(source, what, value))
     }
 
     pub(super) fn tables(
@@ -100,82 +104,80 @@ impl<'s, 'i> Table<'s, 'i> {
         key: &'static str,
         what: &str,
     ) -> Result<Vec<Table<'s, 'i>>, PassError> {
-        let Some((_, value)) = self.take(key) else {
-            return Ok(Vec::new());
-        };
-        let span = value.span();
-        let DeValue::Array(items) = value.into_inner() else {
-            let message = format!("`{key}` has to be a list of tables, written {what}.");
-            return Err(self.source.error(&span, "not a list", message));
-        };
-        items
-            .into_iter()
-            .map(|item| Table::from_value(self.source, what, item))
-            .collect()
+        let tables = self.read(key, |source, value| {
+            let Located { value, span } = value.into();
+            let DeValue::Array(items) = value else {
+                let message = format!("`{key}` has to be a list of tables, written {what}.");
+                return Err(source.error(&span, "not a list", message));
+            };
+            let items = items.into_iter();
+            items
+                .map(|item| Table::from_value(source, what, item))
+                .collect()
+        })?;
+        Ok(tables.unwrap_or_default())
     }
 
     pub(super) fn level(&mut self, key: &'static str) -> Result<Option<u32>, PassError> {
-        let Some((_, value)) = self.take(key) else {
-            return Ok(None);
-        };
-        let span = value.span();
-        let shown = match value.get_ref() {
-            DeValue::Integer(number) => number.to_string(),
-            other => kind(other).to_owned(),
-        };
-        match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
-            Ok(level) => Ok(Some(level)),
-            Err(_) => {
+        self.read(key, |source, value| {
+            let span = value.span();
+            let shown = match value.get_ref() {
+                DeValue::Integer(number) => number.to_string(),
+                other => kind(other).to_owned(),
+            };
+            let level = u32::deserialize(toml::de::ValueDeserializer::from(value));
+            level.map_err(|_| {
                 let message = format!("`{key}` has to be an integer ≥ 0, and this is {shown}.");
-                Err(self.source.error(&span, "not a level", message))
-            }
-        }
+                source.error(&span, "not a level", message)
+            })
+        })
     }
 
     pub(super) fn string(
         &mut self,
         key: &'static str,
     ) -> Result<Option<Located<String>>, PassError> {
-        match self.take(key) {
-            Some((_, value)) => as_string(self.source, key, value).map(Some),
-            None => Ok(None),
-        }
+        self.read(key, |source, value| as_string(source, key, value))
     }
 
     pub(super) fn required_string(
         &mut self,
         key: &'static str,
     ) -> Result<Located<String>, PassError> {
-        match self.string(key)? {
-            Some(text) => Ok(text),
-            None => {
-                let message = format!("{} needs a `{key}`.", self.what);
-                Err(self.source.error(&self.span, "", message))
-            }
-        }
+        self.string(key)?.ok_or_else(|| {
+            let message = format!("{} needs a `{key}`.", self.what);
+            self.source.error(&self.span, "", message)
+        })
     }
 
     pub(super) fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
-        let Some((_, value)) = self.take(key) else {
-            return Ok(Vec::new());
-        };
-        let span = value.span();
-        match value.into_inner() {
-            DeValue::Array(items) => items
-                .into_iter()
-                .map(|item| as_string(self.source, key, item))
-                .collect(),
-            DeValue::String(name) => {
-                let message = format!("`{key}` has to be a list of names, and this is a string.");
-                let error = self.source.error(&span, "not a list", message);
-                Err(error.help(format!("Did you mean `{key} = [\"{name}\"]`?")))
+        let names = self.read(key, |source, value| {
+            let Located { value, span } = value.into();
+            if let DeValue::Array(items) = value {
+                let items = items.into_iter();
+                return items.map(|item| as_string(source, key, item)).collect();
             }
-            other => {
-                let shown = kind(&other);
-                let message = format!("`{key}` has to be a list of names, and this is {shown}.");
-                Err(self.source.error(&span, "not a list", message))
-            }
-        }
+            let shown = kind(&value);
+            let message = format!("`{key}` has to be a list of names, and this is {shown}.");
+            let error = source.error(&span, "not a list", message);
+            Err(match value {
+                DeValue::String(name) => {
+                    error.help(format!("Did you mean `{key} = [\"{name}\"]`?"))
+                }
+                _ => error,
+            })
+        })?;
+        Ok(names.unwrap_or_default())
+    }
+
+    /// Everything in a table below, if it is there.
+    pub(super) fn entries_of(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Result<Vec<Entry>, PassError> {
+        let entries = self.table(key, what)?.map(Table::entries).transpose()?;
+        Ok(entries.unwrap_or_default())
     }
 
     /// Everything that is left, as it is.
@@ -247,8 +249,8 @@ fn as_string(
     key: &str,
     value: Spanned<DeValue<'_>>,
 ) -> Result<Located<String>, PassError> {
-    let span = value.span();
-    match value.into_inner() {
+    let Located { value, span } = value.into();
+    match value {
         DeValue::String(text) => Ok(Located {
             value: text.into_owned(),
             span,

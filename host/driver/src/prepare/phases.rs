@@ -55,18 +55,18 @@ impl Phases {
 
     /// The phase of each pass that was placed.
     pub(crate) fn placed(&self) -> HashMap<&str, Phase> {
-        let taken = self.offered.iter();
-        let taken = taken.filter(|(phase, _)| self.places.contains(phase));
-        taken
-            .flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
-            .collect()
+        self.offers(true).collect()
     }
 
     /// The passes that ask for a phase that has no place.
     pub(crate) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
-        let left = self.offered.iter();
-        let left = left.filter(|(phase, _)| !self.places.contains(phase));
-        left.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
+        self.offers(false)
+    }
+
+    fn offers(&self, placed: bool) -> impl Iterator<Item = (&str, Phase)> {
+        let offered = self.offered.iter();
+        let offered = offered.filter(move |(phase, _)| self.places.contains(phase) == placed);
+        offered.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
     }
 }
 

@@ -11,18 +11,16 @@ use passdock_core::files::{directory_of, end_of_links};
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
     let path = whole(path)?;
     let is = |known: &Path| whole(known).is_some_and(|known| known == path);
-    if is(&request.model) {
-        return Some("the model".to_owned());
-    }
-    if request.output.as_ref().is_some_and(|output| is(output)) {
-        return Some("the output".to_owned());
-    }
-    if request
-        .pipeline
-        .as_ref()
-        .is_some_and(|pipeline| is(&pipeline.path))
-    {
-        return Some("the pipeline".to_owned());
+    let pipeline = request.pipeline.as_ref().map(|pipeline| &pipeline.path);
+    let named = [
+        (Some(&request.model), "the model"),
+        (request.output.as_ref(), "the output"),
+        (pipeline, "the pipeline"),
+    ];
+    for (known, name) in named {
+        if known.is_some_and(|known| is(known)) {
+            return Some(name.to_owned());
+        }
     }
     for plugin in registry.plugins() {
         if plugin.origin().path().is_some_and(is) {

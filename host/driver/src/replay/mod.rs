@@ -241,6 +241,7 @@ impl Reproducer {
 /// The difference of a plugin from the one that was loaded, and what to do.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
+    let help = "What the reproducer shows may be gone, or look different.";
     let Some(found) = found else {
         let file = expected.file.as_ref();
         let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
@@ -254,10 +255,7 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
             "The plugin {origin} is {name} {}; the reproducer was made with {version}.",
             now.version
         );
-        return Some((
-            message,
-            "What the reproducer shows may be gone, or look different.",
-        ));
+        return Some((message, help));
     }
     match (&now.blake3, &expected.blake3) {
         (Some(now), Some(then)) if now != then => {
@@ -265,10 +263,7 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
                 "The plugin {origin} is {name} {version}, but built differently from the one that \
                  the reproducer was made with."
             );
-            Some((
-                message,
-                "What the reproducer shows may be gone, or look different.",
-            ))
+            Some((message, help))
         }
         _ => None,
     }

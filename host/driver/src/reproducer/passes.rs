@@ -41,11 +41,8 @@ pub(super) fn pipeline(
     if !instruments.is_empty() {
         root.insert("instruments".to_owned(), list(instruments));
     }
-    let passes: Vec<Table> = site
-        .passes
-        .iter()
-        .map(|pass| table(pass, cx))
-        .collect::<Result<_, _>>()?;
+    let passes = site.passes.iter().map(|pass| table(pass, cx));
+    let passes = passes.collect::<Result<Vec<Table>, _>>()?;
     root.insert("passes".to_owned(), list(&passes));
     Ok(format!("{HEADER}{root}"))
 }
@@ -99,12 +96,9 @@ fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
     }
     let disabled = sequential.disabled_in(cx.registry());
     let runs = |pass: &&PassRef| matches!(cx.enabled(pass.info(), &disabled), Enabled::Yes { .. });
-    let children: Vec<Value> = sequential
-        .passes()
-        .iter()
-        .filter(runs)
-        .map(|pass| self::table(pass, cx).map(Value::Table))
-        .collect::<Result<_, _>>()?;
+    let children = sequential.passes().iter().filter(runs);
+    let children = children.map(|pass| self::table(pass, cx).map(Value::Table));
+    let children = children.collect::<Result<Vec<Value>, _>>()?;
     table.insert("passes".to_owned(), children.into());
     Ok(table)
 }

@@ -4,7 +4,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, Typ
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::pool::{bare_attr, push_range, slice};
+use crate::pool::{bare_attr, push_range, slice, span};
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Function {
         }
         self.check_attr(new)?;
         let record = self.make_attr(new);
-        let range = self.attr_range(op);
+        let range = *self.attr_range(op);
         let known = slice(&self.attrs, range)
             .iter()
             .position(|attr| attr.name == new.name);
@@ -92,8 +92,7 @@ impl Function {
             // The list made last goes on where it ends: many attributes cost no copies of it.
             None if (range.start + range.len) as usize == self.attrs.len() => {
                 self.attrs.push(record);
-                let len = range.len + 1;
-                self.put_attr_range(op, Range { len, ..range });
+                self.attr_range(op).len += 1;
             }
             None => {
                 let mut all = slice(&self.attrs, range).to_vec();
@@ -113,7 +112,7 @@ impl Function {
         if op.is_some() {
             self.live_op(op)?;
         }
-        let range = self.attr_range(op);
+        let range = *self.attr_range(op);
         let mut all = slice(&self.attrs, range).to_vec();
         let Some(at) = all.iter().position(|attr| attr.name == name) else {
             let (op, name) = (self.describe_op(op), self.text(name));
@@ -138,17 +137,16 @@ impl Function {
             );
             return Err(EditError::invalid(message));
         }
+        let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
+        let ty = |&id: &TypeId| self.live_type(id).map(drop);
+        let region = |&id: &RegionId| self.live_region(id).map(drop);
         match new.value {
-            AttrValue::Tensor(id) => self.live_constant(id).map(drop),
-            AttrValue::Type(id) => self.live_type(id).map(drop),
-            AttrValue::Region(id) => self.live_region(id).map(drop),
-            AttrValue::Tensors(ids) => ids
-                .iter()
-                .try_for_each(|&id| self.live_constant(id).map(drop)),
-            AttrValue::Types(ids) => ids.iter().try_for_each(|&id| self.live_type(id).map(drop)),
-            AttrValue::Regions(ids) => ids
-                .iter()
-                .try_for_each(|&id| self.live_region(id).map(drop)),
+            AttrValue::Tensor(id) => tensor(&id),
+            AttrValue::Type(id) => ty(&id),
+            AttrValue::Region(id) => region(&id),
+            AttrValue::Tensors(ids) => ids.iter().try_for_each(tensor),
+            AttrValue::Types(ids) => ids.iter().try_for_each(ty),
+            AttrValue::Regions(ids) => ids.iter().try_for_each(region),
             _ => Ok(()),
         }
     }
@@ -166,35 +164,23 @@ impl Function {
         self.replace_attrs(op, Range::EMPTY, &all);
     }
 
-    fn attr_range(&self, op: OpId) -> Range {
-        if op.is_none() {
-            self.function_attrs
-        } else {
-            self.ops[op.index()].attrs
+    fn attr_range(&mut self, op: OpId) -> &mut Range {
+        match op.option() {
+            Some(op) => &mut self.ops[op.index()].attrs,
+            None => &mut self.function_attrs,
         }
     }
 
     /// Writes a list over the old one if it fits, else at the end.
     fn replace_attrs(&mut self, op: OpId, old: Range, all: &[Attr]) {
-        let range = if all.len() <= old.len as usize {
-            let start = old.start as usize;
-            self.attrs[start..start + all.len()].copy_from_slice(all);
-            Range {
-                start: old.start,
-                len: all.len() as u32,
-            }
+        let len = all.len() as u32;
+        *self.attr_range(op) = if len <= old.len {
+            let range = Range { len, ..old };
+            self.attrs[span(range)].copy_from_slice(all);
+            range
         } else {
             push_range(&mut self.attrs, all.iter().copied())
         };
-        self.put_attr_range(op, range);
-    }
-
-    fn put_attr_range(&mut self, op: OpId, range: Range) {
-        if op.is_none() {
-            self.function_attrs = range;
-        } else {
-            self.ops[op.index()].attrs = range;
-        }
     }
 
     fn touch_attrs(&mut self, op: OpId) {
@@ -226,13 +212,8 @@ impl Function {
                 (AttrKind::FLOATS, 0, list)
             }
             AttrValue::Strings(strings) => {
-                let (pool, texts) = (&mut self.pools.bytes, strings.iter());
-                let texts = texts.map(|text| push_range(pool, text.iter().copied()));
-                (
-                    AttrKind::STRINGS,
-                    0,
-                    push_range(&mut self.pools.strings, texts),
-                )
+                let list = self.pools.add_strings(strings.iter().copied());
+                (AttrKind::STRINGS, 0, list)
             }
             AttrValue::Tensors(ids) => {
                 let ids: Vec<u32> = ids.iter().map(|&id| self.own_tensor(id).0).collect();
@@ -268,6 +249,7 @@ impl Function {
         if record.value.is_none() && record.region == self.body {
             return id;
         }
-        self.copy_tensor(id)
+        let (ty, data) = (record.ty, self.constant_data(id).clone());
+        self.insert_tensor(ty, data, self.body)
     }
 }

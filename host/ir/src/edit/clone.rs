@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, ConstId, Op, OpId, RegionId, TypeId, Value, ValueId};
+use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
@@ -41,14 +41,9 @@ impl Function {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;
         let root = clone.region;
-        let transfer = Transfer::new(clone.source, self);
-        let mut copy = Copy {
-            transfer,
-            root,
-            map,
-        };
+        let mut copy = Transfer::new(clone.source, self, root, map);
         copy.ops(region, before);
-        let Some(terminator) = copy.transfer.source().terminator(root) else {
+        let Some(terminator) = copy.source().terminator(root) else {
             return Ok(Vec::new());
         };
         Ok(copy.values(terminator))
@@ -64,19 +59,12 @@ impl Function {
     ) -> Edit<FxHashMap<ValueId, ValueId>> {
         let (source, root) = (clone.source.unwrap_or(self), clone.region);
         source.live_region(root)?;
-        let args = source.args(root);
-        if args.len() != clone.args.len() {
-            return Err(EditError::invalid(format!(
-                "The region takes {} arguments and {} were given.",
-                args.len(),
-                clone.args.len()
-            )));
-        }
+        source.check_args(root, clone.args)?;
         if clone.source.is_none() && self.encloses(root, region) {
             return Err(EditError::refused("A region can't be copied into itself."));
         }
         let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-        map.extend(args.zip(clone.args.iter().copied()));
+        map.extend(source.args(root).zip(clone.args.iter().copied()));
         map.extend(clone.captures.iter().map(|&[from, to]| (from, to)));
         for (index, (&from, &to)) in map.iter().enumerate() {
             self.check_operand(to, region, before, index)?;
@@ -117,11 +105,7 @@ impl Function {
         for opset in &self.opsets {
             made.set_opset(symbols.intern(self.text(opset.domain)), opset.version);
         }
-        let mut copy = Copy {
-            transfer: Transfer::new(Some(self), &mut made),
-            root: from,
-            map: FxHashMap::default(),
-        };
+        let mut copy = Transfer::new(Some(self), &mut made, from, FxHashMap::default());
         copy.function_header(self);
         copy.ops(to, OpId::NONE);
         if let Some(terminator) = self.terminator(from) {
@@ -169,23 +153,13 @@ impl Module {
 }
 
 /// A copy under way. Everything was checked before it began.
-struct Copy<'f> {
-    transfer: Transfer<'f>,
-    root: RegionId,
-    map: FxHashMap<ValueId, ValueId>,
-}
-
-impl Copy<'_> {
+impl Transfer<'_> {
     /// Copies the root's ops and what is nested in them, with a stack of its own.
     fn ops(&mut self, region: RegionId, before: OpId) {
-        let mut pending = vec![(
-            self.transfer.source().region(self.root).first,
-            region,
-            before,
-        )];
+        let mut pending = vec![(self.source().region(self.root).first, region, before)];
         while let Some((op, region, before)) = pending.pop() {
             let Some(op) = op.option() else { continue };
-            let record = *self.transfer.source().op(op);
+            let record = *self.source().op(op);
             if is_terminator(record.name) {
                 if record.parent != self.root {
                     self.terminator(op, record.parent, region);
@@ -194,194 +168,159 @@ impl Copy<'_> {
             }
             pending.push((record.next, region, before));
             let made = self.op(op, &record, region, before);
-            let nested: Vec<RegionId> = self.transfer.source().regions_of(op).collect();
-            let copies: Vec<RegionId> = nested
-                .iter()
-                .map(|&inner| self.region_header(inner, made))
-                .collect();
-            self.attrs(op, made, &nested, &copies);
-            for (&inner, &copy) in nested.iter().zip(&copies) {
-                pending.push((self.transfer.source().region(inner).first, copy, OpId::NONE));
+            let nested: Vec<RegionId> = self.source().regions_of(op).collect();
+            for inner in nested {
+                let copy = self.region_header(inner, made);
+                pending.push((self.source().region(inner).first, copy, OpId::NONE));
             }
+            self.into.ops[made.index()].attrs = self.attrs(op);
         }
     }
 
     /// Copies what a function has besides its ops: parameters with their defaults, attributes,
     /// documentation.
     fn function_header(&mut self, source: &Function) {
-        let (from, to) = (source.body, self.transfer.into.body);
+        let (from, to) = (source.body, self.into.body);
         self.args(from, to);
         for arg in source.args(from) {
-            let (record, copy) = (source.value(arg), self.map[&arg]);
+            let (record, copy) = (source.value(arg), self.values[&arg]);
             let is_declared = record.flags & Value::DECLARED;
-            self.transfer.into.values[copy.index()].flags |= is_declared;
+            self.into.values[copy.index()].flags |= is_declared;
             if let Some(default) = record.constant.option() {
-                let ty = self.transfer.ty(source.constant(default).ty);
+                let ty = self.ty(source.constant(default).ty);
                 let data = source.constant_data(default).clone();
-                let id = self.transfer.into.insert_tensor(ty, data, to);
-                self.transfer.into.constants[id.index()].value = copy;
-                self.transfer.into.values[copy.index()].constant = id;
+                let id = self.into.insert_tensor(ty, data, to);
+                self.into.constants[id.index()].value = copy;
+                self.into.values[copy.index()].constant = id;
             }
         }
-        let mut attrs = source.attrs(OpId::NONE).to_vec();
-        for attr in &mut attrs {
-            *attr = self.transfer.attr(attr);
-            attr.name = self.transfer.symbol(attr.name);
-        }
-        self.transfer.into.function_attrs = push_range(&mut self.transfer.into.attrs, attrs);
-        self.transfer.into.regions[to.index()].loc = self.transfer.loc(source.region(from).loc);
+        self.into.function_attrs = self.attrs(OpId::NONE);
+        self.into.regions[to.index()].loc = self.loc(source.region(from).loc);
         self.carry(Entity::Function, Entity::Function);
         self.carry(Entity::Region(from), Entity::Region(to));
     }
 
     fn op(&mut self, op: OpId, record: &Op, region: RegionId, before: OpId) -> OpId {
         let operands = self.values(op);
-        let results: Vec<ValueId> = self.transfer.source().results(op).collect();
+        let results: Vec<ValueId> = self.source().results(op).collect();
         let types: Vec<TypeId> = results
             .iter()
-            .map(|&result| self.transfer.ty(self.transfer.source().value(result).ty))
+            .map(|&result| self.ty(self.source().value(result).ty))
             .collect();
         let new = NewOp {
             operands: &operands,
             result_types: &types,
-            loc: self.transfer.loc(record.loc),
-            ..NewOp::new(self.transfer.symbol(record.name))
+            loc: self.loc(record.loc),
+            ..NewOp::new(self.symbol(record.name))
         };
-        let made = self.transfer.into.insert_op(&new, region, before);
-        let copies: Vec<ValueId> = self.transfer.into.results(made).collect();
+        let made = self.into.insert_op(&new, region, before);
+        let copies: Vec<ValueId> = self.into.results(made).collect();
         for (&from, &to) in results.iter().zip(&copies) {
             self.take_name(from, to);
-            let absent = self.transfer.source().value(from).flags & Value::ABSENT;
-            self.transfer.into.values[to.index()].flags |= absent;
+            let absent = self.source().value(from).flags & Value::ABSENT;
+            self.into.values[to.index()].flags |= absent;
             self.carry(Entity::Value(from), Entity::Value(to));
-            self.map.insert(from, to);
+            self.values.insert(from, to);
         }
         self.carry(Entity::Op(op), Entity::Op(made));
         made
     }
 
     fn region_header(&mut self, from: RegionId, op: OpId) -> RegionId {
-        let record = *self.transfer.source().region(from);
-        let name = self.transfer.symbol(record.name);
-        let to = self
-            .transfer
-            .into
-            .insert_region(op, &NewRegion { name, args: &[] });
-        self.transfer.into.regions[to.index()].loc = self.transfer.loc(record.loc);
+        let record = *self.source().region(from);
+        let name = self.symbol(record.name);
+        let to = self.into.insert_region(op, &NewRegion { name, args: &[] });
+        self.into.regions[to.index()].loc = self.loc(record.loc);
         self.carry(Entity::Region(from), Entity::Region(to));
+        self.regions.insert(from, to);
         self.args(from, to);
         to
     }
 
     /// Gives a copied region the arguments of its source.
     fn args(&mut self, from: RegionId, to: RegionId) {
-        let args: Vec<ValueId> = self.transfer.source().args(from).collect();
+        let args: Vec<ValueId> = self.source().args(from).collect();
         for arg in args {
-            let ty = self.transfer.ty(self.transfer.source().value(arg).ty);
-            let copy = self.transfer.into.push_arg(to, &NewPort { name: "", ty });
+            let ty = self.ty(self.source().value(arg).ty);
+            let copy = self.into.push_arg(to, &NewPort { name: "", ty });
             self.take_name(arg, copy);
             self.carry(Entity::Value(arg), Entity::Value(copy));
-            self.map.insert(arg, copy);
+            self.values.insert(arg, copy);
         }
     }
 
     /// Gives a copied region the terminator of its source.
     fn terminator(&mut self, terminator: OpId, from: RegionId, to: RegionId) {
         let values = self.values(terminator);
-        let mut ports = self.transfer.source().ports(from).to_vec();
+        let mut ports = self.source().ports(from).to_vec();
         for port in &mut ports {
-            port.name = self.transfer.symbol(port.name);
-            port.ty = self.transfer.ty(port.ty);
+            port.name = self.symbol(port.name);
+            port.ty = self.ty(port.ty);
         }
-        self.transfer.into.end_region(to, &values, &ports);
+        self.into.end_region(to, &values, &ports);
     }
 
-    fn attrs(&mut self, from: OpId, to: OpId, regions: &[RegionId], copies: &[RegionId]) {
-        let place = |id: u32| {
-            regions
-                .iter()
-                .position(|region| region.0 == id)
-                .map_or(u32::MAX, |at| copies[at].0)
-        };
-        let mut attrs = self.transfer.source().attrs(from).to_vec();
+    /// The attributes of an op whose regions were copied; of NONE, the function's.
+    fn attrs(&mut self, from: OpId) -> Range {
+        let mut attrs = self.source().attrs(from).to_vec();
         for attr in &mut attrs {
-            match attr.kind {
-                AttrKind::REGION => attr.bits = u64::from(place(attr.bits as u32)),
-                AttrKind::REGIONS => {
-                    let ids = self.transfer.source().ids_in(attr.list).to_vec();
-                    let ids = ids.into_iter().map(place);
-                    attr.list = push_range(&mut self.transfer.into.ids, ids);
-                }
-                _ => *attr = self.transfer.attr(attr),
-            }
-            attr.name = self.transfer.symbol(attr.name);
+            *attr = self.attr(attr);
         }
-        self.transfer.into.ops[to.index()].attrs = push_range(&mut self.transfer.into.attrs, attrs);
+        push_range(&mut self.into.attrs, attrs)
     }
 
     /// The values that stand for the operands of an op of the source.
     fn values(&mut self, op: OpId) -> Vec<ValueId> {
-        let operands: Vec<ValueId> = self
-            .transfer
-            .source()
-            .operands(op)
-            .iter()
-            .map(|slot| slot.value)
-            .collect();
-        operands
-            .into_iter()
-            .map(|value| self.value(value))
-            .collect()
+        let operands = self.source().operands(op).iter();
+        let mut values: Vec<ValueId> = operands.map(|slot| slot.value).collect();
+        for value in &mut values {
+            *value = self.value(*value);
+        }
+        values
     }
 
     fn value(&mut self, value: ValueId) -> ValueId {
         if value.is_none() {
             return value;
         }
-        if let Some(&known) = self.map.get(&value) {
+        if let Some(&known) = self.values.get(&value) {
             return known;
         }
-        let copied =
-            self.transfer.source.is_some() || self.transfer.source().is_within(value, self.root);
-        let copy = match self.transfer.source().as_constant(value) {
+        let copied = self.source.is_some() || self.source().is_within(value, self.root);
+        let copy = match self.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
             _ => value,
         };
-        self.map.insert(value, copy);
+        self.values.insert(value, copy);
         copy
     }
 
     fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
-        let ty = self
-            .transfer
-            .ty(self.transfer.source().constant(constant).ty);
-        let data = self.transfer.source().constant_data(constant).clone();
-        let copy = self
-            .transfer
-            .into
-            .insert_constant(ty, data, self.transfer.into.body);
+        let ty = self.ty(self.source().constant(constant).ty);
+        let data = self.source().constant_data(constant).clone();
+        let copy = self.into.insert_constant(ty, data, self.into.body);
         self.take_name(value, copy);
         copy
     }
 
     /// Gives a copy the documentation and metadata of its source.
     fn carry(&mut self, from: Entity, to: Entity) {
-        if let Some(extras) = self.transfer.source().origins.extras(from).cloned() {
-            self.transfer.into.origins.set_extras(to, extras);
+        if let Some(extras) = self.source().origins.extras(from).cloned() {
+            self.into.origins.set_extras(to, extras);
         }
         // The rest of an op's stands in the file that both were read from.
-        let origin = self.transfer.source().origins.get(from);
-        let same = Arc::ptr_eq(&self.transfer.source().symbols, &self.transfer.into.symbols);
+        let origin = self.source().origins.get(from);
+        let same = Arc::ptr_eq(&self.source().symbols, &self.into.symbols);
         if matches!(from, Entity::Op(_)) && same && origin.is_some() {
-            self.transfer.into.origins.set(to, origin);
+            self.into.origins.set(to, origin);
         }
     }
 
     fn take_name(&mut self, from: ValueId, to: ValueId) {
-        let name = self.transfer.source().value(from).name;
+        let name = self.source().value(from).name;
         if name.is_some() {
-            let symbols = self.transfer.source().symbols().clone();
-            self.transfer.into.give_name(to, symbols.text(name));
+            let symbols = self.source().symbols().clone();
+            self.into.give_name(to, symbols.text(name));
         }
     }
 }

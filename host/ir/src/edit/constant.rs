@@ -22,10 +22,8 @@ impl Function {
         region: RegionId,
         name: &str,
     ) -> Edit<ValueId> {
-        self.check_constant(ty, &data)?;
-        let region = if region.is_none() { self.body } else { region };
-        self.live_region(region)?;
-        let value = self.insert_constant(ty, data, region);
+        let constant = self.add_tensor(ty, data, region)?;
+        let value = self.make_constant_value(constant, ty);
         if !name.is_empty() {
             self.give_name(value, name);
         }
@@ -73,7 +71,7 @@ impl Function {
         region: RegionId,
     ) -> Edit<ConstId> {
         self.check_constant(ty, &data)?;
-        let region = if region.is_none() { self.body } else { region };
+        let region = region.option().unwrap_or(self.body);
         self.live_region(region)?;
         Ok(self.insert_tensor(ty, data, region))
     }
@@ -90,16 +88,6 @@ impl Function {
         }
         self.touch_region(region);
         id
-    }
-
-    /// A copy of a tensor for an attribute: the tensor goes with its region or its value, which the
-    /// copy may outlive.
-    pub(crate) fn copy_tensor(&mut self, id: ConstId) -> ConstId {
-        let (ty, data) = (
-            self.constants[id.index()].ty,
-            self.constant_data(id).clone(),
-        );
-        self.insert_tensor(ty, data, self.body)
     }
 
     fn insert_tensor_quietly(
@@ -201,11 +189,7 @@ impl Function {
     /// Refuses data whose size isn't the type's.
     pub(crate) fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
         let record = self.live_type(ty)?;
-        let Some(elements) = self.constant_elements(ty)? else {
-            let message =
-                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
-            return Err(EditError::refused(message));
-        };
+        let elements = self.constant_len(ty)?;
         let (have, count, here) = match data.payload() {
             Payload::Splat { element, .. } => (element.len() as u64, 1, Some(element)),
             Payload::Inline(bytes) => (data.len(), elements, Some(bytes)),
@@ -225,6 +209,15 @@ impl Function {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// The number of elements of a constant of a type, refused if no constant has it.
+    pub(crate) fn constant_len(&self, ty: TypeId) -> Edit<u64> {
+        self.constant_elements(ty)?.ok_or_else(|| {
+            let message =
+                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
+            EditError::refused(message)
+        })
     }
 
     /// The number of elements of a constant of a type; `None` if no constant has such a type.

@@ -7,6 +7,7 @@ use passdock_abi::{
 use super::NewAttr;
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
+use crate::pool::push_range;
 use crate::symbols::is_terminator;
 
 /// The place of a new or moved op.
@@ -135,18 +136,9 @@ impl Function {
                 return Err(EditError::invalid(message));
             }
         }
-        let used = self.uses.len().max(self.ids.len()).max(self.values.len());
-        let wanted = lists.iter().map(|(_, len)| len).sum::<usize>();
-        if used.saturating_add(wanted) > MAX_RECORDS {
-            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(EditError::refused(message));
-        }
-        for (index, &value) in new.operands.iter().enumerate() {
-            self.check_operand(value, region, before, index)?;
-        }
-        for &ty in new.result_types.iter().filter(|ty| ty.is_some()) {
-            self.live_type(ty)?;
-        }
+        self.check_room(lists.iter().map(|(_, len)| len).sum())?;
+        self.check_operands(new.operands, region, before)?;
+        self.check_types(new.result_types.iter().copied())?;
         for attr in new.attrs {
             self.check_attr(attr)?;
         }
@@ -156,11 +148,46 @@ impl Function {
         Ok(())
     }
 
+    /// Refuses types that aren't this function's; NONE is unknown.
+    pub(crate) fn check_types(&self, types: impl IntoIterator<Item = TypeId>) -> Edit {
+        let mut given = types.into_iter().filter(|ty| ty.is_some());
+        given.try_for_each(|ty| self.live_type(ty).map(drop))
+    }
+
+    /// Refuses records for which the arenas may have no room.
+    pub(crate) fn check_room(&self, wanted: usize) -> Edit {
+        let used = self.uses.len().max(self.ids.len()).max(self.values.len());
+        if used.saturating_add(wanted) > MAX_RECORDS {
+            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
+            return Err(EditError::refused(message));
+        }
+        Ok(())
+    }
+
     /// Makes a checked op.
     pub(crate) fn insert_op(&mut self, new: &NewOp<'_>, region: RegionId, before: OpId) -> OpId {
+        let op = self.make_op(new.name, region, new.loc);
+        self.ops[op.index()].operands = self.make_slots(op, new.operands);
+        let first = self.values.len() as u32;
+        for (index, &ty) in new.result_types.iter().enumerate() {
+            self.make_value(Value::RESULT, op.0, index as u32, ty);
+        }
+        let results = first..self.values.len() as u32;
+        self.ops[op.index()].results = push_range(&mut self.ids, results);
+        self.link_op(op, region, before);
+        self.write_attrs(op, new.attrs);
+        for nested in new.regions {
+            self.insert_region(op, nested);
+        }
+        self.touch_op(op);
+        op
+    }
+
+    /// Makes an op that has nothing yet and that no list has.
+    pub(crate) fn make_op(&mut self, name: SymbolId, region: RegionId, loc: LocId) -> OpId {
         let op = OpId(self.ops.len() as u32);
         self.ops.push(Op {
-            name: new.name,
+            name,
             flags: 0,
             operands: Range::EMPTY,
             results: Range::EMPTY,
@@ -169,26 +196,10 @@ impl Function {
             parent: region,
             prev: OpId::NONE,
             next: OpId::NONE,
-            loc: new.loc,
+            loc,
             order: 0,
         });
         self.live_ops += 1;
-        self.ops[op.index()].operands = self.make_slots(op, new.operands);
-        let start = self.ids.len() as u32;
-        for (index, &ty) in new.result_types.iter().enumerate() {
-            let value = self.make_value(Value::RESULT, op.0, index as u32, ty);
-            self.ids.push(value.0);
-        }
-        self.ops[op.index()].results = Range {
-            start,
-            len: new.result_types.len() as u32,
-        };
-        self.link_op(op, region, before);
-        self.write_attrs(op, new.attrs);
-        for nested in new.regions {
-            self.insert_region(op, nested);
-        }
-        self.touch_op(op);
         op
     }
 

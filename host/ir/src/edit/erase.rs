@@ -4,7 +4,7 @@ use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, 
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::symbols::is_terminator;
+use crate::pool::span;
 
 impl Function {
     /// Erases an op whose results have no uses, with its regions.
@@ -12,12 +12,7 @@ impl Function {
     /// # Errors
     /// If the op is gone, ends a region, or has results that are used.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
-        let record = *self.live_op(op)?;
-        if is_terminator(record.name) {
-            let name = self.describe_op(op);
-            let message = format!("{name} ends its region and can't be erased.");
-            return Err(EditError::refused(message));
-        }
+        self.inner_op(op, "be erased")?;
         let used = self
             .results(op)
             .find(|&result| self.value(result).use_count > 0);
@@ -47,15 +42,13 @@ impl Function {
         let mut pending = vec![op];
         while let Some(op) = pending.pop() {
             self.drop_slots(op);
-            let (results, regions) = {
-                let record = &mut self.ops[op.index()];
-                record.flags |= Op::DEAD;
-                (record.results, record.regions)
-            };
+            let record = &mut self.ops[op.index()];
+            record.flags |= Op::DEAD;
+            let (results, regions) = (record.results, record.regions);
             self.live_ops -= 1;
             self.bury_values(results);
-            for at in regions.start..regions.start + regions.len {
-                let region = RegionId(self.ids[at as usize]);
+            for at in span(regions) {
+                let region = RegionId(self.ids[at]);
                 self.regions[region.index()].flags |= Region::DEAD;
                 self.bury_values(self.regions[region.index()].args);
                 for constant in self.nested_constants.remove(&region).unwrap_or_default() {
@@ -71,8 +64,8 @@ impl Function {
     }
 
     fn bury_values(&mut self, ids: Range) {
-        for at in ids.start..ids.start + ids.len {
-            self.bury_value(ValueId(self.ids[at as usize]));
+        for at in span(ids) {
+            self.bury_value(ValueId(self.ids[at]));
         }
     }
 

@@ -45,22 +45,22 @@ impl Function {
             let message = "The body of a function is no op's region, so nothing can be inlined.";
             return Err(EditError::refused(message));
         }
-        let own = self.args(region);
-        if own.len() != args.len() {
-            return Err(EditError::invalid(format!(
-                "The region takes {} arguments and {} were given.",
-                own.len(),
-                args.len()
-            )));
-        }
-        let around = self.op(holder).parent;
-        for (index, (arg, &value)) in own.zip(args).enumerate() {
-            self.check_operand(value, around, holder, index)?;
-            if value.is_some() {
-                self.check_type_change(arg, self.value(value).ty)?;
-            }
+        self.check_args(region, args)?;
+        self.check_operands(args, self.op(holder).parent, holder)?;
+        for (arg, &value) in self.args(region).zip(args).filter(|(_, v)| v.is_some()) {
+            self.check_type_change(arg, self.value(value).ty)?;
         }
         Ok(())
+    }
+
+    /// Refuses values that aren't one for each argument of a region.
+    pub(crate) fn check_args(&self, region: RegionId, values: &[ValueId]) -> Edit {
+        let (taken, given) = (self.args(region).len(), values.len());
+        if taken == given {
+            return Ok(());
+        }
+        let message = format!("The region takes {taken} arguments and {given} were given.");
+        Err(EditError::invalid(message))
     }
 
     /// Replaces an argument by a value in all uses; NONE: operands are left out.

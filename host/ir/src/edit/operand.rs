@@ -1,6 +1,6 @@
 //! Operand slots and the use lists they form.
 
-use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId};
+use passdock_abi::{OpId, Range, RegionId, Use, UseId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST};
@@ -40,11 +40,22 @@ impl Function {
         Ok(())
     }
 
+    /// Refuses operands that aren't visible right before `before` in a region.
+    pub(crate) fn check_operands(
+        &self,
+        values: &[ValueId],
+        region: RegionId,
+        before: OpId,
+    ) -> Edit {
+        let mut places = values.iter().enumerate();
+        places.try_for_each(|(index, &value)| self.check_operand(value, region, before, index))
+    }
+
     /// Refuses an operand that isn't visible right before `before` in a region.
     pub(crate) fn check_operand(
         &self,
         value: ValueId,
-        region: passdock_abi::RegionId,
+        region: RegionId,
         before: OpId,
         index: usize,
     ) -> Edit {
@@ -129,12 +140,10 @@ impl Function {
             return;
         }
         record.flags &= !flags;
+        let def = record.def;
         match flags {
             Value::SCRATCH => self.touch_region(self.body),
-            _ => {
-                let op = OpId(record.def);
-                self.touch_op(op);
-            }
+            _ => self.touch_op(OpId(def)),
         }
     }
 

@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 
-use passdock_abi::{
-    LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId, symbol,
-};
+use passdock_abi::{LocId, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
-use crate::pool::push_range;
+use crate::pool::{push_range, span};
 
 impl Function {
     /// Gives an op another region.
@@ -34,10 +32,7 @@ impl Function {
             let message = format!("A region can't have more than {MAX_LIST} arguments.");
             return Err(EditError::invalid(message));
         }
-        for arg in new.args.iter().filter(|arg| arg.ty.is_some()) {
-            self.live_type(arg.ty)?;
-        }
-        Ok(())
+        self.check_types(new.args.iter().map(|arg| arg.ty))
     }
 
     pub(crate) fn insert_region(&mut self, op: OpId, new: &NewRegion<'_>) -> RegionId {
@@ -76,9 +71,7 @@ impl Function {
     /// If the region is gone, or the type is none of this function.
     pub fn add_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> Edit<ValueId> {
         self.live_region(region)?;
-        if new.ty.is_some() {
-            self.live_type(new.ty)?;
-        }
+        self.check_types([new.ty])?;
         let value = self.push_arg(region, new);
         self.touch_region(region);
         Ok(value)
@@ -154,8 +147,8 @@ impl Function {
         for region in &regions {
             let range = self.regions[region.index()].args;
             let mut len = 0;
-            for at in range.start..range.start + range.len {
-                let arg = self.ids[at as usize];
+            for at in span(range) {
+                let arg = self.ids[at];
                 if !gone.contains(&ValueId(arg)) {
                     self.ids[(range.start + len) as usize] = arg;
                     self.values[arg as usize].index = len;
@@ -196,12 +189,8 @@ impl Function {
                 ports.len()
             )));
         }
-        for (index, &value) in values.iter().enumerate() {
-            self.check_operand(value, region, OpId::NONE, index)?;
-        }
-        for port in ports.iter().filter(|port| port.ty.is_some()) {
-            self.live_type(port.ty)?;
-        }
+        self.check_operands(values, region, OpId::NONE)?;
+        self.check_types(ports.iter().map(|port| port.ty))?;
         let known = self.known_ports(region, values);
         let ports = ports.iter().zip(&known).map(|(port, known)| Port {
             name: match port.name {
@@ -269,26 +258,7 @@ impl Function {
     }
 
     fn push_terminator(&mut self, region: RegionId) -> OpId {
-        let op = OpId(self.ops.len() as u32);
-        let name = if region == self.body {
-            symbol::RETURN
-        } else {
-            symbol::YIELD
-        };
-        self.ops.push(Op {
-            name,
-            flags: 0,
-            operands: Range::EMPTY,
-            results: Range::EMPTY,
-            attrs: Range::EMPTY,
-            regions: Range::EMPTY,
-            parent: region,
-            prev: OpId::NONE,
-            next: OpId::NONE,
-            loc: LocId::NONE,
-            order: 0,
-        });
-        self.live_ops += 1;
+        let op = self.make_op(self.terminator_name(region), region, LocId::NONE);
         self.link_op(op, region, OpId::NONE);
         op
     }
@@ -296,20 +266,12 @@ impl Function {
 
 /// A range of the id pool with one more id; moved to the end if others are behind it.
 fn append_id(ids: &mut Vec<u32>, range: Range, id: u32) -> Range {
-    let start = range.start as usize;
-    let end = start + range.len as usize;
-    if end == ids.len() {
-        ids.push(id);
-        return Range {
-            start: range.start,
-            len: range.len + 1,
-        };
+    let mut start = range.start;
+    if span(range).end != ids.len() {
+        start = ids.len() as u32;
+        ids.extend_from_within(span(range));
     }
-    let moved = ids.len() as u32;
-    ids.extend_from_within(start..end);
     ids.push(id);
-    Range {
-        start: moved,
-        len: range.len + 1,
-    }
+    let len = range.len + 1;
+    Range { start, len }
 }

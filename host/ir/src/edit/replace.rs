@@ -1,7 +1,7 @@
 //! Replacing ops, moving ops, moving uses.
 
 use passdock_abi::{
-    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
+    LocId, LocKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
 use rustc_hash::FxHashSet;
 
@@ -9,7 +9,7 @@ use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Entity;
-use crate::pool::slice;
+use crate::pool::{slice, span};
 use crate::symbols::is_terminator;
 
 impl Function {
@@ -22,32 +22,19 @@ impl Function {
     /// As [`Function::create_op`]; and if a result of the old op is used and has no counterpart of
     /// a type that fits.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
-        let record = *self.live_op(old)?;
-        self.check_replaceable(old)?;
+        let record = *self.inner_op(old, "be replaced")?;
         self.check_new(new, record.parent, old)?;
         let results: Vec<ValueId> = self.results(old).collect();
         if new.result_types.len() < results.len() {
             let gone = results[new.result_types.len()..].iter().copied();
             self.check_unused(old, gone)?;
         }
-        let inherited = |index: usize, ty: TypeId| match (ty.is_none(), results.get(index)) {
-            (true, Some(&result)) => self.values[result.index()].ty,
-            _ => ty,
-        };
-        let types: Vec<TypeId> = new
-            .result_types
-            .iter()
-            .enumerate()
-            .map(|(at, &ty)| inherited(at, ty))
-            .collect();
-        for (&result, &ty) in results.iter().zip(&types) {
-            self.check_type_change(result, ty)?;
+        let mut types = new.result_types.to_vec();
+        for (ty, &result) in types.iter_mut().zip(&results) {
+            *ty = ty.option().unwrap_or(self.value(result).ty);
+            self.check_type_change(result, *ty)?;
         }
-        let loc = if new.loc.is_none() {
-            record.loc
-        } else {
-            new.loc
-        };
+        let loc = new.loc.option().unwrap_or(record.loc);
         let made = NewOp {
             loc,
             result_types: &types,
@@ -86,8 +73,7 @@ impl Function {
     /// If the op is gone, there are not as many values as it has results, or one can't stand where
     /// a result is used.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
-        self.live_op(old)?;
-        self.check_replaceable(old)?;
+        self.inner_op(old, "be replaced")?;
         let results: Vec<ValueId> = self.results(old).collect();
         if results.len() != values.len() {
             let name = self.describe_op(old);
@@ -139,11 +125,7 @@ impl Function {
     /// # Errors
     /// If the place is in another region, or an operand or a use would be on the wrong side.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
-        let record = *self.live_op(op)?;
-        if is_terminator(record.name) {
-            let message = format!("{} ends its region and can't move.", self.describe_op(op));
-            return Err(EditError::refused(message));
-        }
+        let record = *self.inner_op(op, "move")?;
         let (region, before) = self.resolve(at)?;
         if before == op {
             return Ok(());
@@ -152,13 +134,7 @@ impl Function {
             let message = format!("{} can only move inside its region.", self.describe_op(op));
             return Err(EditError::refused(message));
         }
-        let order = |id: OpId| {
-            if id.is_none() {
-                u64::MAX
-            } else {
-                self.op(id).order
-            }
-        };
+        let order = |id: OpId| id.option().map_or(u64::MAX, |id| self.op(id).order);
         let target = order(before);
         // Going back, its operands (and what its regions capture) have to be defined already.
         if target < record.order {
@@ -216,15 +192,15 @@ impl Function {
         needed
     }
 
-    fn check_replaceable(&self, op: OpId) -> Edit {
-        if is_terminator(self.op(op).name) {
-            let message = format!(
-                "{} ends its region and can't be replaced.",
-                self.describe_op(op)
-            );
+    /// A live op that isn't a terminator; an error says that one can't `what`.
+    pub(crate) fn inner_op(&self, op: OpId, what: &str) -> Edit<&Op> {
+        let record = self.live_op(op)?;
+        if is_terminator(record.name) {
+            let name = self.describe_op(op);
+            let message = format!("{name} ends its region and can't {what}.");
             return Err(EditError::refused(message));
         }
-        Ok(())
+        Ok(record)
     }
 
     fn check_unused(&self, op: OpId, mut values: impl Iterator<Item = ValueId>) -> Edit {
@@ -316,20 +292,18 @@ impl Function {
     /// Hands the regions of one op to another.
     fn take_regions(&mut self, from: OpId, to: OpId) {
         let taken = std::mem::replace(&mut self.ops[from.index()].regions, Range::EMPTY);
-        for at in taken.start..taken.start + taken.len {
-            let region = self.ids[at as usize] as usize;
-            self.regions[region].parent = to;
+        for &region in slice(&self.ids, taken) {
+            self.regions[region as usize].parent = to;
         }
-        let own: Vec<u32> = slice(&self.ids, self.ops[to.index()].regions).to_vec();
-        if own.is_empty() {
+        let own = self.ops[to.index()].regions;
+        if own.len == 0 {
             self.ops[to.index()].regions = taken;
             return;
         }
         let start = self.ids.len() as u32;
-        let range = taken.start as usize..(taken.start + taken.len) as usize;
-        self.ids.extend_from_within(range);
-        self.ids.extend(own);
-        let len = self.ids.len() as u32 - start;
+        self.ids.extend_from_within(span(taken));
+        self.ids.extend_from_within(span(own));
+        let len = taken.len + own.len;
         self.ops[to.index()].regions = Range { start, len };
     }
 }

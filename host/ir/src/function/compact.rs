@@ -5,19 +5,16 @@
 //! order does so as before; types, dims and locations stay as they are, since they are shared and
 //! few.
 
-use std::sync::Arc;
-
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Constant, LocKind, Op, OpId, Range, Region, RegionId, TypeKind, Use,
-    UseId, Value, ValueId,
+    Attr, AttrKind, ConstId, Constant, LocKind, Op, OpId, Port, Range, Region, RegionId, TypeKind,
+    Use, UseId, Value, ValueId,
 };
 
 use super::Function;
 use super::locs::loc_range;
-use crate::constant::ConstantData;
 use crate::kept::Kept;
-use crate::origin::{Entity, Origin, Origins};
-use crate::pool::{AttrPools, push_range, slice};
+use crate::origin::{Entity, Origin, Origins, set_origin};
+use crate::pool::{AttrPools, push_range, slice, span};
 
 /// Fewer dead records than this aren't worth the copy.
 const MIN_DEAD: usize = 64;
@@ -41,74 +38,53 @@ impl Function {
     pub fn compact(&mut self) {
         self.settle_depths();
         let maps = Maps::new(self);
-        let mut made = Made::default();
-        self.tables(&mut made);
-        for (op, _) in kept(&self.ops, &maps.ops) {
-            let op = self.move_op_record(op, &maps, &mut made);
-            made.ops.push(op);
-        }
-        for (value, _) in kept(&self.values, &maps.values) {
-            let def = match value.flags & Value::KIND {
-                Value::RESULT => &maps.ops,
-                Value::ARG => &maps.regions,
-                _ => &maps.constants,
-            };
-            made.values.push(Value {
-                def: at(def, value.def),
-                first_use: UseId(at(&maps.uses, value.first_use.0)),
-                constant: maps.constant(value.constant),
-                ..value
-            });
-        }
-        let mut ports = Vec::new();
-        let mut port_origins = Vec::new();
-        let mut port_map = vec![NONE; self.ports.len()];
-        for (region, old) in kept(&self.regions, &maps.regions) {
-            made.levels.push(self.levels[old]);
-            let args = slice(&self.ids, region.args);
-            let args = push_range(&mut made.ids, args.iter().map(|&id| at(&maps.values, id)));
-            for (index, place) in span(region.ports).enumerate() {
-                port_map[place] = (ports.len() + index) as u32;
-                port_origins.push(self.origins.get(Entity::Port(place as u32)));
-            }
-            let own = push_range(&mut ports, slice(&self.ports, region.ports).iter().copied());
-            made.regions.push(Region {
-                parent: maps.op(region.parent),
-                args,
-                ports: own,
-                first: maps.op(region.first),
-                last: maps.op(region.last),
-                ..region
-            });
-        }
-        for (constant, old) in kept(&self.constants, &maps.constants) {
-            made.data.push(self.data[old].clone());
-            made.constants.push(Constant {
-                value: ValueId(at(&maps.values, constant.value.0)),
-                region: maps.region(constant.region),
-                anchor: maps.op(constant.anchor),
-                ..constant
-            });
-        }
-        let attrs = slice(&self.attrs, self.function_attrs).to_vec();
-        self.function_attrs = self.move_attrs(&attrs, &maps, &mut made);
-        let origins = self.move_origins(&maps, &port_map, port_origins);
+        let mut lists = Lists::default();
+        self.move_tables(&mut lists);
+        let ops = kept(&self.ops, &maps.ops);
+        self.ops = ops.map(|op| self.moved_op(op, &maps, &mut lists)).collect();
+        let values = kept(&self.values, &maps.values).map(|value| Value {
+            def: at(maps.definitions(&value), value.def),
+            first_use: UseId(at(&maps.uses, value.first_use.0)),
+            constant: maps.constant(value.constant),
+            ..value
+        });
+        self.values = values.collect();
+        let regions = kept(&self.regions, &maps.regions).map(|region| Region {
+            parent: maps.op(region.parent),
+            args: lists.add_ids(slice(&self.ids, region.args), &maps.values),
+            ports: push_range(
+                &mut lists.ports,
+                slice(&self.ports, region.ports).iter().copied(),
+            ),
+            first: maps.op(region.first),
+            last: maps.op(region.last),
+            ..region
+        });
+        self.regions = regions.collect();
+        self.levels = kept(&self.levels, &maps.regions).collect();
+        let constants = kept(&self.constants, &maps.constants).map(|constant| Constant {
+            value: ValueId(at(&maps.values, constant.value.0)),
+            region: maps.region(constant.region),
+            anchor: maps.op(constant.anchor),
+            ..constant
+        });
+        self.constants = constants.collect();
+        self.data = kept(&self.data, &maps.constants).collect();
+        let attrs = slice(&self.attrs, self.function_attrs);
+        self.function_attrs = self.moved_attrs(attrs, &maps, &mut lists);
+        (self.uses, self.ports, self.attrs) = (lists.uses, lists.ports, lists.attrs);
+        (self.ids, self.pools) = (lists.ids, lists.pools);
+        self.origins = maps.origins(std::mem::take(&mut self.origins));
         self.body = maps.region(self.body);
         self.version += 1;
         self.kept = Kept::default();
-        self.origins = origins;
-        self.ports = ports;
-        (self.ops, self.values, self.uses) = (made.ops, made.values, made.uses);
-        (self.regions, self.levels) = (made.regions, made.levels);
         self.nested_constants.clear();
-        for (at, constant) in made.constants.iter().enumerate() {
+        for (at, constant) in self.constants.iter().enumerate() {
             if constant.region != self.body {
                 let nested = self.nested_constants.entry(constant.region).or_default();
                 nested.push(ConstId(at as u32));
             }
         }
-        (self.constants, self.data) = (made.constants, made.data);
-        (self.attrs, self.ids, self.pools) = (made.attrs, made.ids, made.pools);
         self.far = vec![self.body; self.regions.len()];
         if !self.loose {
             self.measure_depths();
@@ -116,11 +92,11 @@ impl Function {
     }
 
     /// Types and locations keep their ids; their lists move to the new pool.
-    fn tables(&mut self, made: &mut Made) {
+    fn move_tables(&mut self, lists: &mut Lists) {
         for ty in &mut self.types {
             if ty.kind != TypeKind::BUFFER {
                 let items = slice(&self.ids, ty.aux).iter().copied();
-                ty.aux = push_range(&mut made.ids, items);
+                ty.aux = push_range(&mut lists.ids, items);
             }
         }
         let mut fused = false;
@@ -128,7 +104,7 @@ impl Function {
             if loc.kind == LocKind::FUSED {
                 fused = true;
                 let parts = slice(&self.ids, loc_range(loc)).iter().copied();
-                let Range { start, len } = push_range(&mut made.ids, parts);
+                let Range { start, len } = push_range(&mut lists.ids, parts);
                 (loc.a, loc.b) = (start, len);
             }
         }
@@ -137,32 +113,18 @@ impl Function {
         }
     }
 
-    fn move_op_record(&self, op: Op, maps: &Maps, made: &mut Made) -> Op {
-        let results = slice(&self.ids, op.results);
-        let results = push_range(
-            &mut made.ids,
-            results.iter().map(|&id| at(&maps.values, id)),
-        );
-        let regions = slice(&self.ids, op.regions);
-        let regions = push_range(
-            &mut made.ids,
-            regions.iter().map(|&id| at(&maps.regions, id)),
-        );
-        let slots = slice(&self.uses, op.operands).iter();
-        let operands = push_range(
-            &mut made.uses,
-            slots.map(|slot| Use {
-                value: ValueId(at(&maps.values, slot.value.0)),
-                user: maps.op(slot.user),
-                next: UseId(at(&maps.uses, slot.next.0)),
-                prev: UseId(at(&maps.uses, slot.prev.0)),
-            }),
-        );
+    fn moved_op(&self, op: Op, maps: &Maps, lists: &mut Lists) -> Op {
+        let slots = slice(&self.uses, op.operands).iter().map(|slot| Use {
+            value: ValueId(at(&maps.values, slot.value.0)),
+            user: maps.op(slot.user),
+            next: UseId(at(&maps.uses, slot.next.0)),
+            prev: UseId(at(&maps.uses, slot.prev.0)),
+        });
         Op {
-            operands,
-            results,
-            attrs: self.move_attrs(slice(&self.attrs, op.attrs), maps, made),
-            regions,
+            operands: push_range(&mut lists.uses, slots),
+            results: lists.add_ids(slice(&self.ids, op.results), &maps.values),
+            attrs: self.moved_attrs(slice(&self.attrs, op.attrs), maps, lists),
+            regions: lists.add_ids(slice(&self.ids, op.regions), &maps.regions),
             parent: maps.region(op.parent),
             prev: maps.op(op.prev),
             next: maps.op(op.next),
@@ -170,93 +132,50 @@ impl Function {
         }
     }
 
-    fn move_attrs(&self, attrs: &[Attr], maps: &Maps, made: &mut Made) -> Range {
-        let mut moved = Vec::with_capacity(attrs.len());
+    fn moved_attrs(&self, attrs: &[Attr], maps: &Maps, lists: &mut Lists) -> Range {
+        let start = lists.attrs.len() as u32;
         for attr in attrs {
             let mut attr = *attr;
-            let ids = slice(&self.ids, attr.list).iter();
+            let (id, ids) = (attr.bits as u32, slice(&self.ids, attr.list));
             match attr.kind {
-                AttrKind::TENSOR => {
-                    attr.bits = u64::from(at(&maps.constants, attr.bits as u32));
-                }
-                AttrKind::REGION => attr.bits = u64::from(at(&maps.regions, attr.bits as u32)),
-                AttrKind::TENSORS => {
-                    let ids = ids.map(|&id| at(&maps.constants, id));
-                    attr.list = push_range(&mut made.ids, ids);
-                }
-                AttrKind::REGIONS => {
-                    let ids = ids.map(|&id| at(&maps.regions, id));
-                    attr.list = push_range(&mut made.ids, ids);
-                }
-                AttrKind::TYPES => attr.list = push_range(&mut made.ids, ids.copied()),
-                _ => made.pools.copy_list(&self.pools, &mut attr),
+                AttrKind::TENSOR => attr.bits = u64::from(at(&maps.constants, id)),
+                AttrKind::REGION => attr.bits = u64::from(at(&maps.regions, id)),
+                AttrKind::TENSORS => attr.list = lists.add_ids(ids, &maps.constants),
+                AttrKind::REGIONS => attr.list = lists.add_ids(ids, &maps.regions),
+                AttrKind::TYPES => attr.list = push_range(&mut lists.ids, ids.iter().copied()),
+                _ => lists.pools.copy_list(&self.pools, &mut attr),
             }
-            moved.push(attr);
+            lists.attrs.push(attr);
         }
-        push_range(&mut made.attrs, moved)
-    }
-
-    fn move_origins(&mut self, maps: &Maps, ports: &[u32], port_origins: Vec<Origin>) -> Origins {
-        let old = std::mem::take(&mut self.origins);
-        let column = |column: &[Origin], map: &[u32]| {
-            let pairs = column.iter().zip(map);
-            let kept = pairs.filter(|(_, id)| **id != NONE);
-            kept.map(|(origin, _)| *origin).collect::<Vec<_>>()
-        };
-        let has_ports = !old.ports.is_empty();
-        let extras = old.extras.into_iter().filter_map(|(entity, extras)| {
-            let moved = |map: &[u32], id: u32| Some(at(map, id)).filter(|&id| id != NONE);
-            let entity = match entity {
-                Entity::Function => entity,
-                Entity::Op(id) => Entity::Op(OpId(moved(&maps.ops, id.0)?)),
-                Entity::Value(id) => Entity::Value(ValueId(moved(&maps.values, id.0)?)),
-                Entity::Region(id) => Entity::Region(RegionId(moved(&maps.regions, id.0)?)),
-                Entity::Port(id) => Entity::Port(moved(ports, id)?),
-                Entity::Constant(id) => Entity::Constant(ConstId(moved(&maps.constants, id.0)?)),
-            };
-            Some((entity, extras))
-        });
-        Origins {
-            ops: column(&old.ops, &maps.ops),
-            values: column(&old.values, &maps.values),
-            regions: column(&old.regions, &maps.regions),
-            ports: if has_ports { port_origins } else { Vec::new() },
-            constants: column(&old.constants, &maps.constants),
-            function: old.function,
-            extras: extras.collect(),
-        }
+        let len = attrs.len() as u32;
+        Range { start, len }
     }
 }
 
-/// The records that are kept, with their old places.
-fn kept<'a, T: Copy>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = (T, usize)> + 'a {
-    let pairs = records.iter().zip(map).enumerate();
-    pairs
-        .filter(|(_, (_, id))| **id != NONE)
-        .map(|(place, (record, _))| (*record, place))
-}
-
-fn span(range: Range) -> std::ops::Range<usize> {
-    range.start as usize..range.start as usize + range.len as usize
+/// The records that are kept.
+fn kept<'a, T: Clone>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = T> + 'a {
+    let pairs = records.iter().zip(map).filter(|(_, id)| **id != NONE);
+    pairs.map(|(record, _)| record.clone())
 }
 
 fn at(map: &[u32], id: u32) -> u32 {
     map.get(id as usize).copied().unwrap_or(NONE)
 }
 
-/// The arenas of the compacted function.
+/// The lists of the compacted function.
 #[derive(Default)]
-struct Made {
-    ops: Vec<Op>,
-    values: Vec<Value>,
+struct Lists {
     uses: Vec<Use>,
-    regions: Vec<Region>,
-    levels: Vec<u32>,
-    constants: Vec<Constant>,
-    data: Vec<Arc<ConstantData>>,
+    ports: Vec<Port>,
     attrs: Vec<Attr>,
     ids: Vec<u32>,
     pools: AttrPools,
+}
+
+impl Lists {
+    fn add_ids(&mut self, ids: &[u32], map: &[u32]) -> Range {
+        push_range(&mut self.ids, ids.iter().map(|&id| at(map, id)))
+    }
 }
 
 /// Old ids to new ones; [`NONE`] for those that are dropped.
@@ -266,15 +185,18 @@ struct Maps {
     regions: Vec<u32>,
     constants: Vec<u32>,
     uses: Vec<u32>,
+    ports: Vec<u32>,
 }
 
 impl Maps {
     fn new(f: &Function) -> Maps {
         let constants = number(f.constants.len(), |at| {
-            let id = ConstId(at as u32);
-            f.live_constant(id).is_ok()
+            f.live_constant(ConstId(at as u32)).is_ok()
         });
         let ops = number(f.ops.len(), |at| f.ops[at].flags & Op::DEAD == 0);
+        let regions = number(f.regions.len(), |at| {
+            f.regions[at].flags & Region::DEAD == 0
+        });
         let values = number(f.values.len(), |place| {
             let value = &f.values[place];
             let defined = match value.flags & Value::KIND {
@@ -285,23 +207,15 @@ impl Maps {
             };
             value.flags & Value::DEAD == 0 && defined
         });
-        // Slots are laid out op by op.
-        let mut uses = vec![NONE; f.uses.len()];
-        let mut next = 0;
-        for (op, _) in kept(&f.ops, &ops) {
-            for slot in span(op.operands) {
-                uses[slot] = next;
-                next += 1;
-            }
-        }
+        let slots = kept(&f.ops, &ops).map(|op| op.operands);
+        let ports = kept(&f.regions, &regions).map(|region| region.ports);
         Maps {
-            values,
-            regions: number(f.regions.len(), |at| {
-                f.regions[at].flags & Region::DEAD == 0
-            }),
-            uses,
-            constants,
+            uses: lay_out(f.uses.len(), slots),
+            ports: lay_out(f.ports.len(), ports),
             ops,
+            values,
+            regions,
+            constants,
         }
     }
 
@@ -316,6 +230,49 @@ impl Maps {
     fn constant(&self, id: ConstId) -> ConstId {
         ConstId(at(&self.constants, id.0))
     }
+
+    /// The map of what defines a value.
+    fn definitions(&self, value: &Value) -> &[u32] {
+        match value.flags & Value::KIND {
+            Value::RESULT => &self.ops,
+            Value::ARG => &self.regions,
+            _ => &self.constants,
+        }
+    }
+
+    fn origins(&self, old: Origins) -> Origins {
+        let column = |column: &[Origin], map: &[u32]| {
+            let mut moved = Vec::new();
+            for (&origin, &id) in column.iter().zip(map).filter(|(_, id)| **id != NONE) {
+                set_origin(&mut moved, id as usize, origin);
+            }
+            moved
+        };
+        let extras = old.extras.into_iter();
+        Origins {
+            ops: column(&old.ops, &self.ops),
+            values: column(&old.values, &self.values),
+            regions: column(&old.regions, &self.regions),
+            ports: column(&old.ports, &self.ports),
+            constants: column(&old.constants, &self.constants),
+            function: old.function,
+            extras: extras
+                .filter_map(|(entity, extras)| Some((self.entity(entity)?, extras)))
+                .collect(),
+        }
+    }
+
+    fn entity(&self, entity: Entity) -> Option<Entity> {
+        let moved = |map: &[u32], id: u32| Some(at(map, id)).filter(|&id| id != NONE);
+        Some(match entity {
+            Entity::Function => entity,
+            Entity::Op(id) => Entity::Op(OpId(moved(&self.ops, id.0)?)),
+            Entity::Value(id) => Entity::Value(ValueId(moved(&self.values, id.0)?)),
+            Entity::Region(id) => Entity::Region(RegionId(moved(&self.regions, id.0)?)),
+            Entity::Port(id) => Entity::Port(moved(&self.ports, id)?),
+            Entity::Constant(id) => Entity::Constant(ConstId(moved(&self.constants, id.0)?)),
+        })
+    }
 }
 
 fn number(count: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
@@ -328,4 +285,13 @@ fn number(count: usize, keep: impl Fn(usize) -> bool) -> Vec<u32> {
         next - 1
     });
     numbers.collect()
+}
+
+/// The places of entries that stand one behind the other, in the order of the ranges that they are in.
+fn lay_out(count: usize, ranges: impl Iterator<Item = Range>) -> Vec<u32> {
+    let mut places = vec![NONE; count];
+    for (next, place) in ranges.flat_map(span).enumerate() {
+        places[place] = next as u32;
+    }
+    places
 }

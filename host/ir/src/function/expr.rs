@@ -6,13 +6,12 @@
 //! that they are sizes, and so not negative. What overflows, or has too many sides, is `?`.
 
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
 
 use passdock_abi::{Dim, DimExpr, DimKind, ExprKind, SymbolId};
-use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::pool::intern_record;
 
 /// The largest number of terms of a dim expression; a larger one is `?`.
 pub const MAX_DIM_TERMS: u32 = 256;
@@ -365,20 +364,15 @@ impl Function {
             lhs,
             rhs,
         };
-        let hash = FxBuildHasher.hash_one(record);
-        if let Some(&id) = self
-            .expr_index
-            .find(hash, |&id| self.exprs[id as usize] == record)
-        {
-            return Some(expr_dim(id));
+        let id = intern_record(&mut self.exprs, &mut self.expr_index, record);
+        if self.expr_terms.len() < self.exprs.len() {
+            self.expr_terms.push(terms);
         }
-        let id = self.exprs.len() as u32;
-        self.exprs.push(record);
-        self.expr_terms.push(terms);
-        let exprs = &self.exprs;
-        self.expr_index
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(exprs[id as usize]));
-        Some(expr_dim(id))
+        Some(Dim {
+            kind: DimKind::EXPR,
+            denotation: SymbolId::NONE,
+            value: i64::from(id),
+        })
     }
 
     /// Sorts sides: expressions, symbols by text, constants. Ids don't count, so that the order is the
@@ -407,13 +401,10 @@ impl Function {
         })
     }
 
-    fn dim_terms(&self, dim: &Dim) -> u32 {
+    /// The number of terms of a dim.
+    pub(crate) fn dim_terms(&self, dim: &Dim) -> u32 {
         match dim.kind {
-            DimKind::EXPR => self
-                .expr_terms
-                .get(dim.value as usize)
-                .copied()
-                .unwrap_or(1),
+            DimKind::EXPR => *self.expr_terms.get(dim.value as usize).unwrap_or(&1),
             _ => 1,
         }
     }
@@ -421,14 +412,6 @@ impl Function {
 
 fn number(dim: Dim) -> Option<i64> {
     (dim.kind == DimKind::CONST).then_some(dim.value)
-}
-
-fn expr_dim(id: u32) -> Dim {
-    Dim {
-        kind: DimKind::EXPR,
-        denotation: SymbolId::NONE,
-        value: i64::from(id),
-    }
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

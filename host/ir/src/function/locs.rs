@@ -6,7 +6,7 @@ use passdock_abi::{Loc, LocId, LocKind, Range, SymbolId};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::Function;
-use crate::pool::push_range;
+use crate::pool::{intern_record, push_range};
 
 /// The range of a fused location's parts.
 pub(crate) fn loc_range(loc: &Loc) -> Range {
@@ -25,19 +25,18 @@ impl Function {
         }
     }
 
+    /// The locations that one is made of: itself, unless it is fused.
+    pub fn single_locs(&self, id: LocId) -> impl Iterator<Item = &Loc> + '_ {
+        let loc = self.loc(id);
+        let parts = loc.map_or(&[][..], |loc| self.loc_parts(loc)).iter();
+        let parts = parts.filter_map(|&part| self.loc(LocId(part)));
+        let all = loc.into_iter().chain(parts);
+        all.filter(|loc| loc.kind != LocKind::FUSED)
+    }
+
     /// Interns a location.
     pub fn add_loc(&mut self, loc: Loc) -> LocId {
-        let hash = FxBuildHasher.hash_one(loc);
-        let locs = &self.locs;
-        if let Some(&id) = self.loc_index.find(hash, |&id| locs[id as usize] == loc) {
-            return LocId(id);
-        }
-        let id = self.locs.len() as u32;
-        self.locs.push(loc);
-        let locs = &self.locs;
-        self.loc_index
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(locs[id as usize]));
-        LocId(id)
+        LocId(intern_record(&mut self.locs, &mut self.loc_index, loc))
     }
 
     /// Finds locations again after their ranges moved.

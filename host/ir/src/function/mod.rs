@@ -39,36 +39,6 @@ pub const MAX_LIST: usize = 1 << 24;
 /// The largest number of records of one arena: ids above are reserved.
 pub(crate) const MAX_RECORDS: usize = u32::MAX as usize - 1;
 
-/// A view of nothing.
-const EMPTY_VIEW: FunctionView = FunctionView {
-    struct_size: size_of::<FunctionView>() as u32,
-    kind: FunctionKind(0),
-    name: SymbolId::NONE,
-    body: RegionId::NONE,
-    version: 0,
-    symbols: std::ptr::null(),
-    ops: Column::EMPTY,
-    values: Column::EMPTY,
-    uses: Column::EMPTY,
-    regions: Column::EMPTY,
-    ports: Column::EMPTY,
-    attrs: Column::EMPTY,
-    types: Column::EMPTY,
-    dims: Column::EMPTY,
-    exprs: Column::EMPTY,
-    constants: Column::EMPTY,
-    locs: Column::EMPTY,
-    opsets: Column::EMPTY,
-    ids: Column::EMPTY,
-    ints: Column::EMPTY,
-    floats: Column::EMPTY,
-    strings: Column::EMPTY,
-    bytes: Column::EMPTY,
-    function_attrs: Range::EMPTY,
-    op_count: 0,
-    reserved: 0,
-};
-
 /// A function. Its clone copies the arenas and shares the constants' bytes.
 #[derive(Clone)]
 pub struct Function {
@@ -175,39 +145,41 @@ impl Function {
     /// The arenas as a plugin sees them; right until the next edit.
     #[inline]
     pub fn view(&self) -> FunctionView {
-        let mut view = EMPTY_VIEW;
-        self.fill_view(&mut view);
-        view
+        FunctionView {
+            struct_size: size_of::<FunctionView>() as u32,
+            kind: self.kind,
+            name: self.name,
+            body: self.body,
+            version: self.version,
+            symbols: Arc::as_ptr(&self.symbols).cast(),
+            ops: column(&self.ops),
+            values: column(&self.values),
+            uses: column(&self.uses),
+            regions: column(&self.regions),
+            ports: column(&self.ports),
+            attrs: column(&self.attrs),
+            types: column(&self.types),
+            dims: column(&self.dims),
+            exprs: column(&self.exprs),
+            constants: column(&self.constants),
+            locs: column(&self.locs),
+            opsets: column(&self.opsets),
+            ids: column(&self.ids),
+            ints: column(&self.pools.ints),
+            floats: column(&self.pools.floats),
+            strings: column(&self.pools.strings),
+            bytes: column(&self.pools.bytes),
+            function_attrs: self.function_attrs,
+            op_count: self.live_ops,
+            reserved: 0,
+        }
     }
 
-    /// Writes the arenas as a plugin sees them over a view, field by field: an empty pass is paid
-    /// for with little else.
+    /// Writes the arenas as a plugin sees them over a view. Nothing else can have that, so each field
+    /// is stored where it belongs: an edit is paid for with little else.
     #[inline]
     pub fn fill_view(&self, view: &mut FunctionView) {
-        view.kind = self.kind;
-        view.name = self.name;
-        view.body = self.body;
-        view.version = self.version;
-        view.symbols = Arc::as_ptr(&self.symbols).cast();
-        view.ops = column(&self.ops);
-        view.values = column(&self.values);
-        view.uses = column(&self.uses);
-        view.regions = column(&self.regions);
-        view.ports = column(&self.ports);
-        view.attrs = column(&self.attrs);
-        view.types = column(&self.types);
-        view.dims = column(&self.dims);
-        view.exprs = column(&self.exprs);
-        view.constants = column(&self.constants);
-        view.locs = column(&self.locs);
-        view.opsets = column(&self.opsets);
-        view.ids = column(&self.ids);
-        view.ints = column(&self.pools.ints);
-        view.floats = column(&self.pools.floats);
-        view.strings = column(&self.pools.strings);
-        view.bytes = column(&self.pools.bytes);
-        view.function_attrs = self.function_attrs;
-        view.op_count = self.live_ops;
+        *view = self.view();
     }
 
     /// The module's symbols.

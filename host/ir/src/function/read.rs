@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{
     Attr, ConstId, Constant, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Type,
-    TypeId, Use, UseId, Value, ValueId,
+    TypeId, Use, UseId, Value, ValueId, symbol,
 };
 
 use super::Function;
@@ -269,6 +269,14 @@ impl Function {
             Some(id)
         })
         .take(self.ops.len())
+    }
+
+    /// The name of the op that ends a region.
+    pub(crate) fn terminator_name(&self, region: RegionId) -> SymbolId {
+        match region == self.body {
+            true => symbol::RETURN,
+            false => symbol::YIELD,
+        }
     }
 
     /// A region's terminator.

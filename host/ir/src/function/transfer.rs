@@ -4,27 +4,40 @@ use std::sync::Arc;
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, Dim, DimKind, ExprId, Loc, LocId, LocKind, RegionId, SymbolId, TypeId,
-    TypeKind,
+    TypeKind, ValueId,
 };
 use rustc_hash::FxHashMap;
 
 use super::Function;
 use crate::pool::push_range;
 
-/// A transfer between two functions. Without a source it is within one, where only tensors of
-/// attributes are copied.
+/// A transfer of a region between two functions. Without a source it is within one, where only
+/// tensors of attributes are copied.
 pub(crate) struct Transfer<'f> {
     pub(crate) source: Option<&'f Function>,
     pub(crate) into: &'f mut Function,
+    pub(crate) root: RegionId,
+    /// What stands for the values of the source.
+    pub(crate) values: FxHashMap<ValueId, ValueId>,
+    /// The copies of regions.
+    pub(crate) regions: FxHashMap<RegionId, RegionId>,
     types: FxHashMap<TypeId, TypeId>,
     exprs: FxHashMap<i64, Dim>,
 }
 
 impl<'f> Transfer<'f> {
-    pub(crate) fn new(source: Option<&'f Function>, into: &'f mut Function) -> Transfer<'f> {
+    pub(crate) fn new(
+        source: Option<&'f Function>,
+        into: &'f mut Function,
+        root: RegionId,
+        values: FxHashMap<ValueId, ValueId>,
+    ) -> Transfer<'f> {
         Transfer {
             source,
             into,
+            root,
+            values,
+            regions: FxHashMap::default(),
             types: FxHashMap::default(),
             exprs: FxHashMap::default(),
         }
@@ -52,10 +65,8 @@ impl<'f> Transfer<'f> {
         if loc.kind != LocKind::FUSED {
             return self.single_loc(loc);
         }
-        let parts = source.loc_parts(&loc).iter();
-        let parts = parts.filter_map(|&part| source.loc(LocId(part)).copied());
-        let parts = parts.filter(|part| part.kind != LocKind::FUSED);
-        let parts: Vec<LocId> = parts.map(|part| self.single_loc(part)).collect();
+        let parts = source.single_locs(id);
+        let parts: Vec<LocId> = parts.map(|&part| self.single_loc(part)).collect();
         self.into.fuse_locs(&parts)
     }
 
@@ -109,10 +120,10 @@ impl<'f> Transfer<'f> {
         }
     }
 
-    /// An attribute with the value of one of the source; its name, and the regions of one that has
-    /// some, are the source's.
+    /// An attribute for that of the source; the regions in it are copied already.
     pub(crate) fn attr(&mut self, attr: &Attr) -> Attr {
         let mut made = *attr;
+        made.name = self.symbol(attr.name);
         match (attr.kind, self.source) {
             (AttrKind::TENSOR, _) => {
                 made.bits = u64::from(self.tensor(ConstId(attr.bits as u32)).0);
@@ -120,6 +131,12 @@ impl<'f> Transfer<'f> {
             (AttrKind::TENSORS, _) => {
                 let ids = self.source().ids_in(attr.list).to_vec();
                 let ids: Vec<u32> = ids.iter().map(|&id| self.tensor(ConstId(id)).0).collect();
+                made.list = push_range(&mut self.into.ids, ids);
+            }
+            (AttrKind::REGION, _) => made.bits = u64::from(self.region(attr.bits as u32)),
+            (AttrKind::REGIONS, _) => {
+                let ids = self.source().ids_in(attr.list).iter();
+                let ids: Vec<u32> = ids.map(|&id| self.region(id)).collect();
                 made.list = push_range(&mut self.into.ids, ids);
             }
             (AttrKind::TYPE, Some(_)) => {
@@ -137,6 +154,11 @@ impl<'f> Transfer<'f> {
             (_, None) => {}
         }
         made
+    }
+
+    fn region(&self, id: u32) -> u32 {
+        let copy = self.regions.get(&RegionId(id));
+        copy.map_or(RegionId::NONE.0, |copy| copy.0)
     }
 
     fn tensor(&mut self, id: ConstId) -> ConstId {

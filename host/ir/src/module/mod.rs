@@ -35,7 +35,8 @@ impl Clone for Table {
     }
 }
 
-/// A module.
+/// A module: functions in order, each under its name, the symbols that they share, and metadata. A
+/// clone shares all of it, and copies a function when one of the two edits it.
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,

@@ -20,129 +20,100 @@ pub struct OpSpans {
 impl OpSpans {
     /// The spans of the op that starts at byte `start` of a line; its regions are on other lines.
     pub fn new(line: &str, start: usize) -> OpSpans {
-        let mut reader = Reader { line, at: start };
-        reader.skip_space();
-        let start = reader.at;
+        let start = skip_space(line, start);
         let mut spans = OpSpans::default();
+        let mut at = start;
         // Only results have an `=` before anything in brackets.
-        let equals = reader.find(|byte| matches!(byte, b'=' | b'(' | b'{'));
+        let equals = find(line, at, |byte| matches!(byte, b'=' | b'(' | b'{'));
         if line.as_bytes().get(equals) == Some(&b'=') {
-            let results = reader.list(equals);
             let first_word = |range: Range<usize>| {
-                let word = Reader {
-                    line,
-                    at: range.start,
-                }
-                .find(|byte| byte == b' ');
-                range.start..word.min(range.end)
+                range.start..find(line, range.start, |byte| byte == b' ').min(range.end)
             };
-            spans.results = results.into_iter().map(first_word).collect();
-            reader.at = equals + 1;
-            reader.skip_space();
+            let results = list(line, at..equals).into_iter();
+            spans.results = results.map(first_word).collect();
+            at = skip_space(line, equals + 1);
         }
-        let name = reader.at;
+        let name = at;
         if line[name..].starts_with("symbol(") {
-            reader.at += "symbol(".len();
-            reader.at = (reader.find(|byte| byte == b')') + 1).min(line.len());
+            let close = find(line, name + "symbol(".len(), |byte| byte == b')');
+            at = (close + 1).min(line.len());
         }
-        let end = reader.find(|byte| matches!(byte, b'(' | b'{' | b' '));
-        spans.name = name..end;
-        match &line[name..end] {
-            "call" => {
-                reader.at = end;
-                reader.skip_space();
-                reader.at = reader.find(|byte| byte == b'(');
-            }
+        at = find(line, at, |byte| matches!(byte, b'(' | b'{' | b' '));
+        spans.name = name..at;
+        match &line[spans.name.clone()] {
+            "call" => at = find(line, at, |byte| byte == b'('),
             "return" | "yield" => {
-                reader.at = end;
-                let end = reader.find(|byte| matches!(byte, b';' | b'}' | b'('));
+                let end = find(line, at, |byte| matches!(byte, b';' | b'}' | b'('));
                 // What stands behind the operands is a word and brackets: `loc("…")`.
                 let end = match line.as_bytes().get(end) {
                     Some(b'(') => line[..end].trim_end().rfind(' ').unwrap_or(end),
                     _ => end,
                 };
-                spans.operands = reader.list(end);
+                spans.operands = list(line, at..end);
                 spans.whole = start..trimmed(line, start..end).end;
                 return spans;
             }
-            _ => reader.at = end,
+            _ => {}
         }
-        if line.as_bytes().get(reader.at) != Some(&b'(') {
+        if line.as_bytes().get(at) != Some(&b'(') {
             // A loop's short form, or no op: up to its body.
-            let end = reader.find(|byte| matches!(byte, b'{' | b';'));
+            let end = find(line, at, |byte| matches!(byte, b'{' | b';'));
             spans.whole = trimmed(line, start..end);
             return spans;
         }
-        reader.at += 1;
-        let close = reader.find(|byte| byte == b')');
-        spans.operands = reader.list(close);
-        reader.at = (close + 1).min(line.len());
-        spans.whole = start..reader.at;
-        reader.skip_space();
-        if line.as_bytes().get(reader.at) == Some(&b'{') {
-            reader.at += 1;
-            let close = reader.find(|byte| byte == b'}');
-            for entry in reader.list(close) {
-                let key = Reader {
-                    line: &line[..entry.end],
-                    at: entry.start,
-                };
-                let key = line[entry.start..key.find(|byte| byte == b'=')].trim();
-                spans.attrs.push((key.trim_matches('"').to_owned(), entry));
+        let close = find(line, at + 1, |byte| byte == b')');
+        spans.operands = list(line, at + 1..close);
+        spans.whole = start..(close + 1).min(line.len());
+        at = skip_space(line, spans.whole.end);
+        if line.as_bytes().get(at) == Some(&b'{') {
+            let close = find(line, at + 1, |byte| byte == b'}');
+            for entry in list(line, at + 1..close) {
+                let key = find(&line[..entry.end], entry.start, |byte| byte == b'=');
+                let key = line[entry.start..key].trim().trim_matches('"');
+                spans.attrs.push((key.to_owned(), entry));
             }
         }
         spans
     }
 }
 
-/// A reader of one line that skips strings and what is in brackets.
-struct Reader<'t> {
-    line: &'t str,
-    at: usize,
+fn skip_space(line: &str, at: usize) -> usize {
+    line.len() - line[at..].trim_start().len()
 }
 
-impl Reader<'_> {
-    fn skip_space(&mut self) {
-        let rest = &self.line[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    /// The next byte that `is_end`, outside of strings and of brackets opened from here on.
-    fn find(&self, is_end: impl Fn(u8) -> bool) -> usize {
-        let bytes = self.line.as_bytes();
-        let (mut at, mut depth, mut quoted) = (self.at, 0_u32, false);
-        while at < bytes.len() {
-            match bytes[at] {
-                b'\\' if quoted => at += 1,
-                b'"' => quoted = !quoted,
-                _ if quoted => {}
-                byte if depth == 0 && is_end(byte) => return at,
-                b'(' | b'[' | b'{' | b'<' => depth += 1,
-                b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            at += 1;
+/// The next byte from a place that `is_end`, outside of strings and of brackets opened from there on.
+fn find(line: &str, at: usize, is_end: impl Fn(u8) -> bool) -> usize {
+    let bytes = line.as_bytes();
+    let (mut at, mut depth, mut quoted) = (at, 0_u32, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quoted => at += 1,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            byte if depth == 0 && is_end(byte) => return at,
+            b'(' | b'[' | b'{' | b'<' => depth += 1,
+            b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        bytes.len()
+        at += 1;
     }
+    bytes.len()
+}
 
-    /// The parts between commas, up to `end`.
-    fn list(&self, end: usize) -> Vec<Range<usize>> {
-        let mut reader = Reader {
-            line: &self.line[..end.max(self.at)],
-            at: self.at,
-        };
-        let mut parts = Vec::new();
-        while reader.at < reader.line.len() {
-            let comma = reader.find(|byte| byte == b',');
-            let part = trimmed(reader.line, reader.at..comma);
-            if !part.is_empty() {
-                parts.push(part);
-            }
-            reader.at = comma + 1;
+/// The parts of a range between commas.
+fn list(line: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let line = &line[..range.end.max(range.start)];
+    let mut at = range.start;
+    let mut parts = Vec::new();
+    while at < line.len() {
+        let comma = find(line, at, |byte| byte == b',');
+        let part = trimmed(line, at..comma);
+        if !part.is_empty() {
+            parts.push(part);
         }
-        parts
+        at = comma + 1;
     }
+    parts
 }
 
 fn trimmed(line: &str, range: Range<usize>) -> Range<usize> {

@@ -1,10 +1,11 @@
 //! Regions and ops in order, and the values they define, met in one walk.
 
-use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId};
 
 use super::tables::entries;
-use super::{Checker, Invariant, MAX_VIOLATIONS};
+use super::{Checker, Invariant};
 use crate::function::{MAX_DEPTH, MAX_LIST};
+use crate::pool::of_region;
 use crate::symbols::is_terminator;
 
 /// A region that the walk is in.
@@ -20,7 +21,9 @@ struct Frame {
 }
 
 /// The values and names that are visible at the place where the walk is.
-struct Scope {
+struct Scope<'c> {
+    /// The constants that are values, by region.
+    constants: &'c [(RegionId, ValueId)],
     visible: Vec<bool>,
     visible_log: Vec<ValueId>,
     /// Whether each symbol is bound.
@@ -28,7 +31,7 @@ struct Scope {
     bound_log: Vec<SymbolId>,
 }
 
-impl Scope {
+impl Scope<'_> {
     fn leave(&mut self, marks: (usize, usize)) {
         for value in self.visible_log.drain(marks.0..) {
             self.visible[value.index()] = false;
@@ -38,9 +41,6 @@ impl Scope {
         }
     }
 }
-
-/// The constants that are values, by region.
-type Constants = Vec<(RegionId, ValueId)>;
 
 impl<'f> Checker<'f> {
     pub(super) fn structure(&mut self) {
@@ -66,19 +66,17 @@ impl<'f> Checker<'f> {
 
     fn walk(&mut self) {
         let f = self.f;
+        let constants = self.constants_by_region();
         let mut scope = Scope {
+            constants: &constants,
             visible: vec![false; f.values.len()],
             visible_log: Vec::new(),
             bound: vec![false; f.symbols().len()],
             bound_log: Vec::new(),
         };
-        let constants = self.constants_by_region();
-        let mut stack = Vec::new();
-        if let Some(frame) = self.enter(f.body, 0, &constants, &mut scope) {
-            stack.push(frame);
-        }
+        let mut stack = Vec::from_iter(self.enter(f.body, 0, &mut scope));
         while let Some(frame) = stack.last_mut() {
-            if self.violations.len() >= MAX_VIOLATIONS {
+            if self.is_full() {
                 return;
             }
             if let Some((op, at)) = frame.pending {
@@ -92,10 +90,8 @@ impl<'f> Checker<'f> {
                 frame.pending = Some((op, at + 1));
                 let region = RegionId(region);
                 let depth = stack.len() as u32;
-                if self.is_nested(region, op)
-                    && let Some(frame) = self.enter(region, depth, &constants, &mut scope)
-                {
-                    stack.push(frame);
+                if self.is_nested(region, op) {
+                    stack.extend(self.enter(region, depth, &mut scope));
                 }
                 continue;
             }
@@ -118,19 +114,14 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn constants_by_region(&self) -> Constants {
+    fn constants_by_region(&self) -> Vec<(RegionId, ValueId)> {
         let f = self.f;
-        let live = f
-            .constants
-            .iter()
-            .filter(|constant| constant.flags & Constant::DEAD == 0);
-        let mut all: Constants = live
-            .map(|constant| (constant.region, constant.value))
-            .filter(|(_, value)| {
-                let record = f.values.get(value.index());
-                record.is_some_and(|value| value.flags & Value::KIND == Value::CONST)
-            })
-            .collect();
+        let live = f.constants.iter().filter(|constant| {
+            let value = f.values.get(constant.value.index());
+            let is_value = value.is_some_and(|value| value.flags & Value::KIND == Value::CONST);
+            constant.flags & Constant::DEAD == 0 && is_value
+        });
+        let mut all: Vec<_> = live.map(|live| (live.region, live.value)).collect();
         all.sort();
         all
     }
@@ -158,13 +149,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Enters a region: its arguments and constants are visible in it.
-    fn enter(
-        &mut self,
-        region: RegionId,
-        depth: u32,
-        constants: &Constants,
-        scope: &mut Scope,
-    ) -> Option<Frame> {
+    fn enter(&mut self, region: RegionId, depth: u32, scope: &mut Scope<'_>) -> Option<Frame> {
         let f = self.f;
         let record = f.regions.get(region.index())?;
         self.regions[region.index()] = true;
@@ -202,15 +187,9 @@ impl<'f> Checker<'f> {
             None => self.outside(Invariant::Regions, record.parent, "arguments", region),
         }
         self.ports(region, record);
-        let start = constants.partition_point(|entry| entry.0 < region);
-        for &(home, value) in &constants[start..] {
-            if home != region {
-                break;
-            }
-            let constant = f
-                .values
-                .get(value.index())
-                .map_or(0, |value| value.constant.0);
+        for &(_, value) in of_region(scope.constants, region) {
+            let record = f.values.get(value.index());
+            let constant = record.map_or(0, |value| value.constant.0);
             self.define(value, (Value::CONST, constant, 0), OpId::NONE, scope);
         }
         Some(frame)
@@ -261,7 +240,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Checks one op, before its regions.
-    fn op(&mut self, op: OpId, record: &Op, scope: &Scope) {
+    fn op(&mut self, op: OpId, record: &Op, scope: &Scope<'_>) {
         let f = self.f;
         if !self.is_symbol(record.name) || !self.is_loc(record.loc) {
             let message = format!("The name or location of {op} isn't there.");
@@ -314,7 +293,7 @@ impl<'f> Checker<'f> {
     }
 
     /// An op's results, visible behind it.
-    fn results(&mut self, op: OpId, scope: &mut Scope) {
+    fn results(&mut self, op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let record = f.ops.get(op.index());
         let results = record.and_then(|record| entries(&f.ids, record.results));
@@ -325,7 +304,7 @@ impl<'f> Checker<'f> {
     }
 
     /// A value that (kind, definition, place) define.
-    fn define(&mut self, id: ValueId, wanted: (u32, u32, u32), op: OpId, scope: &mut Scope) {
+    fn define(&mut self, id: ValueId, wanted: (u32, u32, u32), op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let fresh = self.values.get(id.index()) == Some(&false);
         let Some(value) = f.values.get(id.index()).filter(|_| fresh) else {
@@ -387,11 +366,7 @@ impl<'f> Checker<'f> {
             let message = format!("The last op of {region} is {last}, not {}.", record.last);
             self.report(Invariant::Order, last, message);
         }
-        let word = if region == f.body {
-            symbol::RETURN
-        } else {
-            symbol::YIELD
-        };
+        let word = f.terminator_name(region);
         let ended = f.ops.get(last.index()).filter(|op| op.name == word);
         let ports = record.ports.len;
         if ended.is_none_or(|op| op.operands.len != ports) {
@@ -410,16 +385,10 @@ impl<'f> Checker<'f> {
             return;
         }
         let live_ops = f.ops.iter().filter(|op| op.flags & Op::DEAD == 0).count();
-        let ops = f.ops.iter().zip(&self.ops);
-        let op = ops
-            .enumerate()
-            .find(|(_, (op, met))| op.flags & Op::DEAD == 0 && !**met)
-            .map(|(at, _)| OpId(at as u32));
-        let regions = f.regions.iter().zip(&self.regions);
-        let region = regions
-            .enumerate()
-            .find(|(_, (region, met))| region.flags & Region::DEAD == 0 && !**met)
-            .map(|(at, _)| RegionId(at as u32));
+        let op = unmet(&f.ops, &self.ops, |op| op.flags & Op::DEAD == 0);
+        let region = unmet(&f.regions, &self.regions, |region| {
+            region.flags & Region::DEAD == 0
+        });
         let in_dead = |value: &Value| {
             // A constant of an erased region is gone with it.
             let constant = f.constants.get(value.constant.index());
@@ -427,21 +396,19 @@ impl<'f> Checker<'f> {
             value.flags & Value::KIND == Value::CONST
                 && region.is_some_and(|region| region.flags & Region::DEAD != 0)
         };
-        let values = f.values.iter().zip(&self.values);
-        let value = values
-            .enumerate()
-            .find(|(_, (value, met))| value.flags & Value::DEAD == 0 && !**met && !in_dead(value))
-            .map(|(at, _)| ValueId(at as u32));
+        let value = unmet(&f.values, &self.values, |value| {
+            value.flags & Value::DEAD == 0 && !in_dead(value)
+        });
         let rule = Invariant::Reachable;
-        if let Some(op) = op {
+        if let Some(op) = op.map(OpId) {
             let name = f.describe_op(op);
             self.report(rule, op, format!("{name} is alive and in no region."));
         }
-        if let Some(region) = region {
+        if let Some(region) = region.map(RegionId) {
             let message = format!("{region} is alive and no op has it.");
             self.report(rule, OpId::NONE, message);
         }
-        if let Some(value) = value {
+        if let Some(value) = value.map(ValueId) {
             let name = f.describe(value);
             let message = format!("{name} is alive and nothing defines it.");
             self.report(rule, OpId::NONE, message);
@@ -455,4 +422,11 @@ impl<'f> Checker<'f> {
     pub(super) fn is_loc(&self, id: LocId) -> bool {
         id.is_none() || self.f.loc(id).is_some()
     }
+}
+
+/// The first record that is alive and that the walk didn't meet.
+fn unmet<T>(records: &[T], met: &[bool], is_live: impl Fn(&T) -> bool) -> Option<u32> {
+    let mut records = records.iter().zip(met);
+    let at = records.position(|(record, met)| !met && is_live(record));
+    at.map(|at| at as u32)
 }

@@ -85,11 +85,7 @@ impl Checker<'_> {
             let DimExpr { kind, lhs, rhs, .. } = expr;
             let known = (ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0);
             let sides = [lhs, rhs].into_iter().all(|side| self.is_dim(side, at));
-            let terms = |side: &Dim| match side.kind {
-                DimKind::EXPR => f.expr_terms.get(side.value as usize).copied().unwrap_or(1),
-                _ => 1,
-            };
-            let counted = terms(lhs).saturating_add(terms(rhs));
+            let counted = f.dim_terms(lhs).saturating_add(f.dim_terms(rhs));
             let kept = f.expr_terms.get(at).copied();
             if !known || !sides || kept != Some(counted) || counted > MAX_DIM_TERMS {
                 let message = format!(

@@ -176,9 +176,8 @@ impl<T: Coded> Coded for BTreeMap<String, T> {
     }
 
     fn get(from: &mut &[u8]) -> Option<Self> {
-        let count = u32::get(from)?;
-        let mut entries = (0..count).map(|_| Some((String::get(from)?, T::get(from)?)));
-        entries.by_ref().collect()
+        let entries: Vec<(String, T)> = Coded::get(from)?;
+        Some(entries.into_iter().collect())
     }
 }
 

@@ -20,6 +20,16 @@ const MAX_SEGMENTS: usize = 256;
 /// The most entries its dynamic section may have: more than any linker makes.
 const MAX_DYNAMIC: u64 = 64 << 10;
 
+/// The tables that the loader walks: the entries of the dynamic section with the table's address and
+/// length, and the table's name.
+const TABLES: [(elf::DynamicTag, elf::DynamicTag, &str); 5] = [
+    (elf::DT_RELA, elf::DT_RELASZ, "relocations"),
+    (elf::DT_REL, elf::DT_RELSZ, "relocations"),
+    (elf::DT_JMPREL, elf::DT_PLTRELSZ, "jump relocations"),
+    (elf::DT_INIT_ARRAY, elf::DT_INIT_ARRAYSZ, "initializers"),
+    (elf::DT_FINI_ARRAY, elf::DT_FINI_ARRAYSZ, "finalizers"),
+];
+
 pub(super) fn check<'d, Elf, R>(data: R, len: u64) -> Result<Found<'d>, Kind>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -45,30 +55,26 @@ where
     if dynamic.flags_1 & elf::DF_1_PIE.0 != 0 {
         return Err(not_a_library("an executable"));
     }
-    let entry = image.symbol(&dynamic, abi::ENTRY_SYMBOL)?;
-    if entry.st_type() != elf::STT_FUNC {
-        return Err(Kind::WrongSymbol {
-            symbol: abi::ENTRY_SYMBOL,
-            found: "data",
-            expected: "a function",
-        });
-    }
+    let symbol = |symbol, ty, [found, expected]: [&'static str; 2]| {
+        let record = image.symbol(&dynamic, symbol)?;
+        match record.st_type() == ty {
+            true => Ok(record),
+            false => Err(Kind::WrongSymbol {
+                symbol,
+                found,
+                expected,
+            }),
+        }
+    };
+    let entry = symbol(abi::ENTRY_SYMBOL, elf::STT_FUNC, ["data", "a function"])?;
     if !image.is_executable(entry.st_value(endian).into()) {
         return Err(damaged("its entry lies outside its code"));
     }
-    let symbol = image.symbol(&dynamic, abi::MANIFEST_SYMBOL)?;
-    if symbol.st_type() != elf::STT_OBJECT {
-        return Err(Kind::WrongSymbol {
-            symbol: abi::MANIFEST_SYMBOL,
-            found: "no data object",
-            expected: "an array of bytes",
-        });
-    }
+    let kinds = ["no data object", "an array of bytes"];
+    let manifest = symbol(abi::MANIFEST_SYMBOL, elf::STT_OBJECT, kinds)?;
+    let (at, len) = (manifest.st_value(endian), manifest.st_size(endian));
     Ok(Found {
-        manifest: image.manifest(
-            symbol.st_value(endian).into(),
-            symbol.st_size(endian).into(),
-        )?,
+        manifest: image.manifest(at.into(), len.into())?,
         needs_path: image.looks_beside_itself(&dynamic)?,
     })
 }
@@ -225,7 +231,7 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
             .slice(at, count)
             .ok_or_else(|| damaged("its dynamic section isn't loaded"))?;
         let mut found = Dynamic::default();
-        let mut tables = Tables::default();
+        let mut tables = [(0, 0); TABLES.len()];
         let mut needed = Vec::new();
         for entry in entries {
             let value: u64 = entry.d_val(self.endian).into();
@@ -246,23 +252,26 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
                 elf::DT_SYMENT if value != size_of::<Elf::Sym>() as u64 => {
                     return Err(damaged("its symbols have a wrong size"));
                 }
-                elf::DT_RELA => tables.rela.0 = value,
-                elf::DT_RELASZ => tables.rela.1 = value,
-                elf::DT_REL => tables.rel.0 = value,
-                elf::DT_RELSZ => tables.rel.1 = value,
-                elf::DT_JMPREL => tables.plt.0 = value,
-                elf::DT_PLTRELSZ => tables.plt.1 = value,
-                elf::DT_INIT_ARRAY => tables.init.0 = value,
-                elf::DT_INIT_ARRAYSZ => tables.init.1 = value,
-                elf::DT_FINI_ARRAY => tables.fini.0 = value,
-                elf::DT_FINI_ARRAYSZ => tables.fini.1 = value,
-                _ => {}
+                tag => {
+                    for (table, (at, len, _)) in tables.iter_mut().zip(TABLES) {
+                        match tag {
+                            tag if tag == at => table.0 = value,
+                            tag if tag == len => table.1 = value,
+                            _ => {}
+                        }
+                    }
+                }
             }
         }
         Err(damaged("its dynamic section has no end"))
     }
 
-    fn check_tables(&self, found: &Dynamic, tables: &Tables, needed: &[u64]) -> Result<(), Kind> {
+    fn check_tables(
+        &self,
+        found: &Dynamic,
+        tables: &[(u64, u64)],
+        needed: &[u64],
+    ) -> Result<(), Kind> {
         let strings = found
             .strings
             .ok_or_else(|| damaged("it has no dynamic strings"))?;
@@ -277,13 +286,7 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         if needed.iter().any(|&at| at >= found.strings_len) {
             return Err(damaged("a library that it needs has no name"));
         }
-        for (name, (at, len)) in [
-            ("relocations", tables.rela),
-            ("relocations", tables.rel),
-            ("jump relocations", tables.plt),
-            ("initializers", tables.init),
-            ("finalizers", tables.fini),
-        ] {
+        for (&(at, len), (.., name)) in tables.iter().zip(TABLES) {
             if len != 0 && self.offset(at, len).is_none() {
                 return Err(damaged(&format!("its {name} aren't loaded")));
             }
@@ -463,16 +466,6 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         }
         Ok(false)
     }
-}
-
-/// Tables (address, length) that the loader walks.
-#[derive(Default)]
-struct Tables {
-    rela: (u64, u64),
-    rel: (u64, u64),
-    plt: (u64, u64),
-    init: (u64, u64),
-    fini: (u64, u64),
 }
 
 fn damaged(what: &str) -> Kind {

@@ -230,18 +230,14 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        let entry = match (&self.source, &self.origin) {
-            (Source::Static(entry), _) => *entry,
-            (Source::File { .. }, Origin::Static(_)) => return Err(Kind::Changed),
-            (
-                Source::File {
-                    identity,
-                    needs_path,
-                },
-                Origin::File(path),
-            ) => {
-                let file = self.reopen(path, identity)?;
-                load_entry(path, file, *needs_path)?
+        let entry = match &self.source {
+            Source::Static(entry) => *entry,
+            Source::File {
+                identity,
+                needs_path,
+            } => {
+                let path = self.origin.path().ok_or(Kind::Changed)?;
+                load_entry(path, self.reopen(path, identity)?, *needs_path)?
             }
         };
         let table = table::call(entry, host)?;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use passdock_abi as abi;
 use passdock_abi::{AttrKind, OpEntry};
 use serde::Serialize;
 
@@ -138,20 +137,8 @@ impl OpInfo {
             types: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
-            attributes: attributes.map(|attrs| attrs.iter().map(AttrInfo::new).collect()),
+            attributes,
             plugin: plugin.name().to_owned(),
         })
-    }
-}
-
-impl AttrInfo {
-    fn new(attr: &table::Attribute) -> AttrInfo {
-        AttrInfo {
-            name: attr.name,
-            kind: kind_name(attr.kind),
-            required: attr.flags & abi::AttrEntry::REQUIRED != 0,
-            default: attr.default.clone(),
-            doc: attr.doc,
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use passdock_abi as abi;
 
-use super::op_info::AttrValue;
+use super::op_info::{AttrInfo, AttrValue, kind_name};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
@@ -97,18 +97,8 @@ pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
     })
 }
 
-/// An attribute of an operator, checked.
-pub(super) struct Attribute {
-    pub name: &'static str,
-    pub doc: &'static str,
-    pub kind: abi::AttrKind,
-    /// The flags: `AttrEntry::*`.
-    pub flags: u32,
-    pub(super) default: Option<AttrValue>,
-}
-
 /// The attributes that a definition lists; `None` if it has no list.
-pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
+pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<AttrInfo>>, Kind> {
     if op.attrs.is_null() {
         return Ok(None);
     }
@@ -116,11 +106,11 @@ pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Ki
     let read: Vec<abi::AttrEntry> =
         entries(base, count, op.attr_stride, MIN_ATTR, "attributes of an op")?;
     let read = read.into_iter().map(|entry| {
-        Ok(Attribute {
+        Ok(AttrInfo {
             name: name(entry.name)?,
+            kind: kind_name(entry.kind),
+            required: entry.flags & abi::AttrEntry::REQUIRED != 0,
             doc: text(entry.doc)?,
-            kind: entry.kind,
-            flags: entry.flags,
             default: default(&entry)?,
         })
     });

@@ -75,8 +75,7 @@ impl Found {
         let known = keys_of::<T>();
         for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
             let message = format!("there is a key `{key}` in {place}, which this host ignores.");
-            let near = suggest::nearest(key, known.iter().copied());
-            let help = near.map(|near| format!("Did you mean `{near}`?"));
+            let help = suggest::help(key, known.iter().copied());
             self.0.push((message, help));
         }
     }

@@ -196,22 +196,14 @@ impl Manifest {
     /// If the bytes aren't a manifest, or one for another host.
     pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
         // The symbol may be padded, so the first NUL ends the text.
-        let Some(len) = bytes.iter().position(|&b| b == 0) else {
-            return Err(match bytes.len() as u64 > MAX_LEN {
-                true => Kind::ManifestTooLong {
-                    len: bytes.len() as u64,
-                    limit: MAX_LEN,
-                },
-                false => Kind::ManifestNotTerminated,
-            });
-        };
-        if len as u64 >= MAX_LEN {
-            return Err(Kind::ManifestTooLong {
-                len: len as u64 + 1,
-                limit: MAX_LEN,
-            });
+        let end = bytes.iter().position(|&b| b == 0);
+        let len = end.map_or(bytes.len(), |end| end + 1) as u64;
+        if len > MAX_LEN {
+            let limit = MAX_LEN;
+            return Err(Kind::ManifestTooLong { len, limit });
         }
-        let text = std::str::from_utf8(&bytes[..len]).map_err(|e| Kind::ManifestNotUtf8 {
+        let end = end.ok_or(Kind::ManifestNotTerminated)?;
+        let text = std::str::from_utf8(&bytes[..end]).map_err(|e| Kind::ManifestNotUtf8 {
             at: e.valid_up_to(),
         })?;
         Manifest::parse(text)
@@ -270,26 +262,20 @@ impl Manifest {
             self.configs.iter().map(|c| c.key.as_str()),
         )?;
         for pass in &self.passes {
-            unique("the option", pass.options.iter().map(|o| o.name.as_str()))?;
-            one_rest(pass.name(), &pass.options)?;
+            check_fields("the option", pass.name(), &pass.options)?;
         }
         for config in &self.configs {
-            unique("the field", config.fields.iter().map(|o| o.name.as_str()))?;
-            one_rest(&config.key, &config.fields)?;
+            check_fields("the field", &config.key, &config.fields)?;
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
-                return Err(Kind::ManifestValue {
-                    what: format!("a field name of the config key `{}`", config.key),
-                    got: String::new(),
-                    rule: "only a key with a single field may leave its name empty",
-                });
+                let what = format!("a field name of the config key `{}`", config.key);
+                let rule = "only a key with a single field may leave its name empty";
+                return Err(raw::refused(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
         unique("the instrument", instruments.map(|i| i.name.as_str()))?;
         for instrument in &self.instruments {
-            let options = instrument.options.iter();
-            unique("the option", options.map(|o| o.name.as_str()))?;
-            one_rest(&instrument.name, &instrument.options)?;
+            check_fields("the option", &instrument.name, &instrument.options)?;
         }
         let mut seen = HashSet::new();
         for op in &self.ops {
@@ -304,15 +290,16 @@ impl Manifest {
     }
 }
 
-/// Refuses a second option that takes undeclared ones.
-fn one_rest(owner: &str, fields: &[Field]) -> Result<(), Kind> {
+/// Refuses two options of the same name, and a second one that takes undeclared ones.
+fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(), Kind> {
+    unique(what, fields.iter().map(|field| field.name.as_str()))?;
     match fields.iter().filter(|field| field.rest).nth(1) {
         None => Ok(()),
-        Some(second) => Err(Kind::ManifestValue {
-            what: format!("`rest` of `{}` of `{owner}`", second.name),
-            got: "true".to_owned(),
-            rule: "only one option takes what isn't declared",
-        }),
+        Some(second) => {
+            let what = format!("`rest` of `{}` of `{owner}`", second.name);
+            let rule = "only one option takes what isn't declared";
+            Err(raw::refused(what, "true", rule))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::states::{self, State, States};
-use super::{InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec};
+use super::{InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec, each};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
@@ -138,33 +138,21 @@ impl RawPass {
     pub(crate) fn check(self) -> Result<PassSpec, Kind> {
         let name = pass_name("a pass's name", self.name)?;
         let Ok(opt_level) = u32::try_from(self.opt_level) else {
-            return Err(Kind::ManifestValue {
-                what: format!("`opt_level` of `{name}`"),
-                got: self.opt_level.to_string(),
-                rule: "a level is an integer ≥ 0",
-            });
+            let what = format!("`opt_level` of `{name}`");
+            return Err(refused(what, self.opt_level, "a level is an integer ≥ 0"));
         };
-        let required = self
-            .required
-            .into_iter()
-            .map(|r| pass_name(&format!("a name in `required` of `{name}`"), r))
-            .collect::<Result<_, _>>()?;
+        let required = each(self.required, |r| {
+            pass_name(&format!("a name in `required` of `{name}`"), r)
+        })?;
         let config = self
             .config
             .map(|key| dotted(&format!("`config` of `{name}`"), key))
             .transpose()?;
-        let options = self
-            .option
-            .into_iter()
-            .map(|f| f.check(&name, false))
-            .collect::<Result<_, _>>()?;
-        let phase = self.phase.map(|phase| match Phase::named(&phase) {
-            Some(phase) => Ok(phase),
-            None => Err(Kind::ManifestValue {
-                what: format!("`phase` of `{name}`"),
-                got: names::shown(&phase),
-                rule: "a phase is `early`, `simplify`, `late` or `lower`",
-            }),
+        let options = each(self.option, |f| f.check(&name, false))?;
+        let phase = self.phase.map(|phase| {
+            let rule = "a phase is `early`, `simplify`, `late` or `lower`";
+            let what = || format!("`phase` of `{name}`");
+            Phase::named(&phase).ok_or_else(|| refused(what(), names::shown(&phase), rule))
         });
         let states = States {
             needs: named_states("needs", &name, &self.needs)?,
@@ -193,15 +181,9 @@ impl RawPass {
 
 fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
     let state = |name: &String| {
-        let state = State::new(name);
-        state
-            .is_valid()
-            .then_some(state)
-            .ok_or_else(|| Kind::ManifestValue {
-                what: format!("a state in `{key}` of `{pass}`"),
-                got: names::shown(name),
-                rule: states::RULE,
-            })
+        let what = || format!("a state in `{key}` of `{pass}`");
+        let state = Some(State::new(name)).filter(State::is_valid);
+        state.ok_or_else(|| refused(what(), names::shown(name), states::RULE))
     };
     names.iter().map(state).collect()
 }
@@ -209,11 +191,7 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Kind> {
         let key = dotted("a config key", self.key)?;
-        let fields = self
-            .field
-            .into_iter()
-            .map(|f| f.check(&key, true))
-            .collect::<Result<_, _>>()?;
+        let fields = each(self.field, |f| f.check(&key, true))?;
         Ok(Schema { key, fields })
     }
 }
@@ -259,19 +237,15 @@ impl RawField {
         let is_limited = (range.is_none() || matches!(self.ty, FieldType::Int | FieldType::Ints))
             && (self.choices.is_empty() || self.ty == FieldType::String);
         if !fits || !is_limited {
-            return Err(Kind::ManifestValue {
-                what: format!("the default of `{name}` of `{owner}`"),
-                got: default.to_string(),
-                rule: "`min` and `max` are for integers, `choices` for strings, and the default must \
-                       be within them",
-            });
+            let rule = "`min` and `max` are for integers, `choices` for strings, and the default \
+                        must be within them";
+            let what = format!("the default of `{name}` of `{owner}`");
+            return Err(refused(what, default, rule));
         }
         if self.rest && !self.ty.is_table() {
-            return Err(Kind::ManifestValue {
-                what: format!("`rest` of `{name}` of `{owner}`"),
-                got: "true".to_owned(),
-                rule: "only a table takes what isn't declared: its type is `ints` or `values`",
-            });
+            let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
+            let what = format!("`rest` of `{name}` of `{owner}`");
+            return Err(refused(what, "true", rule));
         }
         Ok(Field {
             doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
@@ -289,22 +263,19 @@ impl RawField {
 impl RawOp {
     pub(crate) fn check(self) -> Result<OpSpec, Kind> {
         if !names::is_op(&self.name) {
-            return Err(Kind::ManifestValue {
-                what: "an op's name".to_owned(),
-                got: names::shown(&self.name),
-                rule: "an op's name is its domain and name, without blanks",
-            });
+            let rule = "an op's name is its domain and name, without blanks";
+            return Err(refused("an op's name", names::shown(&self.name), rule));
         }
         match u32::try_from(self.since) {
             Ok(since) if since > 0 => Ok(OpSpec {
                 name: self.name,
                 since,
             }),
-            _ => Err(Kind::ManifestValue {
-                what: format!("`since` of `{}`", self.name),
-                got: self.since.to_string(),
-                rule: "the first version of a domain is 1",
-            }),
+            _ => {
+                let what = format!("`since` of `{}`", self.name);
+                let rule = "the first version of a domain is 1";
+                Err(refused(what, self.since, rule))
+            }
         }
     }
 }
@@ -318,15 +289,10 @@ impl RawInstrument {
             self.name,
             rule,
         )?;
-        let options = self
-            .option
-            .into_iter()
-            .map(|f| f.check(&name, false))
-            .collect::<Result<_, _>>()?;
         Ok(InstrumentSpec {
+            options: each(self.option, |f| f.check(&name, false))?,
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             name,
-            options,
         })
     }
 }
@@ -336,17 +302,12 @@ fn version(key: &str, value: &str) -> Result<Ver, Kind> {
         let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         digits.then(|| part.parse().ok()).flatten()
     };
-    let parsed = value
-        .split_once('.')
-        .and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
-    match parsed {
-        Some((major, minor)) => Ok(Ver { major, minor }),
-        None => Err(Kind::ManifestValue {
-            what: format!("`{key}`"),
-            got: names::shown(value),
-            rule: "a version is written `major.minor`",
-        }),
-    }
+    let parsed = value.split_once('.').and_then(|(major, minor)| {
+        let (major, minor) = (number(major)?, number(minor)?);
+        Some(Ver { major, minor })
+    });
+    let rule = "a version is written `major.minor`";
+    parsed.ok_or_else(|| refused(format!("`{key}`"), names::shown(value), rule))
 }
 
 fn pass_name(what: &str, name: String) -> Result<String, Kind> {
@@ -381,14 +342,19 @@ fn require(
     value: String,
     sentence: &'static str,
 ) -> Result<String, Kind> {
-    if rule(&value) {
-        return Ok(value);
+    match rule(&value) {
+        true => Ok(value),
+        false => Err(refused(what, names::shown(&value), sentence)),
     }
-    Err(Kind::ManifestValue {
-        what: what.to_owned(),
-        got: names::shown(&value),
-        rule: sentence,
-    })
+}
+
+/// The error about a value that breaks a rule.
+pub(super) fn refused(what: impl Into<String>, got: impl ToString, rule: &'static str) -> Kind {
+    Kind::ManifestValue {
+        what: what.into(),
+        got: got.to_string(),
+        rule,
+    }
 }
 
 fn type_name(value: &toml::Value) -> &'static str {

@@ -74,6 +74,30 @@ pub enum Wrong {
     Value,
 }
 
+impl ConfigError {
+    /// An error without advice.
+    pub fn new(
+        wrong: Wrong,
+        key: &str,
+        field: Option<&str>,
+        message: impl Into<String>,
+    ) -> ConfigError {
+        ConfigError {
+            key: key.to_owned(),
+            field: field.map(str::to_owned),
+            wrong,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// Adds the advice on what would be right.
+    pub fn help(mut self, help: impl Into<String>) -> ConfigError {
+        self.help = Some(help.into());
+        self
+    }
+}
+
 impl Schema {
     /// The options of a pass or of an instrument, or the fields of a config key.
     pub fn new(key: impl Into<String>, fields: Vec<Field>) -> Schema {
@@ -134,18 +158,13 @@ impl Schema {
         let found = self.fields.iter().find(|field| field.name == name);
         found.ok_or_else(|| {
             let names = || self.fields.iter().map(|field| field.name.as_str());
-            let help = match suggest::nearest(name, names()) {
+            let help = match suggest::help(name, names()) {
                 _ if self.is_scalar() => format!("It is {}.", self.type_name()),
-                Some(near) => format!("Did you mean `{near}`?"),
+                Some(help) => help,
                 None => format!("It has {}.", suggest::listed(names())),
             };
-            ConfigError {
-                key: self.key.clone(),
-                field: Some(name.to_owned()),
-                wrong: Wrong::Field,
-                message: format!("`{}` has no field `{name}`.", self.key),
-                help: Some(help),
-            }
+            let message = format!("`{}` has no field `{name}`.", self.key);
+            ConfigError::new(Wrong::Field, &self.key, Some(name), message).help(help)
         })
     }
 
@@ -175,18 +194,13 @@ impl Schema {
             return Ok(ConfigValue::from([(String::new(), value)]));
         }
         let Some(table) = value.as_table() else {
-            return Err(ConfigError {
-                key: self.key.clone(),
-                field: None,
-                wrong: Wrong::Value,
-                message: format!(
-                    "Expected `{}` to be {}, but got {}.",
-                    self.key,
-                    self.type_name(),
-                    shown(value)
-                ),
-                help: None,
-            });
+            let message = format!(
+                "Expected `{}` to be {}, but got {}.",
+                self.key,
+                self.type_name(),
+                shown(value)
+            );
+            return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
         };
         let mut accepted = ConfigValue::new();
         // Declared fields first: an entry that is given in both ways is an error about its own name.
@@ -204,16 +218,12 @@ impl Schema {
                 .entry(field.name.clone())
                 .or_insert_with(|| field.ty.zero());
             if has_entry(table, name) {
-                return Err(ConfigError {
-                    key: self.key.clone(),
-                    field: Some(name.clone()),
-                    wrong: Wrong::Field,
-                    message: format!(
-                        "`{name}` is given twice: by itself and in the field `{}`.",
-                        field.name
-                    ),
-                    help: Some("Leave one of them out.".to_owned()),
-                });
+                let message = format!(
+                    "`{name}` is given twice: by itself and in the field `{}`.",
+                    field.name
+                );
+                let error = ConfigError::new(Wrong::Field, &self.key, Some(name), message);
+                return Err(error.help("Leave one of them out."));
             }
             table.overlay(entry);
         }
@@ -222,6 +232,20 @@ impl Schema {
 }
 
 impl Field {
+    /// A field that takes any value of its default's type, without documentation.
+    pub fn new(name: impl Into<String>, default: FieldValue) -> Field {
+        Field {
+            name: name.into(),
+            ty: default.ty(),
+            default,
+            mandatory: false,
+            doc: String::new(),
+            range: None,
+            choices: Vec::new(),
+            rest: false,
+        }
+    }
+
     /// The values that the field takes, as lists show them: its type, its range or its choices.
     pub fn takes(&self) -> String {
         if self.rest {
@@ -263,17 +287,14 @@ impl Field {
         let quoted = value
             .as_str()
             .filter(|text| self.ty == FieldType::Ints && text.trim().parse::<i64>().is_ok());
-        Err(ConfigError {
-            key: key.to_owned(),
-            field: Some(name.to_owned()),
-            wrong: Wrong::Value,
-            message: format!(
-                "Expected `{name}` of `{key}` to be {}, but got {}.",
-                self.entry_rule(),
-                shown(value)
-            ),
-            help: quoted.map(|text| format!("Write {text} without quotes.")),
-        })
+        let message = format!(
+            "Expected `{name}` of `{key}` to be {}, but got {}.",
+            self.entry_rule(),
+            shown(value)
+        );
+        let mut error = ConfigError::new(Wrong::Value, key, Some(name), message);
+        error.help = quoted.map(|text| format!("Write {text} without quotes."));
+        Err(error)
     }
 
     /// Whether all entries of a table are in the range.
@@ -309,9 +330,8 @@ impl Field {
                 if !self.choices.is_empty() && !self.choices.contains(&s) =>
             {
                 let choices = || self.choices.iter().map(String::as_str);
-                let near = suggest::nearest(&s, choices());
-                let help = near.map(|near| format!("Did you mean `{near}`?"));
-                (format!("one of {}", suggest::listed(choices())), help)
+                let rule = format!("one of {}", suggest::listed(choices()));
+                (rule, suggest::help(&s, choices()))
             }
             (Some(value), _) => return Ok(value),
             // A string isn't taken for a list of one.
@@ -328,17 +348,14 @@ impl Field {
                 (self.ty.name().to_owned(), help)
             }
         };
-        let what = match self.name.as_str() {
-            "" => format!("`{key}`"),
-            name => format!("the field `{name}` of `{key}`"),
+        let (what, field) = match self.name.as_str() {
+            "" => (format!("`{key}`"), None),
+            name => (format!("the field `{name}` of `{key}`"), Some(name)),
         };
-        Err(ConfigError {
-            key: key.to_owned(),
-            field: (!self.name.is_empty()).then(|| self.name.clone()),
-            wrong: Wrong::Value,
-            message: format!("Expected {what} to be {rule}, but got {}.", shown(value)),
-            help,
-        })
+        let message = format!("Expected {what} to be {rule}, but got {}.", shown(value));
+        let mut error = ConfigError::new(Wrong::Value, key, field, message);
+        error.help = help;
+        Err(error)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
 use crate::format::typed::{is_data, typed_field};
-use crate::format::types::{dtype, put_type, read_type};
+use crate::format::types::{dtype, encode_type, read_type};
 use crate::format::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
 
 /// A message without what the IR says itself.
@@ -63,12 +63,12 @@ impl Hollow {
         Ok(places)
     }
 
-    /// Removes the documentation and metadata from a message; `keep` says what remains of every
-    /// other field.
+    /// Removes the documentation and metadata from a message; `keep` says whether another field
+    /// remains, or writes what does.
     fn of<'a>(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
-        mut keep: impl FnMut(Field<'a>, &mut Vec<u8>) -> Result,
+        mut keep: impl FnMut(Field<'a>, &mut Vec<u8>) -> Result<bool>,
     ) -> Result<Hollow> {
         let mut hollow = Hollow::default();
         let plain_doc = plain_doc(message, doc)?;
@@ -77,8 +77,8 @@ impl Hollow {
             let field = field?;
             let taken = field.number == doc && plain_doc.is_some()
                 || field.number == metadata && plain_metadata.is_some();
-            if !taken {
-                keep(field, &mut hollow.rest)?;
+            if !taken && keep(field, &mut hollow.rest)? {
+                hollow.rest.extend(field.record.bytes);
             }
         }
         hollow.extras.doc = plain_doc.map(Into::into);
@@ -116,38 +116,20 @@ fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs>> {
         let Value::Bytes(body) = field.value else {
             return Ok(None);
         };
-        let (mut key, mut value, mut fields) = (None, None, 0);
-        for field in body.fields() {
-            let field = field?;
-            fields += 1;
-            match (field.number, field.value) {
-                (entry::KEY, Value::Bytes(body)) => key = std::str::from_utf8(body.bytes).ok(),
-                (entry::VALUE, Value::Bytes(body)) => value = std::str::from_utf8(body.bytes).ok(),
-                _ => {}
+        let pair = body.lasts([entry::KEY, entry::VALUE])?;
+        match pair.map(|text| std::str::from_utf8(text?.bytes).ok()) {
+            [Some(key), Some(value)] if body.fields().count() == 2 => {
+                pairs.push((key.into(), value.into()));
             }
-        }
-        match (key, value) {
-            (Some(key), Some(value)) if fields == 2 => pairs.push((key.into(), value.into())),
             _ => return Ok(None),
         }
     }
     Ok(Some(pairs))
 }
 
-/// A text that the IR has, unless it is there and empty, which the IR doesn't tell from absent.
-fn text(field: Field<'_>, rest: &mut Vec<u8>) {
-    match field.value {
-        Value::Bytes(body) if !body.bytes.is_empty() => {}
-        _ => rest.extend(field.record.bytes),
-    }
-}
-
-/// A domain that the IR has, unless it is there and empty, or ONNX's own by its other name.
-fn domain(field: Field<'_>, rest: &mut Vec<u8>) {
-    match field.value {
-        Value::Bytes(body) if body.bytes == b"ai.onnx" => rest.extend(field.record.bytes),
-        _ => text(field, rest),
-    }
+/// Whether a domain has to be kept: it is there and empty, or ONNX's own by its other name.
+fn is_odd_domain(domain: Message<'_>) -> bool {
+    matches!(domain.bytes, b"" | b"ai.onnx")
 }
 
 /// An empty record of a field: a value stood there.
@@ -165,22 +147,20 @@ fn mark(field: Field<'_>, rest: &mut Vec<u8>) {
 /// The hollow of a `ModelProto`.
 pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
     let plain = is_plain_imports(message, model::OPSET_IMPORT)?;
-    Hollow::of(message, doc::MODEL, |field, rest| {
-        match (field.number, field.value) {
-            (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => {}
-            (model::OPSET_IMPORT, Value::Bytes(_)) if plain => {}
-            (number, value) if read_metadata(number, value)?.is_some() => {}
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+    Hollow::of(message, doc::MODEL, |field, _| {
+        Ok(match (field.number, field.value) {
+            (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => false,
+            (model::OPSET_IMPORT, Value::Bytes(_)) => !plain,
+            (number, value) => read_metadata(number, value)?.is_none(),
+        })
     })
 }
 
 /// `GraphProto`, without the value infos.
 pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
-    Hollow::of(message, doc::GRAPH, |field, rest| {
-        match (field.number, field.value) {
-            (graph::NAME, Value::Bytes(_)) => text(field, rest),
+    Hollow::of(message, doc::GRAPH, |field, _| {
+        Ok(match (field.number, field.value) {
+            (graph::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
             (
                 graph::NODE
                 | graph::INPUT
@@ -189,10 +169,9 @@ pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
                 | graph::SPARSE_INITIALIZER
                 | graph::VALUE_INFO,
                 Value::Bytes(_),
-            ) => {}
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+            ) => false,
+            _ => true,
+        })
     })
 }
 
@@ -200,10 +179,10 @@ pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
 pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
     let plain = is_plain_imports(message, function::OPSET_IMPORT)?;
     let mut attrs = Attrs::default();
-    let mut hollow = Hollow::of(message, doc::FUNCTION, |field, rest| {
-        match (field.number, field.value) {
-            (function::NAME | function::OVERLOAD, Value::Bytes(_)) => text(field, rest),
-            (function::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+    let mut hollow = Hollow::of(message, doc::FUNCTION, |field, _| {
+        Ok(match (field.number, field.value) {
+            (function::NAME | function::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
+            (function::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
             (
                 function::NODE
                 | function::INPUT
@@ -211,12 +190,11 @@ pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow>
                 | function::ATTRIBUTE
                 | function::VALUE_INFO,
                 Value::Bytes(_),
-            ) => {}
-            (function::OPSET_IMPORT, Value::Bytes(_)) if plain => {}
+            ) => false,
+            (function::OPSET_IMPORT, Value::Bytes(_)) => !plain,
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => attrs.add(f, body)?,
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+            _ => true,
+        })
     })?;
     attrs.put(&mut hollow.rest, function::ATTRIBUTE_PROTO);
     Ok(hollow)
@@ -224,46 +202,31 @@ pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow>
 
 /// Whether a message's opset imports are what the writer makes of the IR's.
 fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
-    let mut encoded = Vec::new();
-    for field in message.fields() {
-        let field = field?;
-        let (true, Value::Bytes(body)) = (field.number == number, field.value) else {
-            continue;
-        };
-        let mut one = Opsets::new();
-        read_opset(body, &mut one)?;
-        encoded.clear();
-        for (domain, version) in &one {
-            put_import(&mut encoded, number, Some(domain), *version);
-        }
-        if encoded != field.record.bytes {
-            return Ok(false);
-        }
-    }
-    let mut seen = Opsets::new();
-    let mut records = 0;
+    let (mut opsets, mut records, mut encoded) = (Opsets::new(), Vec::new(), Vec::new());
     for field in message.fields() {
         let field = field?;
         if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            records += 1;
-            read_opset(body, &mut seen)?;
+            read_opset(body, &mut opsets)?;
+            records.extend(field.record.bytes);
         }
     }
-    Ok(records == seen.len())
+    for (domain, version) in &opsets {
+        put_import(&mut encoded, number, Some(domain), *version);
+    }
+    Ok(encoded == records)
 }
 
 /// The hollow of a `NodeProto`.
 pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
     let mut attrs = Attrs::default();
-    let mut hollow = Hollow::of(message, doc::NODE, |field, rest| {
-        match (field.number, field.value) {
-            (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => {}
-            (node::OP_TYPE | node::OVERLOAD, Value::Bytes(_)) => text(field, rest),
-            (node::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+    let mut hollow = Hollow::of(message, doc::NODE, |field, _| {
+        Ok(match (field.number, field.value) {
+            (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => false,
+            (node::OP_TYPE | node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
+            (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
             (node::ATTRIBUTE, Value::Bytes(body)) => attrs.add(f, body)?,
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+            _ => true,
+        })
     })?;
     attrs.put(&mut hollow.rest, node::ATTRIBUTE);
     Ok(hollow)
@@ -274,20 +237,20 @@ pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
 pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>)> {
     let mut form = None;
     let hollow = Hollow::of(message, doc::NODE, |field, rest| {
-        match (field.number, field.value) {
-            (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => {}
-            (node::OVERLOAD, Value::Bytes(_)) => text(field, rest),
-            (node::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+        Ok(match (field.number, field.value) {
+            (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => false,
+            (node::OVERLOAD, Value::Bytes(body)) => body.bytes.is_empty(),
+            (node::DOMAIN, Value::Bytes(body)) => is_odd_domain(body),
             (node::ATTRIBUTE, Value::Bytes(body)) => {
-                let (rest_of_it, number) = constant_attr(body)?;
+                let (hollow, number) = constant_attr(body)?;
                 form = number;
-                if let Some(hollow) = rest_of_it {
+                if let Some(hollow) = hollow {
                     put_bytes(rest, node::ATTRIBUTE, &hollow);
                 }
+                false
             }
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+            _ => true,
+        })
     })?;
     Ok((hollow, form))
 }
@@ -335,7 +298,8 @@ struct Attrs<'a> {
 }
 
 impl<'a> Attrs<'a> {
-    fn add(&mut self, f: &mut Function, message: Message<'a>) -> Result {
+    /// Adds one; of its record nothing remains in its place.
+    fn add(&mut self, f: &mut Function, message: Message<'a>) -> Result<bool> {
         let attribute = Attribute::read(message)?;
         // Only the first of a name is the IR's.
         let rest = if self.list.iter().any(|(name, _)| *name == attribute.name) {
@@ -344,7 +308,7 @@ impl<'a> Attrs<'a> {
             attr(f, attribute)?
         };
         self.list.push((attribute.name, rest));
-        Ok(())
+        Ok(false)
     }
 
     fn put(self, to: &mut Vec<u8>, number: u32) {
@@ -384,9 +348,7 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
             (of, Value::Bytes(body)) if of == number && types => {
                 values += 1;
                 let id = read_type(f, body)?;
-                let mut encoded = Vec::new();
-                put_type(f, id, &mut encoded)?;
-                plain &= encoded == body.bytes;
+                plain &= encode_type(f, id)? == body.bytes;
                 rest.extend(field.record.bytes);
             }
             (of, value) if of == number && (of == attr::REF_ATTR_NAME || is_value(of, value)) => {
@@ -416,14 +378,12 @@ pub(super) fn whole_info(message: Message<'_>, encoded: &[u8]) -> Result<Vec<u8>
 }
 
 fn info_rest(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Hollow> {
-    Hollow::of(message, texts, |field, rest| {
-        match (field.number, field.value) {
-            (value_info::NAME, Value::Bytes(_)) => text(field, rest),
-            (value_info::TYPE, Value::Bytes(body))
-                if body.bytes == encoded && !encoded.is_empty() => {}
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+    Hollow::of(message, texts, |field, _| {
+        Ok(match (field.number, field.value) {
+            (value_info::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
+            (value_info::TYPE, Value::Bytes(body)) => body.bytes != encoded || encoded.is_empty(),
+            _ => true,
+        })
     })
 }
 
@@ -452,22 +412,22 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
     let known = typed_field(dtype);
     let typed = (!raw && !external).then(|| known.unwrap_or(tensor::INT32_DATA));
     let (mut keys, mut entries, mut usual) = (Vec::new(), Vec::new(), true);
-    let mut hollow = Hollow::of(message, texts, |field, rest| {
-        match (field.number, field.value) {
-            (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => {}
-            (tensor::DATA_TYPE, Value::Varint(value)) if value != 0 || code != 0 => {}
-            (tensor::NAME, Value::Bytes(_)) if named => text(field, rest),
-            (tensor::RAW_DATA, Value::Bytes(_)) if !external => {}
+    let mut hollow = Hollow::of(message, texts, |field, _| {
+        Ok(match (field.number, field.value) {
+            (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => false,
+            (tensor::DATA_TYPE, Value::Varint(value)) => value == 0 && code == 0,
+            (tensor::NAME, Value::Bytes(body)) if named => body.bytes.is_empty(),
+            (tensor::RAW_DATA, Value::Bytes(_)) if !external => false,
             (tensor::EXTERNAL_DATA, Value::Bytes(body)) if external => {
                 usual &= external_entry(body, &mut keys, &mut entries)?;
+                false
             }
-            (number, _) if Some(number) == typed => {}
-            (number, _) if typed.is_some() && known.is_none() && is_data(number) => {}
+            (number, _) if Some(number) == typed => false,
+            (number, _) if typed.is_some() && known.is_none() && is_data(number) => false,
             // Left here, it would say that the data is typed.
-            (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {}
-            _ => rest.extend(field.record.bytes),
-        }
-        Ok(())
+            (number, Value::Bytes(body)) if is_data(number) => !body.bytes.is_empty(),
+            _ => true,
+        })
     })?;
     if !(usual && keys == EXTERNAL_KEYS) {
         hollow.rest.extend(entries);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use passdock_abi::{
     Constant, OpId, Region, RegionId, SymbolId, TypeId, Value as ValueRecord, ValueId, symbol,
 };
-use passdock_ir::{Entity, Extras, Function, Module, Origin};
+use passdock_ir::{Entity, Extras, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use hollow::Hollow;
@@ -24,7 +24,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::{MAIN, METADATA, ir_version};
 use crate::format::schema::{annotation, doc, entry, graph, tensor, value_info};
-use crate::format::types::put_type;
+use crate::format::types::encode_type;
 use crate::format::wire::{Message, put_bytes, string_of};
 use crate::layout::names::export_names;
 use crate::layout::parts::Layout;
@@ -152,7 +152,7 @@ impl<'d> Detacher<'d> {
             true => BodyKind::Graph,
             false => BodyKind::Function,
         };
-        if let Some(message) = self.message(f.origins().get(Entity::Function)) {
+        if let Some(message) = self.message(Entity::Function) {
             let (left, [_, number]) = match kind {
                 BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
                 BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
@@ -173,7 +173,7 @@ impl<'d> Detacher<'d> {
         }
         for (id, constant) in f.live_constants() {
             let entity = Entity::Constant(id);
-            let Some(message) = self.message(f.origins().get(entity)) else {
+            let Some(message) = self.message(entity) else {
                 continue;
             };
             let mut parts = Parts::default();
@@ -191,7 +191,7 @@ impl<'d> Detacher<'d> {
 
     fn nested(&mut self, region: RegionId) -> Result {
         let entity = Entity::Region(region);
-        let Some(message) = self.message(self.f.origins().get(entity)) else {
+        let Some(message) = self.message(entity) else {
             return Ok(());
         };
         let mut parts = Parts::of(hollow::graph(message)?);
@@ -203,7 +203,7 @@ impl<'d> Detacher<'d> {
     fn op(&mut self, op: OpId) -> Result {
         let entity = Entity::Op(op);
         let mut parts = Parts::default();
-        if let Some(message) = self.message(self.f.origins().get(entity)) {
+        if let Some(message) = self.message(entity) {
             parts.left = hollow::node(&mut self.types, message)?;
         }
         if Kept::of_entity(self.f, entity).sparse.is_some() {
@@ -226,17 +226,15 @@ impl<'d> Detacher<'d> {
         let constants = self.layout.initializers(region);
         if kind == BodyKind::Graph {
             for arg in f.args(region) {
-                if let Some(message) = self.message(f.origins().get(Entity::Value(arg))) {
+                if let Some(message) = self.message(Entity::Value(arg)) {
                     let info = self.info(message, f.value(arg).ty)?;
                     values.entry(arg).or_default().left = info;
                 }
             }
-            let ports = f.region(region).ports;
-            for port in ports.start..ports.start + ports.len {
-                let entity = Entity::Port(port);
-                if let Some(message) = self.message(f.origins().get(entity)) {
-                    let ty = f.ports(region)[(port - ports.start) as usize].ty;
-                    let info = self.info(message, ty)?;
+            for (id, port) in (f.region(region).ports.start..).zip(f.ports(region)) {
+                let entity = Entity::Port(id);
+                if let Some(message) = self.message(entity) {
+                    let info = self.info(message, port.ty)?;
                     self.keep(entity, Parts::of(info));
                 }
             }
@@ -258,12 +256,8 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    fn info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
-        let mut encoded = Vec::new();
-        if ty.is_some() {
-            put_type(self.f, ty, &mut encoded)?;
-        }
-        hollow::info(message, &encoded)
+    fn info(&self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
+        hollow::info(message, &encode_type(self.f, ty)?)
     }
 
     /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
@@ -276,16 +270,8 @@ impl<'d> Detacher<'d> {
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
-        let mut places = FxHashMap::default();
-        for (place, &id) in constants.iter().enumerate() {
-            let origin = f.origins().get(Entity::Constant(id));
-            places.insert(origin.start, place);
-        }
-        let args: FxHashMap<u64, usize> = f
-            .args(region)
-            .enumerate()
-            .map(|(place, arg)| (f.origins().get(Entity::Value(arg)).start, place))
-            .collect();
+        let places = self.by_start(constants.iter().map(|&id| Entity::Constant(id)));
+        let args = self.by_start(f.args(region).map(Entity::Value));
         // Constants by name; those that are a parameter's default are that parameter.
         let mut by_name = FxHashMap::default();
         let mut own = Vec::new();
@@ -328,7 +314,8 @@ impl<'d> Detacher<'d> {
             if let Some(&(id, value)) = by_name.get(name)
                 && known.insert(id)
             {
-                let rest = self.whole_info(body, f.constant(id).ty)?;
+                // Documentation and metadata included.
+                let rest = hollow::whole_info(body, &encode_type(f, f.constant(id).ty)?)?;
                 // What is an initializer there is an input too, if nobody says otherwise.
                 if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
                     values.entry(value).or_default().keep.input(Some(&rest));
@@ -361,13 +348,6 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    /// The remains of a value info, documentation and metadata included.
-    fn whole_info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Vec<u8>> {
-        let mut encoded = Vec::new();
-        put_type(self.f, ty, &mut encoded)?;
-        hollow::whole_info(message, &encoded)
-    }
-
     /// The order of nodes that had to be sorted.
     fn node_order(
         &self,
@@ -379,10 +359,7 @@ impl<'d> Detacher<'d> {
         let Some(nodes) = self.sorted.get(&region) else {
             return Ok(());
         };
-        let nodes = nodes.iter().enumerate();
-        let by_start: FxHashMap<u64, usize> = nodes
-            .map(|(place, &entity)| (self.f.origins().get(entity).start, place))
-            .collect();
+        let by_start = self.by_start(nodes.iter().copied());
         let mut order = Vec::new();
         for body in bodies(message, kind.node()) {
             order.extend(by_start.get(&body?.at).copied());
@@ -463,24 +440,23 @@ impl<'d> Detacher<'d> {
         kind: BodyKind,
     ) -> Result<FxHashSet<&'d [u8]>> {
         let mut names = kind.defined_names(message)?;
-        let f = self.f;
-        let results = f.ops_in(region).flat_map(|op| f.results(op));
-        let constants = self.layout.constants.in_region(region).iter();
-        let constants = constants.map(|&(_, id)| f.constant(id).value);
-        for value in results.chain(constants) {
+        for value in self.layout.values(region) {
             let name = self.names[value.index()];
             if name.is_some() && name != symbol::EMPTY {
-                names.remove(f.text(name).as_bytes());
+                names.remove(self.f.text(name).as_bytes());
             }
         }
         Ok(names)
     }
 
-    fn message(&self, origin: Origin) -> Option<Message<'d>> {
-        if !origin.is_some() {
-            return None;
-        }
-        self.source.message(origin.start, origin.len())
+    /// The places of entities in their order, by where they stood.
+    fn by_start(&self, entities: impl Iterator<Item = Entity>) -> FxHashMap<u64, usize> {
+        let starts = entities.map(|entity| self.f.origins().get(entity).start);
+        starts.zip(0..).collect()
+    }
+
+    fn message(&self, entity: Entity) -> Option<Message<'d>> {
+        self.source.message(self.f.origins().get(entity))
     }
 
     fn keep(&mut self, entity: Entity, parts: Parts) {

@@ -26,9 +26,7 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
             new.push((id, constant.loc));
         }
     }
-    let origin = f.origins().get(Entity::Function);
-    let message = source.message(origin.start, origin.len());
-    let Some(message) = message.filter(|_| origin.is_some()) else {
+    let Some(message) = source.message(f.origins().get(Entity::Function)) else {
         return Ok(());
     };
     let mut erased: FxHashMap<&[u8], _> = FxHashMap::default();

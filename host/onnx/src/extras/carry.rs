@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::format::error::Result;
 use crate::format::fields::{bodies, put_pair};
 use crate::format::schema::entry;
-use crate::format::wire::{Message, Value};
+use crate::format::wire::Message;
 
 /// The prefix of the keys.
 const PREFIX: &str = "passdock.attribute.";
@@ -22,15 +22,8 @@ pub(crate) const SINCE: i64 = 10;
 
 /// The attribute that an entry of metadata is about, and its value; `None` for any other entry.
 fn attribute(pair: Message<'_>) -> Result<Option<(&str, &str)>> {
-    let (mut key, mut value) = (None, None);
-    for field in pair.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = std::str::from_utf8(body.bytes).ok(),
-            (entry::VALUE, Value::Bytes(body)) => value = std::str::from_utf8(body.bytes).ok(),
-            _ => {}
-        }
-    }
+    let pair = pair.lasts([entry::KEY, entry::VALUE])?;
+    let [key, value] = pair.map(|body| std::str::from_utf8(body?.bytes).ok());
     Ok(key.and_then(named).zip(value))
 }
 

@@ -105,7 +105,7 @@ impl<'a> Kept<'a> {
 /// `None`: its data isn't in another file.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = Kept::of(extras).hollow?;
-    if !DataForm::left(left).is_ok_and(|form| form == DataForm::External) {
+    if !DataForm::of(left).is_ok_and(|form| form == DataForm::External) {
         return None;
     }
     let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);

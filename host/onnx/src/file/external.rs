@@ -34,12 +34,8 @@ pub(crate) struct ExternalFile {
 impl ExternalFile {
     /// The file at `location`, relative to a model's directory; opened later.
     pub(crate) fn beside(model: &Path, location: &str, reach: Reach) -> ExternalFile {
-        match model.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => {
-                ExternalFile::new(parent, location, reach)
-            }
-            _ => ExternalFile::new(Path::new("."), location, reach),
-        }
+        let directory = model.parent().unwrap_or(Path::new(""));
+        ExternalFile::new(or_here(directory), location, reach)
     }
 
     pub(super) fn new(directory: &Path, location: &str, reach: Reach) -> ExternalFile {
@@ -156,6 +152,20 @@ pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
     }
 }
 
+/// A directory; the present one for the empty path.
+fn or_here(directory: &Path) -> &Path {
+    match directory.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => directory,
+    }
+}
+
+/// Whether a location is relative and never goes up.
+fn is_below(location: &str) -> bool {
+    let mut parts = Path::new(location).components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// The path of `location` in a directory; an error if it leaves the directory. What isn't there yet
 /// is looked for from the last directory that is.
 ///
@@ -163,13 +173,11 @@ pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
 /// `PermissionDenied` with a sentence if it leaves; what the system says otherwise.
 pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     let outside = |what| Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
-    let relative = Path::new(location);
-    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    if location.is_empty() || !relative.components().all(plain) {
+    if location.is_empty() || !is_below(location) {
         return outside("it isn't inside the model's directory");
     }
     let directory = directory.canonicalize()?;
-    let path = directory.join(relative).canonicalize()?;
+    let path = directory.join(location).canonicalize()?;
     if !path.starts_with(&directory) {
         return outside("it is a link out of the model's directory");
     }
@@ -182,15 +190,11 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
 /// # Errors
 /// If it would be outside of the directory.
 pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
-    let directory = match directory.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => directory,
-    };
+    let directory = or_here(directory);
     let path = directory.join(location);
     let failed = |error: io::Error| OnnxError::io(&path, "written", &error);
     let refused = |what| Err(failed(io::Error::other(what)));
-    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !Path::new(location).components().all(plain) {
+    if !is_below(location) {
         return refused("it isn't inside the model's directory");
     }
     let (Some(parent), Some(_)) = (path.parent(), Path::new(location).file_name()) else {

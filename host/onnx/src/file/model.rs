@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
-use passdock_ir::{ByteSource, Entity, Function, Module, Payload};
+use passdock_ir::{ByteSource, Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::external::{ExternalFile, Reach};
@@ -59,9 +59,8 @@ impl ExternalFiles {
         for f in module.functions() {
             for (id, _) in f.live_constants() {
                 let extras = f.origins().extras(Entity::Constant(id));
-                if let (Payload::External { source, .. }, Some(extras)) =
-                    (f.constant_data(id).payload(), extras)
-                    && let Some(location) = external_location(extras)
+                if let Some((source, ..)) = f.constant_data(id).external()
+                    && let Some(location) = extras.and_then(|extras| external_location(extras))
                 {
                     pointed.entry(source.name()).or_insert(location);
                 }
@@ -100,13 +99,8 @@ pub fn check_external(module: &Module) -> Vec<OnnxError> {
     let mut ends: FxHashMap<&str, (u64, ValueId, &Function)> = FxHashMap::default();
     for f in module.functions() {
         for (id, record) in f.live_constants() {
-            if let Payload::External {
-                source,
-                offset,
-                len,
-            } = f.constant_data(id).payload()
-            {
-                let end = offset.saturating_add(*len);
+            if let Some((source, offset, len)) = f.constant_data(id).external() {
+                let end = offset.saturating_add(len);
                 let last = ends.entry(source.name()).or_insert((end, record.value, f));
                 if last.0 < end {
                     *last = (end, record.value, f);

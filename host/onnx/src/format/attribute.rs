@@ -5,7 +5,7 @@ use passdock_abi::AttrKind;
 use super::error::{OnnxError, Result};
 use super::fields::text;
 use super::schema::{attr, attr_type};
-use super::wire::{Message, Value, WireError, push_fixed32, push_varints, put_bytes, put_int};
+use super::wire::{Message, Value, WireError, push_fixed, push_varints, put_bytes, put_int};
 
 /// The largest number of attributes of a node.
 pub(crate) const MAX_ATTRS: usize = 4096;
@@ -141,9 +141,8 @@ impl<'a> Attribute<'a> {
             let Some((_, number)) = of_kind(kind) else {
                 return false;
             };
-            let must = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
-            let merged = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
-            seen & !(1 << number) == 0 && (seen != 0 || !must) && (times <= 1 || !merged)
+            let is_message = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
+            seen & !(1 << number) == 0 && (times == 1 || !is_message)
         });
         match fits {
             Some(kind) => Ok(read(kind, single)),
@@ -154,6 +153,11 @@ impl<'a> Attribute<'a> {
             )),
             None => Ok(opaque),
         }
+    }
+
+    /// Whether its value is graphs.
+    pub(crate) fn is_graphs(self) -> bool {
+        matches!(self.kind, AttrKind::REGION | AttrKind::REGIONS)
     }
 
     /// The records of its value, in order.
@@ -179,6 +183,11 @@ impl<'a> Attribute<'a> {
         })
     }
 
+    /// The strings of its value, in order.
+    pub(crate) fn texts(self) -> Result<Vec<&'a [u8]>> {
+        self.bodies().map(|body| Ok(body?.bytes)).collect()
+    }
+
     /// The message or string of a kind that has one.
     pub(crate) fn body(self) -> Message<'a> {
         match self.single {
@@ -198,22 +207,28 @@ impl<'a> Attribute<'a> {
 }
 
 /// Decodes an `INTS` attribute.
-pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
+pub(crate) fn read_ints(attribute: Attribute<'_>) -> Result<Vec<i64>> {
+    let mut ints = Vec::new();
     for item in attribute.items() {
-        push_varints(item?, to)?;
+        push_varints(item?, &mut ints)?;
     }
-    Ok(())
+    Ok(ints)
 }
 
 /// Decodes a `FLOATS` attribute.
-pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
+pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
+    let bytes = float_bytes(attribute)?;
+    let words = bytes.as_chunks::<4>().0;
+    Ok(words.iter().map(|&word| f32::from_le_bytes(word)).collect())
+}
+
+/// The little-endian bytes of a `FLOATS` attribute.
+pub(crate) fn float_bytes(attribute: Attribute<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for item in attribute.items() {
-        push_fixed32(item?, &mut bytes)?;
+        push_fixed(item?, 4, &mut bytes)?;
     }
-    let words = bytes.as_chunks::<4>().0;
-    to.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
-    Ok(())
+    Ok(bytes)
 }
 
 /// The attribute that a sparse initializer is as a `Constant`'s value.

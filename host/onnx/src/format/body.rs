@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::error::Result;
 use super::fields::bodies;
-use super::schema::{function, graph, node, tensor};
+use super::schema::{doc, function, graph, node, tensor, value_info};
 use super::wire::{Message, string_of};
 
 /// The message that a body is.
@@ -40,6 +40,22 @@ impl BodyKind {
     /// The field for value infos.
     pub(crate) fn info(self) -> u32 {
         self.number(graph::VALUE_INFO, function::VALUE_INFO)
+    }
+
+    /// The fields for documentation and metadata.
+    pub(crate) fn texts(self) -> [u32; 2] {
+        match self {
+            BodyKind::Graph => doc::GRAPH,
+            BodyKind::Function => doc::FUNCTION,
+        }
+    }
+
+    /// The name of an input or output; a function's is nothing else.
+    pub(crate) fn port_name(self, port: Message<'_>) -> Result<&[u8]> {
+        match self {
+            BodyKind::Graph => Ok(string_of(port, value_info::NAME)?),
+            BodyKind::Function => Ok(port.bytes),
+        }
     }
 
     /// The names that a body's nodes and initializers define.

@@ -49,11 +49,8 @@ impl OnnxError {
             return OnnxError::new(format!("what `extra` keeps of it isn't ONNX: {what}"));
         }
         OnnxError {
-            file: String::new(),
-            path: String::new(),
             at: Some(at),
-            what: what.into(),
-            system: None,
+            ..OnnxError::new(what)
         }
     }
 

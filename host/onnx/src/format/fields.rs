@@ -2,14 +2,14 @@
 
 use super::error::{OnnxError, Result};
 use super::schema::entry;
-use super::wire::{Message, Value, put_bytes};
+use super::wire::{Message, Value, fields_of, put_bytes};
 
 /// The messages of one repeated field.
-pub(crate) fn bodies(
-    message: Message<'_>,
+pub(crate) fn bodies<'a>(
+    message: impl Into<Option<Message<'a>>>,
     number: u32,
-) -> impl Iterator<Item = Result<Message<'_>>> {
-    message.fields().filter_map(move |field| match field {
+) -> impl Iterator<Item = Result<Message<'a>>> {
+    fields_of(message.into()).filter_map(move |field| match field {
         Ok(field) => match field.value {
             Value::Bytes(body) if field.number == number => Some(Ok(body)),
             _ => None,
@@ -40,16 +40,8 @@ pub(crate) fn quoted(name: &[u8]) -> String {
 
 /// The key and value of a `StringStringEntryProto`; "" where there is none.
 pub(crate) fn read_pair(message: Message<'_>) -> Result<(&str, &str)> {
-    let (mut key, mut value) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
-            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
-            _ => {}
-        }
-    }
-    Ok((key, value))
+    let [key, value] = message.lasts([entry::KEY, entry::VALUE])?;
+    Ok((key.map_or(Ok(""), text)?, value.map_or(Ok(""), text)?))
 }
 
 /// Appends the fields of a `StringStringEntryProto`.

@@ -95,14 +95,8 @@ pub(crate) fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result 
         put_bytes(to, number, text.as_bytes());
         return Ok(());
     }
-    match text.parse() {
-        Ok(value) => put_int(to, number, value),
-        Err(_) => {
-            return Err(OnnxError::new(format!(
-                "the version {text:?} of the model is no number"
-            )));
-        }
-    }
+    let wrong = |_| OnnxError::new(format!("the version {text:?} of the model is no number"));
+    put_int(to, number, text.parse().map_err(wrong)?);
     Ok(())
 }
 

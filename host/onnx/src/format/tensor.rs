@@ -1,10 +1,9 @@
 //! `TensorProto`: the forms that its data has, and constants as `Constant` nodes.
 
 use super::error::Result;
-use super::fields::put_pair;
 use super::schema::{attr, attr_type, tensor};
 use super::typed::is_data;
-use super::wire::{Message, Value, put_bytes, put_int};
+use super::wire::{Message, Value};
 
 /// The form of the data of a tensor that isn't copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,41 +18,28 @@ pub(crate) enum DataForm {
     Moved,
 }
 
-/// Whether a data location is another file.
-fn is_external(code: u64) -> bool {
-    code == EXTERNAL as u64
-}
-
 impl DataForm {
-    /// The form that a tensor of the file has.
+    /// The form of a tensor of the file, or of what is left of one: that has marks of typed data.
     pub(crate) fn of(original: Message<'_>) -> Result<DataForm> {
-        let (mut form, mut external) = (DataForm::Typed, false);
+        let left = original.is_detached();
+        let (mut raw, mut external) = (left, false);
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
                 // Said twice, the last counts.
-                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
-                (tensor::RAW_DATA, _) => form = DataForm::Raw,
-                _ => {}
-            }
-        }
-        Ok(if external { DataForm::External } else { form })
-    }
-
-    /// The form that is left of a tensor.
-    pub(crate) fn left(original: Message<'_>) -> Result<DataForm> {
-        let (mut form, mut external) = (DataForm::Raw, false);
-        for field in original.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
-                (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {
-                    form = DataForm::Typed;
+                (tensor::DATA_LOCATION, Value::Varint(code)) => external = code == EXTERNAL,
+                (number, Value::Bytes(body)) if left => {
+                    raw &= !(is_data(number) && body.bytes.is_empty());
                 }
+                (tensor::RAW_DATA, _) => raw = true,
                 _ => {}
             }
         }
-        Ok(if external { DataForm::External } else { form })
+        Ok(match raw {
+            _ if external => DataForm::External,
+            true => DataForm::Raw,
+            false => DataForm::Typed,
+        })
     }
 }
 
@@ -77,20 +63,4 @@ pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
 pub(crate) const EXTERNAL_KEYS: [&[u8]; 3] = [b"location", b"offset", b"length"];
 
 /// The number of `TensorProto.DataLocation.EXTERNAL`.
-const EXTERNAL: i64 = 1;
-
-/// The fields that say where external data is.
-pub(crate) fn put_external(location: &str, offset: u64, len: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (key, value) in [
-        ("location", location.to_owned()),
-        ("offset", offset.to_string()),
-        ("length", len.to_string()),
-    ] {
-        let mut body = Vec::new();
-        put_pair(&mut body, key.as_bytes(), value.as_bytes());
-        put_bytes(&mut bytes, tensor::EXTERNAL_DATA, &body);
-    }
-    put_int(&mut bytes, tensor::DATA_LOCATION, EXTERNAL);
-    bytes
-}
+pub(crate) const EXTERNAL: u64 = 1;

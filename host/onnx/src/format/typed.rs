@@ -5,12 +5,12 @@
 //! file has.
 
 use passdock_abi::DType;
+use passdock_ir::constant::{string_data, string_elements};
 
 use super::error::{OnnxError, Result};
+use super::fields::bodies;
 use super::schema::tensor;
-use super::wire::{
-    Message, Value, push_fixed32, push_fixed64, push_varints, put_bytes, put_head, put_varint,
-};
+use super::wire::{Message, push_fixed, push_varints, put_bytes, put_head, put_varint};
 
 /// The field that holds elements of a type when they aren't raw; `None`: unknown to this version.
 pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
@@ -28,10 +28,15 @@ pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
 /// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
 pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
-        return records(tensor);
+        let mut bytes = Vec::new();
+        for record in records(tensor) {
+            bytes.extend_from_slice(record?.bytes);
+        }
+        return Ok(bytes);
     };
     if dtype == DType::STRING {
-        return strings(tensor);
+        let texts = bodies(tensor, tensor::STRING_DATA).map(|text| Ok(text?.bytes));
+        return Ok(string_data(&texts.collect::<Result<Vec<_>>>()?));
     }
     let mut bytes = Vec::new();
     let mut ints = Vec::new();
@@ -41,8 +46,8 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
             continue;
         }
         match number {
-            tensor::FLOAT_DATA => push_fixed32(field.value, &mut bytes)?,
-            tensor::DOUBLE_DATA => push_fixed64(field.value, &mut bytes)?,
+            tensor::FLOAT_DATA => push_fixed(field.value, 4, &mut bytes)?,
+            tensor::DOUBLE_DATA => push_fixed(field.value, 8, &mut bytes)?,
             _ => push_varints(field.value, &mut ints)?,
         };
     }
@@ -59,28 +64,17 @@ pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result
     Ok(bytes)
 }
 
-/// The data of a tensor whose type isn't known, as it stands in the file.
-fn records(tensor: Message<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for field in tensor.fields() {
-        let field = field?;
-        if is_data(field.number) {
-            bytes.extend_from_slice(field.record.bytes);
-        }
-    }
-    Ok(bytes)
+/// The records with the data of a tensor, which are all that is known of it where its type isn't.
+fn records(tensor: Message<'_>) -> impl Iterator<Item = Result<Message<'_>>> {
+    tensor.fields().filter_map(|field| match field {
+        Ok(field) => is_data(field.number).then_some(Ok(field.record)),
+        Err(error) => Some(Err(error.into())),
+    })
 }
 
-/// The number of bytes that [`records`] makes.
+/// The number of bytes of the data of a tensor whose type isn't known.
 pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
-    let mut len = 0;
-    for field in tensor.fields() {
-        let field = field?;
-        if is_data(field.number) {
-            len += field.record.len();
-        }
-    }
-    Ok(len)
+    records(tensor).map(|record| Ok(record?.len())).sum()
 }
 
 /// Whether a tensor's field holds its data.
@@ -141,50 +135,11 @@ fn unpack_sixes(bytes: &[u8], count: u64) -> Vec<u8> {
 /// The number of strings in a tensor, and the number of bytes of the IR's form of them.
 pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     let (mut count, mut len) = (0, 8);
-    for field in tensor.fields() {
-        let field = field?;
-        if let (tensor::STRING_DATA, Value::Bytes(text)) = (field.number, field.value) {
-            count += 1;
-            len += 8 + text.len();
-        }
+    for text in bodies(tensor, tensor::STRING_DATA) {
+        count += 1;
+        len += 8 + text?.len();
     }
     Ok((count, len))
-}
-
-fn strings(tensor: Message<'_>) -> Result<Vec<u8>> {
-    let (_, len) = string_len(tensor)?;
-    let mut bytes = Vec::with_capacity(len as usize);
-    let mut end = 0_u64;
-    let texts = || {
-        tensor
-            .fields()
-            .map_while(std::result::Result::ok)
-            .filter_map(|field| match (field.number, field.value) {
-                (tensor::STRING_DATA, Value::Bytes(text)) => Some(text.bytes),
-                _ => None,
-            })
-    };
-    bytes.extend_from_slice(&end.to_le_bytes());
-    for text in texts() {
-        end += text.len() as u64;
-        bytes.extend_from_slice(&end.to_le_bytes());
-    }
-    texts().for_each(|text| bytes.extend_from_slice(text));
-    Ok(bytes)
-}
-
-/// The strings of the IR's form; `None` if the bytes aren't of that form.
-pub(crate) fn split_strings(bytes: &[u8], count: u64) -> Option<Vec<&[u8]>> {
-    let head = usize::try_from(count.checked_add(1)?.checked_mul(8)?).ok()?;
-    let offsets = bytes.get(..head)?;
-    let pool = &bytes[head..];
-    let offset = |at: usize| {
-        let word = offsets[at * 8..].first_chunk::<8>()?;
-        usize::try_from(u64::from_le_bytes(*word)).ok()
-    };
-    (0..count as usize)
-        .map(|at| pool.get(offset(at)?..offset(at + 1)?))
-        .collect()
 }
 
 /// Appends the typed field for these bytes, packed. Of a type that isn't known they are the field.
@@ -194,9 +149,9 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
         return Ok(());
     };
     if dtype == DType::STRING {
-        let texts = split_strings(bytes, count)
+        let texts = string_elements(bytes, count)
             .ok_or_else(|| OnnxError::new("the bytes of a string constant aren't well formed"))?;
-        texts.iter().for_each(|text| put_bytes(to, number, text));
+        texts.for_each(|text| put_bytes(to, number, text));
         return Ok(());
     }
     if bytes.is_empty() {
@@ -276,13 +231,16 @@ mod tests {
                 .chain(*b"abc")
                 .collect()
         };
-        assert_eq!(
-            split_strings(&bytes(&[0, 1, 3]), 2),
-            Some(vec![&b"a"[..], b"bc"])
-        );
+        let put = |bytes: &[u8], count| {
+            let mut record = Vec::new();
+            let put = put_typed(&mut record, DType::STRING, bytes, count);
+            put.is_ok().then_some(record)
+        };
+        let good = put(&bytes(&[0, 1, 3]), 2);
+        assert_eq!(good.as_deref(), Some(&b"\x32\x01a\x32\x02bc"[..]));
         for bad in [&[0, 1, 4][..], &[2, 1, 3], &[0]] {
-            assert_eq!(split_strings(&bytes(bad), 2), None, "{bad:?}");
+            assert_eq!(put(&bytes(bad), 2), None, "{bad:?}");
         }
-        assert_eq!(split_strings(&[], u64::MAX), None);
+        assert_eq!(put(&[], u64::MAX), None);
     }
 }

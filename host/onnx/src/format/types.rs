@@ -72,22 +72,15 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
 }
 
 fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) -> Result<TypeId> {
-    match bodies(message, number).last() {
-        Some(body) => read_nested(f, body?, depth + 1),
+    match message.last(number)? {
+        Some(body) => read_nested(f, body, depth + 1),
         None => Ok(f.add_type(TypeSpec::Unknown)),
     }
 }
 
 fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
-    let (mut domain, mut name) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (ty_opaque::DOMAIN, Value::Bytes(body)) => domain = text(body)?,
-            (ty_opaque::NAME, Value::Bytes(body)) => name = text(body)?,
-            _ => {}
-        }
-    }
+    let [domain, name] = message.lasts([ty_opaque::DOMAIN, ty_opaque::NAME])?;
+    let (domain, name) = (domain.map_or(Ok(""), text)?, name.map_or(Ok(""), text)?);
     let name = OpName::of_domain(domain, name, "").to_string();
     let name = f.symbols().intern(&name);
     Ok(f.add_type(TypeSpec::Opaque(name)))
@@ -103,11 +96,8 @@ fn read_tensor(f: &Function, message: Message<'_>) -> Result<(DType, Option<Vec<
             (ty_tensor::ELEM_TYPE, Value::Varint(code)) => elements = dtype(code),
             (ty_tensor::SHAPE, Value::Bytes(body)) => {
                 let dims = dims.get_or_insert_default();
-                for field in body.fields() {
-                    let field = field?;
-                    if let (shape::DIM, Value::Bytes(body)) = (field.number, field.value) {
-                        dims.push(read_dim(f, body)?);
-                    }
+                for dim in bodies(body, shape::DIM) {
+                    dims.push(read_dim(f, dim?)?);
                 }
             }
             _ => {}
@@ -146,9 +136,13 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
     Ok(read)
 }
 
-/// Appends a `TypeProto`'s fields.
-pub(crate) fn put_type(f: &Function, id: TypeId, to: &mut Vec<u8>) -> Result {
-    put_nested(f, id, to, 0)
+/// The fields of a `TypeProto`; none for no type.
+pub(crate) fn encode_type(f: &Function, id: TypeId) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if id.is_some() {
+        put_nested(f, id, &mut bytes, 0)?;
+    }
+    Ok(bytes)
 }
 
 fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result {
@@ -299,9 +293,7 @@ mod tests {
             sparse,
         ] {
             let id = read_type(&mut f, Message::detached(&bytes)).unwrap();
-            let mut back = Vec::new();
-            put_type(&f, id, &mut back).unwrap();
-            assert_eq!(back, bytes);
+            assert_eq!(encode_type(&f, id).unwrap(), bytes);
         }
         // An empty dim name means what no name means.
         let id = read_type(&mut f, Message::detached(&tensor(shape))).unwrap();

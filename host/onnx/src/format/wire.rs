@@ -29,6 +29,16 @@ pub(crate) struct Field<'a> {
     pub(crate) record: Message<'a>,
 }
 
+impl<'a> Field<'a> {
+    /// The message or string that it is; empty if it is a number.
+    pub(crate) fn body(self) -> Message<'a> {
+        match self.value {
+            Value::Bytes(body) => body,
+            _ => Message::empty(self.record.at),
+        }
+    }
+}
+
 /// A field's value, by wire type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'a> {
@@ -73,6 +83,28 @@ impl<'a> Message<'a> {
             message: self,
             pos: 0,
         }
+    }
+
+    /// The last message or string of a field.
+    pub(crate) fn last(self, number: u32) -> Result<Option<Message<'a>>, WireError> {
+        let [found] = self.lasts([number])?;
+        Ok(found)
+    }
+
+    /// The last message or string of each of some fields.
+    pub(crate) fn lasts<const N: usize>(
+        self,
+        numbers: [u32; N],
+    ) -> Result<[Option<Message<'a>>; N], WireError> {
+        let mut found = [None; N];
+        for field in self.fields() {
+            let field = field?;
+            let place = numbers.iter().position(|&number| number == field.number);
+            if let (Some(place), Value::Bytes(body)) = (place, field.value) {
+                found[place] = Some(body);
+            }
+        }
+        Ok(found)
     }
 
     /// The bytes of a whole file.
@@ -273,31 +305,25 @@ pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, 
     Ok(true)
 }
 
-/// Appends the little-endian bytes of a repeated `float`'s record, as [`push_varints`] does.
-pub(crate) fn push_fixed32(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, WireError> {
+/// Appends the little-endian bytes of the record of a repeated `float` (`size` 4) or `double` (8), as
+/// [`push_varints`] does.
+pub(crate) fn push_fixed(
+    value: Value<'_>,
+    size: usize,
+    to: &mut Vec<u8>,
+) -> Result<bool, WireError> {
     match value {
-        Value::Fixed32(bits) => to.extend(bits.to_le_bytes()),
-        Value::Bytes(packed) if packed.bytes.len() % 4 == 0 => to.extend(packed.bytes),
+        Value::Fixed32(bits) if size == 4 => to.extend(bits.to_le_bytes()),
+        Value::Fixed64(bits) if size == 8 => to.extend(bits.to_le_bytes()),
+        Value::Bytes(packed) if packed.bytes.len().is_multiple_of(size) => to.extend(packed.bytes),
         Value::Bytes(packed) => {
+            let what = match size {
+                4 => "packed floats aren't whole",
+                _ => "packed doubles aren't whole",
+            };
             return Err(WireError {
                 at: packed.at,
-                what: "packed floats aren't whole",
-            });
-        }
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// Appends the little-endian bytes of a repeated `double`'s record, as [`push_varints`] does.
-pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, WireError> {
-    match value {
-        Value::Fixed64(bits) => to.extend(bits.to_le_bytes()),
-        Value::Bytes(packed) if packed.bytes.len() % 8 == 0 => to.extend(packed.bytes),
-        Value::Bytes(packed) => {
-            return Err(WireError {
-                at: packed.at,
-                what: "packed doubles aren't whole",
+                what,
             });
         }
         _ => return Ok(false),
@@ -307,14 +333,7 @@ pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, W
 
 /// The last string of a field in a message; empty if there is none.
 pub(crate) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8], WireError> {
-    let mut found: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            found = body.bytes;
-        }
-    }
-    Ok(found)
+    Ok(message.last(number)?.map_or(&[], |body| body.bytes))
 }
 
 /// Appends a varint.
@@ -440,6 +459,6 @@ mod tests {
         assert_eq!(push_varints(Value::Bytes(packed), &mut ints), Ok(true));
         assert_eq!(push_varints(Value::Fixed32(7), &mut ints), Ok(false));
         assert_eq!(ints, [7, 1, 300]);
-        assert!(push_fixed32(Value::Bytes(packed), &mut Vec::new()).is_err());
+        assert!(push_fixed(Value::Bytes(packed), 4, &mut Vec::new()).is_err());
     }
 }

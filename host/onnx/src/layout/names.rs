@@ -3,7 +3,7 @@
 //! Values keep the names of the input. A new value gets a name nobody has; an output that passes
 //! gave another value gets its name from that value, or an `Identity`.
 
-use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_abi::{ConstId, Op, OpId, Port, Region, RegionId, SymbolId, Value, ValueId, symbol};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -110,6 +110,17 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 fn home(f: &Function, value: ValueId) -> RegionId {
     let home = f.home(value);
     if home.is_none() { f.body() } else { home }
+}
+
+/// The outputs of a region: the value of each, and its port.
+fn outputs_of(f: &Function, region: RegionId) -> impl Iterator<Item = (ValueId, &Port)> {
+    let slots = f.terminator(region).map_or(&[][..], |op| f.operands(op));
+    slots.iter().map(|slot| slot.value).zip(f.ports(region))
+}
+
+/// Whether a name is there and says something.
+fn is_text(name: SymbolId) -> bool {
+    name.is_some() && name != symbol::EMPTY
 }
 
 struct Planner<'f> {
@@ -230,29 +241,15 @@ impl Planner<'_> {
             if !self.plan.dirty_regions[region.index()] {
                 continue;
             }
-            let Some(terminator) = f.terminator(region) else {
-                continue;
-            };
-            let values: Vec<ValueId> = f
-                .operands(terminator)
-                .iter()
-                .map(|slot| slot.value)
-                .collect();
-            let ports = f.ports(region);
-            let wanted = || {
-                values
-                    .iter()
-                    .copied()
-                    .zip(ports.iter().map(|port| port.name))
-            };
             let mut claimed = FxHashSet::default();
             let mut missing = Vec::new();
             let mut outputs = FxHashMap::default();
-            for (value, name) in wanted() {
-                let right = value.is_some() && self.plan.names[value.index()] == name;
-                let named = name.is_some() && name != symbol::EMPTY;
+            for (value, port) in outputs_of(f, region) {
+                let name = port.name;
                 // Two outputs of a name are one value.
-                if named && let Some(known) = outputs.insert(name, value) {
+                if is_text(name)
+                    && let Some(known) = outputs.insert(name, value)
+                {
                     if known != value {
                         let name = f.text(name);
                         self.plan.clash = Some(format!(
@@ -260,34 +257,22 @@ impl Planner<'_> {
                              ONNX they are; give one another name"
                         ));
                     }
-                    continue;
-                }
-                if right {
+                } else if value.is_some() && self.plan.name(value) == name {
                     claimed.insert(value);
+                } else if value.is_some() && is_text(name) {
+                    missing.push((value, name));
                 }
-                if value.is_none() || !named || right {
-                    continue;
-                }
-                missing.push((value, name));
             }
-            // An output may be there twice.
-            let mut given = FxHashSet::default();
-            missing.retain(|&output| given.insert(output));
             for (value, name) in missing {
                 let holders = holders.get_or_insert_with(|| self.holders_by_name());
                 let known = holders.get(&(region, name)).map_or(&[][..], Vec::as_slice);
                 self.free(region, name, value, known);
-                let here = f
-                    .defining_op(value)
-                    .is_some_and(|op| f.op(op).parent == region);
-                if here && claimed.insert(value) {
+                let op = f.defining_op(value);
+                if op.is_some_and(|op| f.op(op).parent == region) && claimed.insert(value) {
                     self.rename(value, name);
                 } else {
-                    self.plan
-                        .copies
-                        .entry(region)
-                        .or_default()
-                        .push((value, name));
+                    let copies = self.plan.copies.entry(region).or_default();
+                    copies.push((value, name));
                 }
             }
         }
@@ -338,15 +323,10 @@ impl Planner<'_> {
         let f = self.f;
         let mut claimed: FxHashSet<ValueId> = FxHashSet::default();
         for &region in &self.plan.regions {
-            let terminator = f.terminator(region);
-            let slots = terminator.map_or(&[][..], |op| f.operands(op));
-            for (slot, port) in slots.iter().zip(f.ports(region)) {
-                let named = port.name.is_some() && port.name != symbol::EMPTY;
-                if named && slot.value.is_some() && self.plan.names[slot.value.index()] == port.name
-                {
-                    claimed.insert(slot.value);
-                }
-            }
+            let outputs = outputs_of(f, region).filter(|(value, port)| {
+                value.is_some() && is_text(port.name) && self.plan.name(*value) == port.name
+            });
+            claimed.extend(outputs.map(|(value, _)| value));
         }
         for region in self.plan.regions.clone() {
             for arg in f.args(region) {
@@ -365,7 +345,7 @@ impl Planner<'_> {
                 let imported = self.is_imported(Entity::Op(op), value);
                 let record = f.value(value);
                 let name = self.plan.names[value.index()];
-                let nameless = name.is_none() || name == symbol::EMPTY;
+                let nameless = !is_text(name);
                 let absent = record.flags & Value::ABSENT != 0;
                 if claimed.contains(&value) || (absent && record.use_count == 0) {
                     continue;
@@ -402,18 +382,17 @@ impl Planner<'_> {
             if !self.plan.dirty_regions[region.index()] {
                 continue;
             }
-            let ports = f.ports(region);
-            let mut names: FxHashSet<SymbolId> = ports.iter().map(|port| port.name).collect();
-            let slots = f.terminator(region).map_or(&[][..], |op| f.operands(op));
-            for (index, (slot, port)) in slots.iter().zip(ports).enumerate() {
-                if port.name.is_some() || slot.value.is_none() {
+            let names = f.ports(region).iter().map(|port| port.name);
+            let mut names: FxHashSet<SymbolId> = names.collect();
+            for (index, (value, port)) in outputs_of(f, region).enumerate() {
+                if port.name.is_some() || value.is_none() {
                     continue;
                 }
-                let mut name = self.plan.names[slot.value.index()];
-                if home(f, slot.value) != region || !names.insert(name) {
+                let mut name = self.plan.name(value);
+                if home(f, value) != region || !names.insert(name) {
                     name = self.fresh(name);
                     let copies = self.plan.copies.entry(region).or_default();
-                    copies.push((slot.value, name));
+                    copies.push((value, name));
                 }
                 self.plan.outputs.insert((region, index), name);
             }

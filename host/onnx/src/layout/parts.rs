@@ -50,16 +50,18 @@ impl<'f> Layout<'f> {
 
     /// The values of a region whose types the file declares beside their definitions.
     pub(crate) fn declared(&self, region: RegionId) -> Vec<ValueId> {
+        let is_declared = |value: &ValueId| self.f.value(*value).flags & Value::DECLARED != 0;
+        let mut values: Vec<ValueId> = self.values(region).filter(is_declared).collect();
+        values.sort_unstable();
+        values
+    }
+
+    /// The results of a region's ops, and its constants.
+    pub(crate) fn values(&self, region: RegionId) -> impl Iterator<Item = ValueId> {
         let f = self.f;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
         let constants = self.constants.in_region(region).iter();
-        let constants = constants.map(|&(_, id)| f.constant(id).value);
-        let mut values: Vec<ValueId> = results
-            .chain(constants)
-            .filter(|&value| f.value(value).flags & Value::DECLARED != 0)
-            .collect();
-        values.sort_unstable();
-        values
+        results.chain(constants.map(|&(_, id)| f.constant(id).value))
     }
 
     /// Whether a constant was an initializer and an input of a model whose file isn't at hand, before

@@ -42,6 +42,17 @@ pub(super) struct Info<'a> {
     pub(super) ty: TypeId,
 }
 
+impl<'a> Info<'a> {
+    /// A name without a type.
+    pub(super) fn untyped(message: Message<'a>, name: SymbolId) -> Info<'a> {
+        Info {
+            message,
+            name,
+            ty: TypeId::NONE,
+        }
+    }
+}
+
 /// The nodes of a graph, in the order to read them.
 pub(super) enum Nodes<'a> {
     AsWritten {

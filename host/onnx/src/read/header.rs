@@ -12,11 +12,7 @@ use crate::format::wire::{Message, Value};
 impl<'a> Importer<'_, 'a> {
     /// Reads a value info.
     pub(super) fn info(&mut self, message: Message<'a>) -> Result<Info<'a>> {
-        let mut info = Info {
-            message,
-            name: SymbolId::NONE,
-            ty: TypeId::NONE,
-        };
+        let mut info = Info::untyped(message, SymbolId::NONE);
         for field in message.fields() {
             let field = field?;
             match (field.number, field.value) {

@@ -10,16 +10,16 @@ use super::frame::span;
 use super::importer::Importer;
 use super::node::Decoded;
 use super::sort;
-use super::sort::Orders;
 use crate::extras::carry;
 use crate::file::external::Reach;
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
 use crate::format::attribute::Attribute;
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::header::{MAIN, read_metadata, version_of};
 use crate::format::opsets::{Opsets, read_opset};
-use crate::format::schema::{doc, function, model};
+use crate::format::schema::{function, model};
 use crate::format::wire::{Message, Value};
 
 /// Reads a whole file.
@@ -70,7 +70,9 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         }
         names.push(name);
     }
-    module.insert(read_graph(&mut cx, graph, &opsets).map_err(|error| error.inside("graph"))?)?;
+    let main = import(&mut cx, symbols.intern(MAIN), graph, BodyKind::Graph);
+    let main = main.and_then(|main| finish(&cx, main, graph, &opsets, BodyKind::Graph));
+    module.insert(main.map_err(|error| error.inside("graph"))?)?;
     for (index, (&body, &name)) in functions.iter().zip(&names).enumerate() {
         let function = read_function(&mut cx, body, name);
         let part = || format!("functions[{index}] ({})", symbols.text(name));
@@ -86,33 +88,22 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     Ok(module)
 }
 
-/// Reads the main graph.
-fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> Result<Function> {
-    let name = cx.symbols.intern(MAIN);
-    let function = import(
-        cx,
-        name,
-        graph,
-        |importer| importer.open_body(graph),
-        sort::graph,
-    )?;
-    finish(cx, function, graph, opsets, doc::GRAPH[1])
-}
-
-/// Imports a function, again if its nodes have to be sorted first: a name was used that had no
+/// Imports a body, again if its nodes have to be sorted first: a name was used that had no
 /// definition so far.
 fn import<'a>(
     cx: &mut Context<'a>,
     name: SymbolId,
     message: Message<'a>,
-    open: impl Fn(&mut Importer<'_, 'a>) -> Result,
-    sort: impl Fn(Message<'a>) -> Result<Orders>,
+    kind: BodyKind,
 ) -> Result<Function> {
     let mut orders = None;
     loop {
         let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
         let mut importer = Importer::new(cx, function, orders.as_ref());
-        match open(&mut importer).and_then(|()| importer.run()) {
+        match importer
+            .open_body(message, kind)
+            .and_then(|()| importer.run())
+        {
             Ok(()) => return importer.finish(),
             Err(error) => {
                 importer.forget();
@@ -121,7 +112,7 @@ fn import<'a>(
                 }
             }
         }
-        orders = Some(sort(message)?);
+        orders = Some(sort::orders(message, kind)?);
     }
 }
 
@@ -131,13 +122,13 @@ fn finish(
     mut function: Function,
     message: Message<'_>,
     opsets: &Opsets,
-    metadata: u32,
+    kind: BodyKind,
 ) -> Result<Function> {
     for (domain, version) in opsets {
         function.set_opset(cx.symbols.intern(domain), *version);
     }
     if cx.carries {
-        carry::read(&mut function, message, metadata)?;
+        carry::read(&mut function, message, kind.texts()[1])?;
     }
     function.origins_mut().set(Entity::Function, span(message));
     function.seal();
@@ -146,17 +137,8 @@ fn finish(
 
 /// The canonical name of a local function.
 fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
-    let mut parts = [Message::empty(message.at); 3];
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (function::DOMAIN, Value::Bytes(body)) => parts[0] = body,
-            (function::NAME, Value::Bytes(body)) => parts[1] = body,
-            (function::OVERLOAD, Value::Bytes(body)) => parts[2] = body,
-            _ => {}
-        }
-    }
-    cx.op_name(parts)
+    let parts = message.lasts([function::DOMAIN, function::NAME, function::OVERLOAD])?;
+    cx.op_name(parts.map(|part| part.unwrap_or(Message::empty(message.at))))
 }
 
 /// Reads a local function.
@@ -165,13 +147,7 @@ fn read_function<'a>(
     message: Message<'a>,
     name: SymbolId,
 ) -> Result<Function> {
-    let mut function = import(
-        cx,
-        name,
-        message,
-        |importer| importer.open_function(message),
-        sort::function,
-    )?;
+    let mut function = import(cx, name, message, BodyKind::Function)?;
     let mut opsets = Opsets::new();
     for field in message.fields() {
         let field = field?;
@@ -188,7 +164,7 @@ fn read_function<'a>(
             _ => {}
         }
     }
-    finish(cx, function, message, &opsets, doc::FUNCTION[1])
+    finish(cx, function, message, &opsets, BodyKind::Function)
 }
 
 /// An attribute parameter with a default. What isn't a number or a string stays in ONNX's form.

@@ -8,10 +8,13 @@ use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Po
 use super::frame::{Frame, named};
 use super::importer::Importer;
 use crate::extras::kept::Keep;
-use crate::format::attribute::{Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints};
+use crate::format::attribute::{
+    Attribute, MAX_ATTRS, float_bytes, of_kind, put_sparse_value, read_floats, read_ints,
+};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, node};
-use crate::format::wire::{Message, Value, push_fixed32};
+use crate::format::tensor::PLAIN_VALUES;
+use crate::format::wire::{Message, Value};
 use passdock_ir::constant::string_data;
 
 /// An attribute's value with the lists it needs.
@@ -29,13 +32,9 @@ impl<'a> Decoded<'a> {
     pub(super) fn plain(attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
         let mut decoded = Decoded::default();
         match attribute.kind {
-            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
-            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
-            AttrKind::STRINGS => {
-                for body in attribute.bodies() {
-                    decoded.strings.push(body?.bytes);
-                }
-            }
+            AttrKind::INTS => decoded.ints = read_ints(*attribute)?,
+            AttrKind::FLOATS => decoded.floats = read_floats(*attribute)?,
+            AttrKind::STRINGS => decoded.strings = attribute.texts()?,
             _ => {}
         }
         Ok(decoded)
@@ -165,20 +164,17 @@ impl<'a> Importer<'_, 'a> {
 
     fn op(&mut self, frame: &Frame<'a>, name: SymbolId, loc: LocId) -> Result<OpId> {
         let attrs = std::mem::take(&mut self.scratch.attrs);
-        let mut decoded = Vec::new();
-        if !attrs.is_empty() {
-            decoded.reserve(attrs.len());
-            for (index, attribute) in attrs.iter().enumerate() {
-                let done = self.decode(attribute);
-                let place = || named("attribute", index, attribute.message, attr::NAME);
-                decoded.push(done.map_err(|error| error.inside(place()))?);
-            }
+        let mut decoded = Vec::with_capacity(attrs.len());
+        for (index, attribute) in attrs.iter().enumerate() {
+            let done = self.decode(attribute);
+            let place = || named("attribute", index, attribute.message, attr::NAME);
+            decoded.push(done.map_err(|error| error.inside(place()))?);
         }
         let mut new_attrs = Vec::with_capacity(attrs.len());
         let mut graphs = Vec::new();
         for (attribute, decoded) in attrs.iter().zip(&decoded) {
             let name = self.cx.symbols.intern(attribute.name);
-            if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+            if attribute.is_graphs() {
                 for body in attribute.bodies() {
                     graphs.push((name, body?));
                 }
@@ -204,10 +200,7 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(frame.region))?;
-        let regional = |attribute: &Attribute<'_>| {
-            matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS)
-        };
-        if attrs.iter().any(regional) {
+        if attrs.iter().any(|attribute| attribute.is_graphs()) {
             self.attach(op, &attrs, graphs)?;
         }
         drop(new_attrs);
@@ -224,20 +217,14 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result {
         let regions: Vec<RegionId> = self.f.regions_of(op).collect();
         let mut next = 0;
-        for attribute in attrs {
+        for attribute in attrs.iter().filter(|attribute| attribute.is_graphs()) {
             let name = self.cx.symbols.intern(attribute.name);
+            let count = attribute.bodies().count();
             let value = match attribute.kind {
                 AttrKind::REGION => AttrValue::Region(regions[next]),
-                AttrKind::REGIONS => {
-                    let count = attribute.bodies().count();
-                    AttrValue::Regions(&regions[next..next + count])
-                }
-                _ => continue,
+                _ => AttrValue::Regions(&regions[next..next + count]),
             };
-            next += match value {
-                AttrValue::Regions(regions) => regions.len(),
-                _ => 1,
-            };
+            next += count;
             let known = self.f.attr(op, name).map(|attr| attr.kind);
             if known != Some(AttrKind::NONE) {
                 let what = format!("{:?} is there twice, once as a graph", attribute.name);
@@ -316,28 +303,19 @@ impl<'a> Importer<'_, 'a> {
         loc: LocId,
     ) -> Result<bool> {
         let attribute = self.scratch.attrs[0];
-        let value = match (attribute.name, attribute.kind) {
-            ("value", AttrKind::TENSOR) => {
-                let tensor = self.cx.tensor(attribute.body());
-                let place = || named("attribute", 0, attribute.message, attr::NAME);
-                let tensor = tensor.map_err(|error| error.inside(place()))?;
-                let ty = tensor.ty(&mut self.f);
-                self.f.add_constant(ty, tensor.data, frame.region, "")?
-            }
-            (
-                "value_int" | "value_ints" | "value_float" | "value_floats" | "value_string"
-                | "value_strings",
-                kind,
-            ) => {
-                let Some((dtype, dims, bytes)) = plain_value(attribute, kind)? else {
-                    return Ok(false);
-                };
-                let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
-                self.f
-                    .add_constant(ty, ConstantData::inline(bytes), frame.region, "")?
-            }
-            _ => return Ok(false),
+        let (ty, data) = if (attribute.name, attribute.kind) == ("value", AttrKind::TENSOR) {
+            let tensor = self.cx.tensor(attribute.body());
+            let place = || named("attribute", 0, attribute.message, attr::NAME);
+            let tensor = tensor.map_err(|error| error.inside(place()))?;
+            (tensor.ty(&mut self.f), tensor.data)
+        } else if let Some((dtype, len, bytes)) = plain_value(attribute)? {
+            let dim = len.map(|len| Dim::constant(len as i64));
+            let ty = TypeSpec::Tensor(dtype, Some(dim.as_slice()));
+            (self.f.add_type(ty), ConstantData::inline(bytes))
+        } else {
+            return Ok(false);
         };
+        let value = self.f.add_constant(ty, data, frame.region, "")?;
         let id = self.f.value(value).constant;
         self.set_origin(Entity::Constant(id), message);
         frame.waiting.push((id, loc));
@@ -379,50 +357,33 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// Type and bytes of a `Constant`'s plain attribute; `None`: it isn't of the kind its name says.
-type Plain = Option<(DType, Vec<Dim>, Vec<u8>)>;
+/// Element type, length of a list, and bytes of the plain attribute of a `Constant`.
+type Plain = (DType, Option<usize>, Vec<u8>);
 
-fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
-    let list = |len: usize| vec![Dim::constant(len as i64)];
-    Ok(Some(match (attribute.name, kind) {
-        ("value_int", AttrKind::INT) => (
-            DType::I64,
-            Vec::new(),
-            attribute.bits().to_le_bytes().to_vec(),
-        ),
-        ("value_float", AttrKind::FLOAT) => (
-            DType::F32,
-            Vec::new(),
-            (attribute.bits() as u32).to_le_bytes().to_vec(),
-        ),
-        ("value_ints", AttrKind::INTS) => {
-            let mut ints = Vec::new();
-            read_ints(attribute, &mut ints)?;
-            (
-                DType::I64,
-                list(ints.len()),
-                ints.iter().flat_map(|int| int.to_le_bytes()).collect(),
-            )
+/// Reads the plain attribute of a `Constant`; `None`: it isn't one of the kind that its name says.
+fn plain_value(attribute: Attribute<'_>) -> Result<Option<Plain>> {
+    let field = of_kind(attribute.kind).map(|(_, field)| field);
+    let mut known = PLAIN_VALUES.iter();
+    if !known.any(|form| form.0 == attribute.name && Some(form.1) == field) {
+        return Ok(None);
+    }
+    let bits = attribute.bits().to_le_bytes();
+    Ok(Some(match attribute.kind {
+        AttrKind::INT => (DType::I64, None, bits.to_vec()),
+        AttrKind::FLOAT => (DType::F32, None, bits[..4].to_vec()),
+        AttrKind::INTS => {
+            let ints = read_ints(attribute)?;
+            let bytes = ints.iter().flat_map(|int| int.to_le_bytes());
+            (DType::I64, Some(ints.len()), bytes.collect())
         }
-        ("value_floats", AttrKind::FLOATS) => {
-            let mut bytes = Vec::new();
-            for item in attribute.items() {
-                push_fixed32(item?, &mut bytes)?;
-            }
-            (DType::F32, list(bytes.len() / 4), bytes)
+        AttrKind::FLOATS => {
+            let bytes = float_bytes(attribute)?;
+            (DType::F32, Some(bytes.len() / 4), bytes)
         }
-        ("value_string", AttrKind::STRING) => (
-            DType::STRING,
-            Vec::new(),
-            string_data(&[attribute.body().bytes]),
-        ),
-        ("value_strings", AttrKind::STRINGS) => {
-            let texts: Vec<&[u8]> = attribute
-                .bodies()
-                .map(|body| body.map(|body| body.bytes))
-                .collect::<std::result::Result<_, _>>()?;
-            (DType::STRING, list(texts.len()), string_data(&texts))
+        AttrKind::STRING => (DType::STRING, None, string_data(&[attribute.body().bytes])),
+        _ => {
+            let texts = attribute.texts()?;
+            (DType::STRING, Some(texts.len()), string_data(&texts))
         }
-        _ => return Ok(None),
     }))
 }

@@ -1,6 +1,6 @@
 //! The header of a graph: inputs, initializers, declarations. All of it is read before the nodes.
 
-use passdock_abi::{RegionId, SymbolId, TypeId, ValueId};
+use passdock_abi::{RegionId, SymbolId, ValueId};
 use passdock_ir::{Entity, NewPort};
 use rustc_hash::FxHashMap;
 
@@ -8,23 +8,25 @@ use super::context::Context;
 use super::frame::{Frame, Info, Nodes, named};
 use super::importer::{Importer, Work};
 use super::tensor::Tensor;
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::{bodies, name_of, quoted, text};
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
-    /// Opens a graph as the function's body.
-    pub(super) fn open_body(&mut self, message: Message<'a>) -> Result {
+    /// Opens a graph or `FunctionProto` as the function's body.
+    pub(super) fn open_body(&mut self, message: Message<'a>, kind: BodyKind) -> Result {
         let body = self.f.body();
-        let frame = self.open(body, message)?;
+        let frame = match kind {
+            BodyKind::Graph => self.open(body, message)?,
+            BodyKind::Function => self.open_function(body, message)?,
+        };
         self.work.push(Work::Run(frame));
         Ok(())
     }
 
-    /// Opens a `FunctionProto`.
-    pub(super) fn open_function(&mut self, message: Message<'a>) -> Result {
-        let region = self.f.body();
+    fn open_function(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
         let mut frame = self.frame(region, message, function::NODE)?;
         for field in message.fields() {
             let field = field?;
@@ -33,30 +35,18 @@ impl<'a> Importer<'_, 'a> {
             };
             match field.number {
                 function::INPUT => {
-                    let name = self.cx.symbol(body)?;
-                    self.param(
-                        region,
-                        Info {
-                            message: body,
-                            name,
-                            ty: TypeId::NONE,
-                        },
-                    )?;
+                    let info = Info::untyped(body, self.cx.symbol(body)?);
+                    self.param(region, info)?;
                 }
                 function::OUTPUT => {
-                    let name = self.cx.symbol(body)?;
-                    frame.outputs.push(Info {
-                        message: body,
-                        name,
-                        ty: TypeId::NONE,
-                    });
+                    let info = Info::untyped(body, self.cx.symbol(body)?);
+                    frame.outputs.push(info);
                 }
                 function::VALUE_INFO => self.declare(&mut frame, body)?,
                 _ => {}
             }
         }
-        self.work.push(Work::Run(frame));
-        Ok(())
+        Ok(frame)
     }
 
     fn frame(&mut self, region: RegionId, message: Message<'a>, node: u32) -> Result<Frame<'a>> {

@@ -4,14 +4,14 @@
 //! includes what the graphs inside it use from outside, so all graphs are walked together: a use is
 //! an edge in the graph that defines the name, from the node there that contains the use.
 
-use passdock_abi::AttrKind;
 use rustc_hash::FxHashMap;
 
 use crate::format::attribute::Attribute;
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
-use crate::format::schema::{function, graph, node, sparse, tensor, value_info};
-use crate::format::wire::Message;
+use crate::format::schema::{graph, node, sparse, tensor};
+use crate::format::wire::{Message, string_of};
 
 /// The order of the nodes of each graph, by where the graph stands in the file.
 pub(super) type Orders = FxHashMap<u64, Vec<u32>>;
@@ -21,7 +21,7 @@ const NO_NODE: u32 = u32::MAX;
 
 struct Open<'a> {
     message: Message<'a>,
-    outputs: u32,
+    kind: BodyKind,
     nodes: Vec<Message<'a>>,
     /// The index of the node at hand; before the first one, [`NO_NODE`].
     current: u32,
@@ -40,50 +40,31 @@ struct Sorter<'a> {
     orders: Orders,
 }
 
-/// Sorts a graph and those nested in it.
-pub(super) fn graph(message: Message<'_>) -> Result<Orders> {
+/// Sorts a body and the graphs nested in it.
+pub(super) fn orders(message: Message<'_>, kind: BodyKind) -> Result<Orders> {
     let mut sorter = Sorter::default();
-    sorter.open_graph(message)?;
-    sorter.run()
-}
-
-/// Sorts a function's body and the graphs nested in it.
-pub(super) fn function(message: Message<'_>) -> Result<Orders> {
-    let mut sorter = Sorter::default();
-    let inputs = bodies(message, function::INPUT).map(|body| Ok(body?.bytes));
-    let inputs = inputs.collect::<Result<_>>()?;
-    sorter.open(message, function::NODE, function::OUTPUT, inputs)?;
+    sorter.open(message, kind)?;
     sorter.run()
 }
 
 impl<'a> Sorter<'a> {
-    fn open_graph(&mut self, message: Message<'a>) -> Result {
-        let mut defined = Vec::new();
-        for (number, name) in [
-            (graph::INPUT, value_info::NAME),
-            (graph::INITIALIZER, tensor::NAME),
-        ] {
-            for body in bodies(message, number) {
-                defined.extend(last(body?, name)?);
-            }
-        }
-        for body in bodies(message, graph::SPARSE_INITIALIZER) {
-            if let Some(values) = last_body(body?, sparse::VALUES)? {
-                defined.extend(last(values, tensor::NAME)?);
-            }
-        }
-        self.open(message, graph::NODE, graph::OUTPUT, defined)
-    }
-
-    fn open(
-        &mut self,
-        message: Message<'a>,
-        nodes: u32,
-        outputs: u32,
-        mut defined: Vec<&'a [u8]>,
-    ) -> Result {
+    fn open(&mut self, message: Message<'a>, kind: BodyKind) -> Result {
         let depth = self.open.len();
-        let nodes: Vec<Message<'a>> = bodies(message, nodes).collect::<Result<_>>()?;
+        let mut defined = Vec::new();
+        for input in bodies(message, kind.input()) {
+            defined.push(kind.port_name(input?)?);
+        }
+        if kind == BodyKind::Graph {
+            for tensor in bodies(message, graph::INITIALIZER) {
+                defined.push(string_of(tensor?, tensor::NAME)?);
+            }
+            for sparse in bodies(message, graph::SPARSE_INITIALIZER) {
+                if let Some(values) = sparse?.last(sparse::VALUES)? {
+                    defined.push(string_of(values, tensor::NAME)?);
+                }
+            }
+        }
+        let nodes: Vec<Message<'a>> = bodies(message, kind.node()).collect::<Result<_>>()?;
         for name in &defined {
             self.names.entry(name).or_default().push((depth, NO_NODE));
         }
@@ -103,7 +84,7 @@ impl<'a> Sorter<'a> {
         }
         self.open.push(Open {
             message,
-            outputs,
+            kind,
             nodes,
             current: NO_NODE,
             inside: Vec::new(),
@@ -116,7 +97,7 @@ impl<'a> Sorter<'a> {
     fn run(mut self) -> Result<Orders> {
         while let Some(open) = self.open.last_mut() {
             if let Some(inside) = open.inside.pop() {
-                self.open_graph(inside)?;
+                self.open(inside, BodyKind::Graph)?;
                 continue;
             }
             let next = open.current.wrapping_add(1);
@@ -127,7 +108,7 @@ impl<'a> Sorter<'a> {
             };
             for attribute in bodies(node, node::ATTRIBUTE) {
                 let attribute = Attribute::read(attribute?)?;
-                if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+                if attribute.is_graphs() {
                     for body in attribute.bodies() {
                         open.inside.push(body?);
                     }
@@ -156,14 +137,9 @@ impl<'a> Sorter<'a> {
         let Some(open) = self.open.last() else {
             return Ok(());
         };
-        let outputs = bodies(open.message, open.outputs);
-        let names: Vec<&[u8]> = if open.outputs == function::OUTPUT {
-            outputs.map(|body| Ok(body?.bytes)).collect::<Result<_>>()?
-        } else {
-            outputs
-                .map(|body| Ok(last(body?, value_info::NAME)?.unwrap_or_default()))
-                .collect::<Result<_>>()?
-        };
+        let outputs = bodies(open.message, open.kind.output());
+        let names = outputs.map(|output| open.kind.port_name(output?));
+        let names: Vec<&[u8]> = names.collect::<Result<_>>()?;
         names.into_iter().for_each(|name| self.used(name));
         let Some(open) = self.open.pop() else {
             return Ok(());
@@ -180,15 +156,6 @@ impl<'a> Sorter<'a> {
         self.orders.insert(open.message.at, order);
         Ok(())
     }
-}
-
-/// The last length-delimited field of a number.
-fn last_body(message: Message<'_>, number: u32) -> Result<Option<Message<'_>>> {
-    bodies(message, number).last().transpose()
-}
-
-fn last(message: Message<'_>, number: u32) -> Result<Option<&[u8]>> {
-    Ok(last_body(message, number)?.map(|body| body.bytes))
 }
 
 /// Nodes in their order, each after those it needs; an error names a node that needs itself.

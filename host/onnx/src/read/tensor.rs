@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
 use passdock_ir::constant::element_count;
-use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, TypeSpec};
+use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Origin, Payload, TypeSpec};
 
 use super::context::Context;
+use super::frame::span;
 use crate::file::source::Source;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::{name_of, quoted, read_pair};
 use crate::format::schema::tensor;
+use crate::format::tensor::EXTERNAL;
 use crate::format::typed::{decode, records_len, string_len, typed_field};
 use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
@@ -32,18 +34,17 @@ impl Tensor<'_> {
 }
 
 /// Typed data still in its file, decoded when somebody asks for it.
-pub(crate) struct Typed {
-    pub(crate) source: Arc<Source>,
-    /// The offset of the `TensorProto`.
-    pub(crate) at: u64,
-    pub(crate) len: u64,
-    pub(crate) dtype: DType,
-    pub(crate) byte_len: u64,
+struct Typed {
+    source: Arc<Source>,
+    /// The `TensorProto`.
+    origin: Origin,
+    dtype: DType,
+    byte_len: u64,
 }
 
 impl Deferred for Typed {
     fn load(&self) -> std::result::Result<Vec<u8>, String> {
-        let tensor = self.source.message(self.at, self.len);
+        let tensor = self.source.message(self.origin);
         let tensor = tensor.ok_or("The tensor lies outside its file.")?;
         let decoded = decode(tensor, self.dtype, self.byte_len);
         decoded.map_err(|error| {
@@ -82,7 +83,7 @@ impl<'a> Context<'a> {
                 (tensor::NAME, Value::Bytes(body)) => found.name = Some(body),
                 (tensor::RAW_DATA, Value::Bytes(body)) => found.raw = Some(body),
                 (tensor::EXTERNAL_DATA, Value::Bytes(body)) => read_entry(body, &mut found)?,
-                (tensor::DATA_LOCATION, Value::Varint(code)) => found.external = code == 1,
+                (tensor::DATA_LOCATION, Value::Varint(code)) => found.external = code == EXTERNAL,
                 _ => {}
             }
         }
@@ -152,11 +153,9 @@ impl<'a> Context<'a> {
                 None => records_len(message)?,
             }
         };
-        let (at, span) = (message.at, message.len());
         let load = Typed {
             source: self.source.clone(),
-            at,
-            len: span,
+            origin: span(message),
             dtype,
             byte_len: len,
         };

@@ -100,15 +100,12 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
 fn initializer_inputs(message: Message<'_>) -> Result<usize> {
     let mut names = FxHashSet::default();
     for body in bodies(message, graph::INITIALIZER) {
-        if let Some(name) = bodies(body?, tensor::NAME).last() {
-            names.insert(name?.bytes);
-        }
+        names.extend(body?.last(tensor::NAME)?.map(|name| name.bytes));
     }
     let mut count = 0;
     for body in bodies(message, graph::INPUT) {
-        if let Some(name) = bodies(body?, value_info::NAME).last() {
-            count += usize::from(names.contains(name?.bytes));
-        }
+        let name = body?.last(value_info::NAME)?;
+        count += usize::from(name.is_some_and(|name| names.contains(name.bytes)));
     }
     Ok(count)
 }
@@ -119,8 +116,8 @@ fn initializer_inputs(message: Message<'_>) -> Result<usize> {
 /// If the bytes aren't such an attribute.
 pub fn sparse_facts(attribute: &[u8]) -> std::result::Result<SparseFacts, OnnxError> {
     let message = Message::whole(attribute);
-    let value = bodies(message, attr::SPARSE_TENSOR).last();
-    let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))??;
+    let value = message.last(attr::SPARSE_TENSOR)?;
+    let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))?;
     let (mut values, mut indices, mut dims) = (None, 0, Vec::new());
     for field in value.fields() {
         let field = field?;

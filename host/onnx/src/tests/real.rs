@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use passdock_abi::{LocKind, OpId, symbol};
 
 use super::{bytes_of, fresh_bytes_of, main_of};
-use crate::format::wire::{Message, Value, push_fixed32, push_varints};
+use crate::format::wire::{Message, Value, push_fixed, push_varints};
 
 fn models() -> Vec<PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/models");
@@ -96,7 +96,7 @@ pub(super) fn sorted_fields(bytes: &[u8]) -> String {
                 }
                 ("floats", value) => {
                     let mut bytes = Vec::new();
-                    push_fixed32(value, &mut bytes).unwrap();
+                    push_fixed(value, 4, &mut bytes).unwrap();
                     let words = bytes.as_chunks::<4>().0;
                     words
                         .iter()

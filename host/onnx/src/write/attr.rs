@@ -5,12 +5,11 @@ use passdock_ir::{Entity, Function};
 
 use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
 
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
-use crate::format::types::put_type;
-use crate::format::wire::{Message, Value, put_bytes, put_float, put_int};
+use crate::format::types::encode_type;
+use crate::format::wire::{Message, Value, fields_of, put_bytes, put_float, put_int};
 
 /// The ids of the entities in an attribute: those of its list, or `one`.
 fn entity_ids<'a>(f: &'a Function, attr: &Attr, one: &'a [u32; 1]) -> &'a [u32] {
@@ -25,7 +24,6 @@ impl FunctionWriter<'_> {
     /// record and attribute if there is one.
     pub(super) fn attr(
         &mut self,
-        chain: &mut Chain,
         number: u32,
         op: OpId,
         attr: &Attr,
@@ -34,59 +32,56 @@ impl FunctionWriter<'_> {
         if let Some((record, old)) = original
             && self.is_same(attr, old)?
         {
-            self.store.copy(chain, record);
+            self.store.copy(record);
             return Ok(());
         }
         let name = self.f.text(attr.name);
         if attr.kind == AttrKind::OPAQUE {
             self.check_opaque(op, attr)?;
-            let mark = self.store.begin(chain);
-            self.store.bytes(chain, self.f.bytes_in(attr.list));
-            self.store.end(chain, mark, number);
+            self.store.field(number, self.f.bytes_in(attr.list));
             return Ok(());
         }
         let code = self.type_code(attr)?;
-        let mark = self.store.begin(chain);
-        let Some((_, old)) = original else {
-            self.store.field(chain, attr::NAME, name.as_bytes());
-            self.value(chain, op, attr, None)?;
-            self.type_field(chain, code);
-            self.store.end(chain, mark, number);
-            return Ok(());
-        };
+        let old = original.map(|(_, old)| old);
+        let mark = self.store.begin();
+        if old.is_none() {
+            self.store.field(attr::NAME, name.as_bytes());
+        }
         // In old files no type stands; without one, a list of nothing wouldn't be a list.
-        let (mut written, mut typed) = (false, attr.list.len > 0 || !is_list(attr.kind));
-        for field in old.message.fields() {
+        let mut typed = old.is_some() && (attr.list.len > 0 || !is_list(attr.kind));
+        let mut written = false;
+        for field in fields_of(old.map(|old| old.message)) {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, Value::Bytes(_)) => {
-                    self.store.field(chain, attr::NAME, name.as_bytes());
+                    self.store.field(attr::NAME, name.as_bytes());
                 }
                 (attr::TYPE, Value::Varint(_)) => {
                     typed = true;
-                    self.type_field(chain, code);
+                    self.type_field(code);
                 }
                 (attr::REF_ATTR_NAME, Value::Bytes(body))
                     if body.bytes.is_empty() && attr.kind != AttrKind::REFERENCE =>
                 {
-                    self.store.copy(chain, field.record);
+                    self.store.copy(field.record);
                 }
                 (number, value) if number == attr::REF_ATTR_NAME || is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
-                        self.value(chain, op, attr, Some(old))?;
+                        self.value(op, attr, old)?;
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         // Where there was no value, ONNX's default was meant.
-        if !written && !self.is_same(attr, old)? {
-            self.value(chain, op, attr, Some(old))?;
+        let same = old.map(|old| self.is_same(attr, old)).transpose()?;
+        if !written && same != Some(true) {
+            self.value(op, attr, old)?;
         }
         if !typed {
-            self.type_field(chain, code);
+            self.type_field(code);
         }
-        self.store.end(chain, mark, number);
+        self.store.end(mark, number);
         Ok(())
     }
 
@@ -117,10 +112,8 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn type_field(&mut self, chain: &mut Chain, code: u32) {
-        let mut bytes = Vec::new();
-        put_int(&mut bytes, attr::TYPE, code.into());
-        self.store.bytes(chain, &bytes);
+    fn type_field(&mut self, code: u32) {
+        self.store.put(|to| put_int(to, attr::TYPE, code.into()));
     }
 
     fn type_code(&self, attr: &Attr) -> Result<u32> {
@@ -141,106 +134,65 @@ impl FunctionWriter<'_> {
     }
 
     /// Writes the value's records.
-    fn value(
-        &mut self,
-        chain: &mut Chain,
-        op: OpId,
-        attr: &Attr,
-        old: Option<Attribute<'_>>,
-    ) -> Result {
+    fn value(&mut self, op: OpId, attr: &Attr, old: Option<Attribute<'_>>) -> Result {
         let f = self.f;
         let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
         let one = [attr.bits as u32];
         let ids = entity_ids(f, attr, &one);
-        let mut bytes = Vec::new();
         match attr.kind {
-            AttrKind::INT => put_int(&mut bytes, number, attr.bits as i64),
-            AttrKind::FLOAT => put_float(&mut bytes, number, attr.bits as u32),
-            AttrKind::STRING => put_bytes(&mut bytes, number, f.bytes_in(attr.list)),
-            AttrKind::REFERENCE => {
-                put_bytes(
-                    &mut bytes,
-                    number,
-                    f.text(SymbolId(attr.bits as u32)).as_bytes(),
-                );
-            }
-            AttrKind::INTS => {
-                f.ints_in(attr.list)
-                    .iter()
-                    .for_each(|&int| put_int(&mut bytes, number, int));
-            }
-            AttrKind::FLOATS => f
-                .floats_in(attr.list)
-                .iter()
-                .for_each(|float| put_float(&mut bytes, number, float.to_bits())),
-            AttrKind::STRINGS => {
-                f.strings_in(attr.list)
-                    .for_each(|text| put_bytes(&mut bytes, number, text));
-            }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for &id in ids {
-                    self.tensor_value(chain, number, ConstId(id))?;
+                    self.tensor_value(number, ConstId(id))?;
                 }
             }
-            AttrKind::TYPE => {
-                let body = old.map(|old| old.body());
-                self.type_value(chain, number, TypeId(one[0]), body)?;
-            }
-            AttrKind::TYPES => {
-                let mut bodies = old.into_iter().flat_map(|old| old.bodies());
+            AttrKind::TYPE | AttrKind::TYPES => {
+                let old = old.filter(|old| old.kind == attr.kind);
+                let mut bodies = old.into_iter().flat_map(Attribute::bodies);
                 for &id in ids {
                     let body = bodies.next().transpose()?;
-                    self.type_value(chain, number, TypeId(id), body)?;
+                    self.type_value(number, TypeId(id), body)?;
                 }
             }
             AttrKind::REGION | AttrKind::REGIONS => {
                 for &id in ids {
-                    self.region_value(chain, number, op, RegionId(id))?;
+                    self.region_value(number, op, RegionId(id))?;
                 }
             }
-            _ => {}
+            _ => self.store.put(|to| put_plain(to, number, f, attr)),
         }
-        self.store.bytes(chain, &bytes);
         Ok(())
     }
 
-    fn tensor_value(&mut self, chain: &mut Chain, number: u32, id: ConstId) -> Result {
+    fn tensor_value(&mut self, number: u32, id: ConstId) -> Result {
         let entity = Entity::Constant(id);
         if let Some(body) = self.span(entity) {
-            self.store.copy_field(chain, number, body);
+            self.store.copy_field(number, body);
             return Ok(());
         }
-        self.tensor(chain, number, id, None, self.original(entity), Some(entity))
+        self.tensor(number, id, None, self.original(entity), Some(entity))
     }
 
-    fn type_value(
-        &mut self,
-        chain: &mut Chain,
-        number: u32,
-        id: TypeId,
-        old: Option<Message<'_>>,
-    ) -> Result {
-        let mut bytes = Vec::new();
-        put_type(self.f, id, &mut bytes)?;
+    fn type_value(&mut self, number: u32, id: TypeId, old: Option<Message<'_>>) -> Result {
+        let bytes = encode_type(self.f, id)?;
         if let Some(old) = old
             && old.bytes != bytes
             && self.says(old, &bytes)?
         {
-            self.store.copy_field(chain, number, old);
+            self.store.copy_field(number, old);
         } else {
-            self.store.field(chain, number, &bytes);
+            self.store.field(number, &bytes);
         }
         Ok(())
     }
 
-    fn region_value(&mut self, chain: &mut Chain, number: u32, op: OpId, id: RegionId) -> Result {
+    fn region_value(&mut self, number: u32, op: OpId, id: RegionId) -> Result {
         if let Some(&done) = self.done.get(&id) {
-            self.store.message(chain, number, done);
+            self.store.message(number, done);
             return Ok(());
         }
         match self.span(Entity::Region(id)) {
             Some(body) => {
-                self.store.copy_field(chain, number, body);
+                self.store.copy_field(number, body);
                 Ok(())
             }
             None => {
@@ -267,27 +219,12 @@ impl FunctionWriter<'_> {
                 f.text(SymbolId(attr.bits as u32)).as_bytes() == old.body().bytes
                     && attr.stands_for == old.referred
             }
-            AttrKind::INTS => {
-                let mut ints = Vec::new();
-                read_ints(old, &mut ints)?;
-                f.ints_in(attr.list) == ints
-            }
+            AttrKind::INTS => f.ints_in(attr.list) == read_ints(old)?,
             AttrKind::FLOATS => {
-                let mut floats = Vec::new();
-                read_floats(old, &mut floats)?;
-                let bits = |float: &f32| float.to_bits();
-                f.floats_in(attr.list)
-                    .iter()
-                    .map(bits)
-                    .eq(floats.iter().map(bits))
+                let (own, bits) = (f.floats_in(attr.list).iter(), |float: &f32| float.to_bits());
+                own.map(bits).eq(read_floats(old)?.iter().map(bits))
             }
-            AttrKind::STRINGS => {
-                let mut texts = Vec::new();
-                for body in old.bodies() {
-                    texts.push(body?.bytes);
-                }
-                f.strings_in(attr.list).eq(texts)
-            }
+            AttrKind::STRINGS => f.strings_in(attr.list).eq(old.texts()?),
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
                 self.are_originals(origins, old)?
@@ -302,8 +239,7 @@ impl FunctionWriter<'_> {
             AttrKind::TYPE | AttrKind::TYPES => {
                 let mut bodies = old.bodies();
                 for &id in ids {
-                    let mut bytes = Vec::new();
-                    put_type(f, TypeId(id), &mut bytes)?;
+                    let bytes = encode_type(f, TypeId(id))?;
                     match bodies.next().transpose()? {
                         Some(body) if self.says(body, &bytes)? => {}
                         _ => return Ok(false),
@@ -329,5 +265,31 @@ impl FunctionWriter<'_> {
             }
         }
         Ok(bodies.next().is_none())
+    }
+}
+
+/// Appends the records of numbers and strings.
+fn put_plain(to: &mut Vec<u8>, number: u32, f: &Function, attr: &Attr) {
+    match attr.kind {
+        AttrKind::INT => put_int(to, number, attr.bits as i64),
+        AttrKind::FLOAT => put_float(to, number, attr.bits as u32),
+        AttrKind::STRING => put_bytes(to, number, f.bytes_in(attr.list)),
+        AttrKind::REFERENCE => {
+            let name = f.text(SymbolId(attr.bits as u32));
+            put_bytes(to, number, name.as_bytes());
+        }
+        AttrKind::INTS => {
+            let ints = f.ints_in(attr.list).iter();
+            ints.for_each(|&int| put_int(to, number, int));
+        }
+        AttrKind::FLOATS => {
+            let floats = f.floats_in(attr.list).iter();
+            floats.for_each(|float| put_float(to, number, float.to_bits()));
+        }
+        AttrKind::STRINGS => {
+            let texts = f.strings_in(attr.list);
+            texts.for_each(|text| put_bytes(to, number, text));
+        }
+        _ => {}
     }
 }

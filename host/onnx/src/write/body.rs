@@ -9,7 +9,6 @@ use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::imports::Imports;
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::carry::{Carried, Fate};
 use crate::extras::kept::Kept;
@@ -19,7 +18,7 @@ use crate::format::fields::bodies;
 use crate::format::header::newest_opset;
 use crate::format::opsets::put_import;
 use crate::format::schema::{annotation, doc, entry, function, graph, model, node, tensor};
-use crate::format::wire::{Field, Message, Value, fields_of, string_of};
+use crate::format::wire::{Message, Value, fields_of, string_of};
 use crate::layout::constants::is_imported;
 use crate::layout::nodes::Item;
 use crate::layout::sparse::sparse_value;
@@ -27,16 +26,15 @@ use crate::layout::version::function_name;
 
 /// The part of a body that a field is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Node,
     Input,
     Output,
     Info,
     Initializer,
     Sparse,
-    Name,
-    Domain,
-    Overload,
+    /// Name, domain or overload.
+    Text,
     Opset,
     Param,
     Default,
@@ -45,6 +43,9 @@ enum Part {
     /// A field that the IR doesn't know.
     Other,
 }
+
+/// The number of parts.
+const PARTS: usize = Part::Other as usize + 1;
 
 impl Part {
     /// The part that a field holds.
@@ -57,7 +58,7 @@ impl Part {
                 graph::VALUE_INFO => Part::Info,
                 graph::INITIALIZER => Part::Initializer,
                 graph::SPARSE_INITIALIZER => Part::Sparse,
-                graph::NAME => Part::Name,
+                graph::NAME => Part::Text,
                 graph::QUANTIZATION_ANNOTATION => Part::Annotation,
                 number if number == doc::GRAPH[1] => Part::Metadata,
                 _ => Part::Other,
@@ -67,9 +68,7 @@ impl Part {
                 function::INPUT => Part::Input,
                 function::OUTPUT => Part::Output,
                 function::VALUE_INFO => Part::Info,
-                function::NAME => Part::Name,
-                function::DOMAIN => Part::Domain,
-                function::OVERLOAD => Part::Overload,
+                function::NAME | function::DOMAIN | function::OVERLOAD => Part::Text,
                 function::OPSET_IMPORT => Part::Opset,
                 function::ATTRIBUTE => Part::Param,
                 function::ATTRIBUTE_PROTO => Part::Default,
@@ -80,20 +79,22 @@ impl Part {
     }
 }
 
-/// The places of the original's records, by kind.
+/// The places of the original's records, by part.
 #[derive(Default)]
 pub(super) struct Skeleton<'o> {
     pub(super) nodes: Vec<u64>,
     pub(super) inputs: Vec<u64>,
     pub(super) outputs: Vec<u64>,
-    pub(super) initializers: Vec<u64>,
     sparse: Vec<u64>,
-    pub(super) infos: usize,
+    /// Value infos of no value, of which the extras keep all.
+    pub(super) whole_infos: Vec<Message<'o>>,
     metadata: Vec<Message<'o>>,
-    /// The place of the last record of each other field, by number.
-    parts: FxHashMap<u32, u64>,
+    /// The place of the last record of each text, by field number.
+    texts: FxHashMap<u32, u64>,
     /// The initializers that quantization annotations name, which need no other use.
     pub(super) parameters: FxHashSet<&'o [u8]>,
+    /// The number of records of each part.
+    counts: [usize; PARTS],
 }
 
 impl<'o> Skeleton<'o> {
@@ -104,33 +105,26 @@ impl<'o> Skeleton<'o> {
             let Value::Bytes(body) = field.value else {
                 continue;
             };
-            let list = match Part::of(kind, field.number) {
-                Part::Node => &mut skeleton.nodes,
-                Part::Input => &mut skeleton.inputs,
-                Part::Output => &mut skeleton.outputs,
-                Part::Initializer => &mut skeleton.initializers,
-                Part::Sparse => &mut skeleton.sparse,
-                Part::Info => {
-                    skeleton.infos += 1;
+            let part = Part::of(kind, field.number);
+            match part {
+                Part::Node => skeleton.nodes.push(body.at),
+                Part::Input => skeleton.inputs.push(body.at),
+                Part::Output => skeleton.outputs.push(body.at),
+                Part::Sparse => skeleton.sparse.push(body.at),
+                Part::Info if body.is_detached() => {
+                    skeleton.whole_infos.push(body);
                     continue;
                 }
+                Part::Text => _ = skeleton.texts.insert(field.number, body.at),
                 Part::Annotation => {
                     for pair in bodies(body, annotation::PARAMETERS) {
                         skeleton.parameters.insert(string_of(pair?, entry::VALUE)?);
                     }
-                    continue;
                 }
-                Part::Metadata => {
-                    skeleton.metadata.push(body);
-                    continue;
-                }
-                Part::Other => continue,
-                _ => {
-                    skeleton.parts.insert(field.number, body.at);
-                    continue;
-                }
-            };
-            list.push(body.at);
+                Part::Metadata => skeleton.metadata.push(body),
+                _ => {}
+            }
+            skeleton.counts[part as usize] += 1;
         }
         Ok(skeleton)
     }
@@ -142,34 +136,33 @@ pub(super) struct Body<'o> {
     pub(super) kind: BodyKind,
     pub(super) original: Option<Message<'o>>,
     pub(super) skeleton: Skeleton<'o>,
-    pub(super) chain: Chain,
     /// Nodes to write, and how many were.
     pub(super) items: Vec<Item>,
     pub(super) written: usize,
     /// Whether the nodes that the original has are still in its order.
     pub(super) ordered: bool,
-    /// Records seen so far.
-    pub(super) seen: Seen,
-    /// Arguments by where they stood.
-    pub(super) args: FxHashMap<u64, ValueId>,
+    /// The number of records of each part that went by.
+    pub(super) seen: [usize; PARTS],
     /// Whether the outputs are the original's.
     pub(super) same_outputs: bool,
-    /// Constants by where they stood.
+    /// Orders that differ from the IR's.
+    pub(super) kept: Kept<'o>,
+    pub(super) found: Found<'o>,
+}
+
+/// The entities of a body by their places in the original, and those that have none there.
+#[derive(Default)]
+pub(super) struct Found<'o> {
+    pub(super) args: FxHashMap<u64, ValueId>,
     pub(super) initializers: FxHashMap<u64, ConstId>,
     pub(super) new_initializers: Vec<ConstId>,
     pub(super) sparse: FxHashMap<u64, OpId>,
     /// Sparse initializers that stood in no file.
-    pub(super) new_sparse: Vec<OpId>,
-    /// Value infos of no value, of which the extras keep all.
-    pub(super) whole_infos: Vec<Message<'o>>,
-    /// Orders that differ from the IR's.
-    pub(super) kept: Kept<'o>,
-    /// Values whose types are declared and not written yet, by the name in the file.
-    pub(super) declared: FxHashMap<SymbolId, ValueId>,
+    new_sparse: Vec<OpId>,
+    /// Values whose types are declared, by the name in the file; `None`: written already.
+    pub(super) declared: FxHashMap<SymbolId, Option<ValueId>>,
     /// Such values that the file can't know, as another one had their name there.
     pub(super) undeclared: Vec<ValueId>,
-    /// Names of those that were written.
-    pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
     /// The original's inputs that are initializers, with the initializers, before IR version 4.
@@ -178,39 +171,36 @@ pub(super) struct Body<'o> {
     pub(super) params: FxHashSet<SymbolId>,
 }
 
-/// The number of records of each kind that went by.
-#[derive(Default)]
-pub(super) struct Seen {
-    pub(super) nodes: usize,
-    pub(super) inputs: usize,
-    pub(super) outputs: usize,
-    pub(super) initializers: usize,
-    pub(super) infos: usize,
-}
-
 impl<'w> FunctionWriter<'w> {
-    /// Writes the main graph, and the opset imports it needs beside the function's.
-    pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
+    /// Writes the main graph, and the opset import that it needs beside the function's.
+    pub(super) fn graph(mut self) -> Result {
         self.nested()?;
         let original = self.original(Entity::Function);
-        let chain = self.body(self.f.body(), BodyKind::Graph, original)?;
-        Ok((chain, self.own_import(model::OPSET_IMPORT)))
+        let outer = self.store.open();
+        self.body(self.f.body(), BodyKind::Graph, original)?;
+        let graph = self.store.keep(outer);
+        self.own_import(model::OPSET_IMPORT);
+        self.store.message(model::GRAPH, graph);
+        Ok(())
     }
 
     /// Writes a local function.
-    pub(super) fn function(mut self) -> Result<Chain> {
+    pub(super) fn function(mut self) -> Result {
         self.nested()?;
         let original = self.original(Entity::Function);
-        self.body(self.f.body(), BodyKind::Function, original)
+        let mark = self.store.begin();
+        self.body(self.f.body(), BodyKind::Function, original)?;
+        self.store.end(mark, model::FUNCTIONS);
+        Ok(())
     }
 
     /// The import of ONNX's own ops, if nodes of them were added to a function that has none.
-    fn own_import(&self, number: u32) -> Vec<u8> {
-        let mut bytes = Vec::new();
+    fn own_import(&mut self, number: u32) {
         if self.added_nodes && self.f.opset(passdock_abi::symbol::EMPTY).is_none() {
-            put_import(&mut bytes, number, Some(""), newest_opset(self.ir_version));
+            let version = newest_opset(self.ir_version);
+            self.store
+                .put(|to| put_import(to, number, Some(""), version));
         }
-        bytes
     }
 
     /// Writes the regions inside, innermost first.
@@ -224,21 +214,16 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             }
             let original = self.original(Entity::Region(region));
+            let outer = self.store.open();
             let written = self.body(region, BodyKind::Graph, original);
-            let op = self.f.region(region).parent;
-            let written = written.map_err(|error| self.explain(op)(error))?;
-            let id = self.store.keep(written);
+            written.map_err(self.explain(self.f.region(region).parent))?;
+            let id = self.store.keep(outer);
             self.done.insert(region, id);
         }
         Ok(())
     }
 
-    fn body(
-        &mut self,
-        region: RegionId,
-        kind: BodyKind,
-        original: Option<Message<'w>>,
-    ) -> Result<Chain> {
+    fn body(&mut self, region: RegionId, kind: BodyKind, original: Option<Message<'w>>) -> Result {
         let skeleton = Skeleton::of(kind, original)?;
         let no_initializers = kind == BodyKind::Function || self.ir_version < 4;
         let entity = self.entity(region);
@@ -254,99 +239,82 @@ impl<'w> FunctionWriter<'w> {
             region,
             kind,
             original,
-            chain: Chain::default(),
             items,
             written: 0,
             ordered,
-            seen: Seen::default(),
-            args: FxHashMap::default(),
+            seen: [0; PARTS],
             same_outputs: self.are_outputs_same(region, &skeleton.outputs),
-            initializers: FxHashMap::default(),
-            new_initializers: Vec::new(),
-            sparse: FxHashMap::default(),
-            new_sparse: Vec::new(),
-            whole_infos: Vec::new(),
             kept,
-            declared: FxHashMap::default(),
-            undeclared: Vec::new(),
-            declared_here: FxHashSet::default(),
-            defined: None,
-            constant_inputs: FxHashMap::default(),
-            params: FxHashSet::default(),
+            found: Found::default(),
             skeleton,
         };
         self.sort_constants(&mut body, no_initializers);
         self.sort_inputs(&mut body)?;
         self.find_declared(&mut body)?;
-        let numbers = match kind {
-            BodyKind::Graph => doc::GRAPH,
-            BodyKind::Function => doc::FUNCTION,
-        };
         let carries = self.carries && entity == Entity::Function;
         let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
-        let opsets = self.domains.opsets_of(self.f);
         let mut imports = match kind {
             BodyKind::Graph => None,
-            BodyKind::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
+            BodyKind::Function => {
+                let opsets = self.domains.opsets_of(self.f);
+                Some(Imports::new(opsets, original, function::OPSET_IMPORT)?)
+            }
         };
         for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(message) = field.value else {
-                self.store.copy(&mut body.chain, field.record);
+                self.store.copy(field.record);
                 continue;
             };
-            match Part::of(kind, field.number) {
-                Part::Node => self.nodes_at(&mut body, field.record, message.at)?,
-                Part::Input => self.input_at(&mut body, field, message)?,
-                Part::Output => self.output_at(&mut body, field, message)?,
-                Part::Info => self.info_at(&mut body, field, message)?,
-                Part::Initializer => self.initializer_at(&mut body, field, message)?,
-                Part::Sparse => self.sparse_at(&mut body, field, message)?,
+            let part = Part::of(kind, field.number);
+            match (part, &mut imports) {
+                (Part::Node, _) => self.nodes_until(&mut body, Some(field))?,
+                (Part::Input, _) => self.input_at(&mut body, field)?,
+                (Part::Output, _) => self.output_at(&mut body, field)?,
+                (Part::Info, _) if message.is_detached() => {}
+                (Part::Info, _) => self.info_at(&mut body, field)?,
+                (Part::Initializer, _) => self.initializer_at(&mut body, field)?,
+                (Part::Sparse, _) => self.sparse_at(&mut body, field)?,
                 // Of a text that stands there twice the last one counts.
-                Part::Name | Part::Domain | Part::Overload
-                    if body.skeleton.parts[&field.number] != message.at =>
-                {
-                    self.store.copy(&mut body.chain, field.record);
+                (Part::Text, _) if body.skeleton.texts[&field.number] == message.at => {
+                    match self.header_text(&body, field.number)? {
+                        Some(text) if !(text.is_empty() && message.bytes == b"ai.onnx") => {
+                            self.store.text(field, &text);
+                        }
+                        _ => self.store.copy(field.record),
+                    }
                 }
-                Part::Name | Part::Domain | Part::Overload => {
-                    let text = self.header_text(&body, field.number)?;
-                    self.header(&mut body.chain, field, message, text.as_deref());
-                }
-                Part::Opset => match imports.as_mut().and_then(Imports::next) {
-                    Some(bytes) => self.store.bytes(&mut body.chain, &bytes),
-                    None => self.store.copy(&mut body.chain, field.record),
-                },
-                Part::Param => self.param_at(&mut body, field, message),
-                Part::Default => self.default_at(&mut body, field, message)?,
-                Part::Metadata => match carried.at(message)? {
-                    Fate::Stays => self.store.copy(&mut body.chain, field.record),
-                    Fate::Becomes(pair) => self.store.field(&mut body.chain, field.number, &pair),
+                (Part::Opset, Some(imports)) => imports.at(field.record, self.store),
+                (Part::Param, _) => self.param_at(&mut body, field),
+                (Part::Default, _) => self.default_at(&mut body, field)?,
+                (Part::Metadata, _) => match carried.at(message)? {
+                    Fate::Stays => self.store.copy(field.record),
+                    Fate::Becomes(pair) => self.store.field(field.number, &pair),
                     Fate::Goes => {}
                 },
-                Part::Annotation | Part::Other => self.store.copy(&mut body.chain, field.record),
+                _ => self.store.copy(field.record),
+            }
+            let seen = &mut body.seen[part as usize];
+            *seen += 1;
+            if *seen == body.skeleton.counts[part as usize] && part != Part::Output {
+                self.rest(&mut body, part)?;
             }
         }
         self.what_has_no_record(&mut body)?;
         if let Some(mut imports) = imports {
-            self.store.bytes(&mut body.chain, &imports.rest());
-            let import = self.own_import(function::OPSET_IMPORT);
-            self.store.bytes(&mut body.chain, &import);
+            imports.rest(self.store);
+            self.own_import(function::OPSET_IMPORT);
         }
-        self.function_texts(&mut body, entity, numbers, carried);
-        Ok(body.chain)
+        self.function_texts(&mut body, entity, carried);
+        Ok(())
     }
 
     /// Documentation and metadata, which attributes of the function are too.
-    fn function_texts(
-        &mut self,
-        body: &mut Body<'_>,
-        entity: Entity,
-        [doc, metadata]: [u32; 2],
-        carried: Carried<'_>,
-    ) {
+    fn function_texts(&mut self, body: &mut Body<'_>, entity: Entity, carried: Carried<'_>) {
+        let [doc, metadata] = body.kind.texts();
         let extras = self.f.origins().extras(entity);
         if let Some(text) = extras.and_then(|extras| extras.doc.as_deref()) {
-            self.store.field(&mut body.chain, doc, text.as_bytes());
+            self.store.field(doc, text.as_bytes());
         }
         let pairs = extras.iter().flat_map(|extras| &extras.metadata);
         let pairs = pairs.filter(|(key, _)| !carried.has(key));
@@ -356,7 +324,7 @@ impl<'w> FunctionWriter<'w> {
         pairs.extend(carried.rest());
         body.kept.reorder(metadata, &mut pairs);
         for (key, value) in pairs {
-            self.store.pair(&mut body.chain, metadata, &key, &value);
+            self.store.pair(metadata, &key, &value);
         }
     }
 
@@ -369,41 +337,47 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Writes everything whose kind has no record in the original.
+    /// Writes the records of a part that the original doesn't have, behind the last that it has.
+    fn rest(&mut self, body: &mut Body<'w>, part: Part) -> Result {
+        match part {
+            Part::Node => {
+                self.nodes_until(body, None)?;
+                self.copies(body);
+                Ok(())
+            }
+            Part::Input => self.inputs(body),
+            Part::Output => self.outputs(body),
+            Part::Initializer => self.initializers(body),
+            Part::Info => self.infos(body),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes everything whose part has no record in the original.
     fn what_has_no_record(&mut self, body: &mut Body<'w>) -> Result {
         let numbers: &[u32] = match body.kind {
             BodyKind::Graph => &[graph::NAME],
             BodyKind::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
         };
-        for &number in numbers
-            .iter()
-            .filter(|number| !body.skeleton.parts.contains_key(number))
-        {
+        let missing = numbers.iter().copied();
+        for number in missing.filter(|number| !body.skeleton.texts.contains_key(number)) {
             if let Some(text) = self.header_text(body, number)?
                 && !text.is_empty()
             {
-                self.store.field(&mut body.chain, number, text.as_bytes());
+                self.store.field(number, text.as_bytes());
             }
         }
-        if body.skeleton.nodes.is_empty() {
-            self.nodes_until(body, None)?;
-            self.copies(body);
+        for part in [Part::Node, Part::Input, Part::Output, Part::Initializer] {
+            if body.skeleton.counts[part as usize] == 0 {
+                self.rest(body, part)?;
+            }
         }
-        if body.skeleton.inputs.is_empty() {
-            self.inputs(body)?;
-        }
-        if body.skeleton.outputs.is_empty() {
-            self.outputs(body)?;
-        }
-        if body.skeleton.initializers.is_empty() {
-            self.initializers(body)?;
-        }
-        for op in std::mem::take(&mut body.new_sparse) {
+        for op in std::mem::take(&mut body.found.new_sparse) {
             if let Some(value) = sparse_value(self.f, op) {
-                self.sparse_initializer(body, op, value)?;
+                self.sparse_initializer(op, value)?;
             }
         }
-        if body.skeleton.infos == body.whole_infos.len() {
+        if body.skeleton.counts[Part::Info as usize] == 0 {
             self.infos(body)?;
         }
         if body.kind == BodyKind::Function {
@@ -417,14 +391,14 @@ impl<'w> FunctionWriter<'w> {
         for id in self.layout.initializers(body.region) {
             let record = self.f.constant(id);
             if let Some(span) = self.span(Entity::Constant(id)) {
-                body.initializers.insert(span.at, id);
+                body.found.initializers.insert(span.at, id);
             } else if !self.layout.is_own_value(record.value)
                 || self.layout.is_old_initializer(id)
                 || self.f.origins().get(Entity::Constant(id)).is_some()
                 || (!no_initializers
                     && (is_imported(self.f, id) || self.f.value(record.value).use_count > 0))
             {
-                body.new_initializers.push(id);
+                body.found.new_initializers.push(id);
             }
         }
         if self.layout.sparse.is_empty() {
@@ -432,8 +406,8 @@ impl<'w> FunctionWriter<'w> {
         }
         for op in self.f.ops_in(body.region) {
             match self.layout.sparse.get(&op) {
-                Some(0) => body.new_sparse.push(op),
-                Some(&at) => _ = body.sparse.insert(at, op),
+                Some(0) => body.found.new_sparse.push(op),
+                Some(&at) => _ = body.found.sparse.insert(at, op),
                 None => {}
             }
         }
@@ -461,18 +435,19 @@ impl<'w> FunctionWriter<'w> {
         for value in self.layout.declared(body.region) {
             match self.name_in_file(value)? {
                 // One that came from another graph may have had the name there.
-                Some(name) if !body.declared.contains_key(&name) => {
-                    body.declared.insert(name, value);
+                Some(name) if !body.found.declared.contains_key(&name) => {
+                    body.found.declared.insert(name, Some(value));
                 }
-                _ => body.undeclared.push(value),
+                _ => body.found.undeclared.push(value),
             }
         }
         // What replaces a value of the file takes its declaration over.
-        let declared = &mut body.declared;
-        body.undeclared
+        let declared = &mut body.found.declared;
+        body.found
+            .undeclared
             .retain(|&value| match declared.entry(self.plan.name(value)) {
                 Entry::Vacant(free) => {
-                    free.insert(value);
+                    free.insert(Some(value));
                     false
                 }
                 Entry::Occupied(_) => true,
@@ -529,13 +504,5 @@ impl<'w> FunctionWriter<'w> {
             function::DOMAIN => domain.unwrap_or_default().into_owned(),
             _ => overload.into_owned(),
         }))
-    }
-
-    fn header(&mut self, chain: &mut Chain, field: Field<'_>, old: Message<'_>, new: Option<&str>) {
-        let alias = old.bytes == b"ai.onnx" && new == Some("");
-        match new.filter(|_| !alias) {
-            Some(new) => self.store.text(chain, field, new),
-            None => self.store.copy(chain, field.record),
-        }
     }
 }

@@ -54,15 +54,12 @@ impl DataFile {
                     return Ok(false);
                 }
                 let mut here: FxHashMap<&str, bool> = FxHashMap::default();
-                Ok(parts.iter().all(|(at, data)| match data.payload() {
-                    Payload::External { source, offset, .. } => {
-                        let same = || Path::new(source.name()).canonicalize().ok();
-                        offset == at
-                            && *here
-                                .entry(source.name())
-                                .or_insert_with(|| same().as_ref() == Some(&path))
-                    }
-                    _ => false,
+                Ok(parts.iter().all(|(at, data)| {
+                    data.external().is_some_and(|(source, offset, _)| {
+                        let own = || Path::new(source.name()).canonicalize();
+                        let is_here = || own().is_ok_and(|own| own == path);
+                        offset == *at && *here.entry(source.name()).or_insert_with(is_here)
+                    })
                 }))
             }
         }

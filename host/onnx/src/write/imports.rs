@@ -4,11 +4,13 @@ use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::rope::Store;
 use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
 use crate::format::header::MAIN;
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::opset;
-use crate::format::wire::{Message, Value, fields_of};
+use crate::format::wire::Message;
 use crate::layout::version::is_made;
 
 /// The opset imports that the functions of a module need beside those they declare. A call needs an
@@ -135,8 +137,8 @@ fn version_of(module: &Module, domain: &str) -> i64 {
 }
 
 /// Opset imports: the file's records as long as they say what the function does.
-pub(super) struct Imports<'o> {
-    opsets: &'o Opsets,
+pub(super) struct Imports {
+    opsets: Opsets,
     number: u32,
     same: bool,
     done: bool,
@@ -144,31 +146,18 @@ pub(super) struct Imports<'o> {
     own: Option<&'static str>,
 }
 
-impl<'o> Imports<'o> {
+impl Imports {
     pub(super) fn new(
-        opsets: &'o Opsets,
+        opsets: Opsets,
         template: Option<Message<'_>>,
         number: u32,
-    ) -> Result<Imports<'o>> {
+    ) -> Result<Imports> {
         let mut old = Opsets::new();
         let mut own = Some("");
-        for field in fields_of(template) {
-            let field = field?;
-            let Value::Bytes(body) = field.value else {
-                continue;
-            };
-            if field.number != number {
-                continue;
-            }
+        for body in bodies(template, number) {
+            let body = body?;
             read_opset(body, &mut old)?;
-            let mut domain = None;
-            for field in body.fields() {
-                let field = field?;
-                if let (opset::DOMAIN, Value::Bytes(text)) = (field.number, field.value) {
-                    domain = Some(text.bytes);
-                }
-            }
-            match domain {
+            match body.last(opset::DOMAIN)?.map(|domain| domain.bytes) {
                 None => own = None,
                 Some(b"") => own = Some(""),
                 Some(b"ai.onnx") => own = Some("ai.onnx"),
@@ -181,35 +170,34 @@ impl<'o> Imports<'o> {
                 opsets.len()
             )));
         }
-        let same = old == *opsets;
         Ok(Imports {
+            same: old == opsets,
             opsets,
             number,
-            same,
             done: false,
             own,
         })
     }
 
-    /// The bytes for the next record; `None`: the record itself.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
-        (!self.same).then(|| self.rest())
+    /// Writes the imports for a record of them.
+    pub(super) fn at(&mut self, record: Message<'_>, store: &mut Store) {
+        match self.same {
+            true => store.copy(record),
+            false => self.rest(store),
+        }
     }
 
-    /// The bytes for imports that weren't written yet.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+    /// Writes the imports unless they are there already.
+    pub(super) fn rest(&mut self, store: &mut Store) {
         if std::mem::replace(&mut self.done, true) || self.same {
-            return bytes;
+            return;
         }
-        for (domain, version) in self.opsets {
-            let domain = if domain.is_empty() {
-                self.own
-            } else {
-                Some(domain.as_str())
+        for (domain, version) in &self.opsets {
+            let domain = match domain.as_str() {
+                "" => self.own,
+                domain => Some(domain),
             };
-            put_import(&mut bytes, self.number, domain, *version);
+            store.put(|to| put_import(to, self.number, domain, *version));
         }
-        bytes
     }
 }

@@ -2,15 +2,13 @@
 
 use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
-use rustc_hash::FxHashMap;
 
 use super::body::Body;
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::error::Result;
 use crate::format::schema::{doc, graph, value_info};
-use crate::format::types::{put_type, read_type};
+use crate::format::types::{encode_type, read_type};
 use crate::format::wire::{Field, Message, Value, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
@@ -18,114 +16,85 @@ impl<'w> FunctionWriter<'w> {
     /// documentation and metadata are its. Without a type the original keeps its own.
     pub(super) fn info(
         &mut self,
-        chain: &mut Chain,
         number: u32,
         name: &str,
         ty: TypeId,
         original: Option<Message<'_>>,
         entity: Option<Entity>,
     ) -> Result {
-        let mut encoded = Vec::new();
-        if ty.is_some() {
-            put_type(self.f, ty, &mut encoded)?;
-        }
+        let encoded = encode_type(self.f, ty)?;
         let (mut named, mut typed) = (false, encoded.is_empty());
-        let mark = self.store.begin(chain);
+        let mark = self.store.begin();
         for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value) {
                 (value_info::NAME, Value::Bytes(_)) => {
                     named = true;
-                    self.store.text(chain, field, name);
+                    self.store.text(field, name);
                 }
                 (value_info::TYPE, Value::Bytes(body)) => {
                     typed = true;
                     let plain = body.bytes == encoded;
                     if ty.is_none() || plain || self.says(body, &encoded)? {
-                        self.store.copy(chain, field.record);
+                        self.store.copy(field.record);
                     } else if !encoded.is_empty() {
-                        self.store.field(chain, value_info::TYPE, &encoded);
+                        self.store.field(value_info::TYPE, &encoded);
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         if !named && !name.is_empty() {
-            self.store.field(chain, value_info::NAME, name.as_bytes());
+            self.store.field(value_info::NAME, name.as_bytes());
         }
         if !typed {
-            self.store.field(chain, value_info::TYPE, &encoded);
+            self.store.field(value_info::TYPE, &encoded);
         }
         if let Some(entity) = entity {
-            self.texts(chain, entity, doc::VALUE_INFO);
+            self.texts(entity, doc::VALUE_INFO);
         }
-        self.store.end(chain, mark, number);
+        self.store.end(mark, number);
         Ok(())
     }
 
     /// Whether a type of the file says what an encoded one does, in other words or with more.
     pub(super) fn says(&mut self, body: Message<'_>, encoded: &[u8]) -> Result<bool> {
         let id = read_type(&mut self.types, body)?;
-        let mut plain = Vec::new();
-        put_type(&self.types, id, &mut plain)?;
-        Ok(plain == encoded)
+        Ok(encode_type(&self.types, id)? == encoded)
     }
 
     /// Writes the value info for a record: the declaration of a live value, or of one that never
     /// was there.
-    pub(super) fn info_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        body.seen.infos += 1;
-        if message.is_detached() {
-            body.whole_infos.push(message);
-            return Ok(());
-        }
+    pub(super) fn info_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        let message = field.body();
         let name = string_of(message, value_info::NAME)?;
         let symbol = std::str::from_utf8(name)
             .ok()
             .and_then(|name| self.f.symbols().find(name));
-        match symbol.and_then(|symbol| body.declared.remove(&symbol)) {
-            Some(value) => {
-                let record = *self.f.value(value);
-                let name = self.name(value);
-                body.declared_here.extend(symbol);
-                self.info(
-                    &mut body.chain,
-                    body.kind.info(),
-                    name,
-                    record.ty,
-                    Some(message),
-                    None,
-                )?;
+        let declared = symbol.and_then(|symbol| body.found.declared.get_mut(&symbol));
+        match declared.map(Option::take) {
+            Some(Some(value)) => {
+                let (name, ty) = (self.name(value), self.f.value(value).ty);
+                self.info(body.kind.info(), name, ty, Some(message), None)?;
             }
             // Said a second time.
-            None if symbol.is_some_and(|symbol| body.declared_here.contains(&symbol)) => {
-                self.store.copy(&mut body.chain, field.record);
-            }
+            Some(None) => self.store.copy(field.record),
             None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
-                self.store.copy(&mut body.chain, field.record);
+                self.store.copy(field.record);
             }
             None => {}
-        }
-        if body.seen.infos == body.skeleton.infos {
-            self.infos(body)?;
         }
         Ok(())
     }
 
     /// Whether the original's graph defined a name.
     fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
-        if body.defined.is_none() {
-            let names = body
-                .original
-                .map(|original| body.kind.defined_names(original));
-            body.defined = Some(names.transpose()?.unwrap_or_default());
+        if body.found.defined.is_none() {
+            let original = body.original;
+            let names = original.map(|original| body.kind.defined_names(original));
+            body.found.defined = names.transpose()?;
         }
-        let names = body.defined.as_ref();
+        let names = body.found.defined.as_ref();
         Ok(names.is_some_and(|names| names.contains(name)))
     }
 
@@ -143,23 +112,19 @@ impl<'w> FunctionWriter<'w> {
 
     /// Declarations that the original doesn't have.
     pub(super) fn infos(&mut self, body: &mut Body<'w>) -> Result {
-        let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
-        let mut values: Vec<ValueId> = declared.into_values().collect();
-        values.append(&mut body.undeclared);
+        let declared = body.found.declared.drain();
+        let mut values: Vec<ValueId> = declared.filter_map(|(_, value)| value).collect();
+        values.append(&mut body.found.undeclared);
         values.sort_unstable();
-        let whole = std::mem::take(&mut body.whole_infos);
-        let mut infos: Vec<std::result::Result<ValueId, Message<'w>>> = values
-            .into_iter()
-            .map(Ok)
-            .chain(whole.into_iter().map(Err))
-            .collect();
+        let whole = body.skeleton.whole_infos.drain(..).map(Err);
+        let mut infos: Vec<_> = values.into_iter().map(Ok).chain(whole).collect();
         body.kept.reorder(graph::VALUE_INFO, &mut infos);
         let number = body.kind.info();
         for info in infos {
             let value = match info {
                 Ok(value) => value,
                 Err(whole) => {
-                    self.store.copy_field(&mut body.chain, number, whole);
+                    self.store.copy_field(number, whole);
                     continue;
                 }
             };
@@ -167,7 +132,7 @@ impl<'w> FunctionWriter<'w> {
             let entity = Entity::Value(value);
             let original = Kept::of_entity(self.f, entity).hollow;
             if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
-                self.info(&mut body.chain, number, name, ty, original, Some(entity))?;
+                self.info(number, name, ty, original, Some(entity))?;
             }
         }
         Ok(())

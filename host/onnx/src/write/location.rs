@@ -6,7 +6,6 @@ use passdock_abi::{LocId, LocKind, Op, OpId, RegionId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::format::error::Result;
 use crate::format::schema::{doc, entry, node};
@@ -124,15 +123,14 @@ impl<'w> FunctionWriter<'w> {
 
     /// Writes the metadata that says what an op was merged from; `known` are sources that the node's
     /// metadata named before.
-    pub(super) fn put_sources(&mut self, chain: &mut Chain, known: &[&str], sources: &[&str]) {
+    pub(super) fn put_sources(&mut self, known: &[&str], sources: &[&str]) {
         if sources.is_empty() {
             return;
         }
         let mut seen = FxHashSet::default();
         let all = known.iter().chain(sources).copied();
         let all: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
-        self.store
-            .pair(chain, doc::NODE[1], MERGED_FROM, all.join("\n"));
+        self.store.pair(doc::NODE[1], MERGED_FROM, all.join("\n"));
     }
 }
 

@@ -24,18 +24,15 @@ mod writer;
 
 use passdock_ir::Module;
 
-use imports::Domains;
 use options::{ExternalData, WriteOptions};
 use output::Output;
 use placement::Placement;
 use writer::Writer;
 
 use crate::detach::detach;
-use crate::extras::carry::SINCE;
 use crate::file::model::ModelFile;
 use crate::format::error::{OnnxError, Result};
 use crate::format::header::{MAIN, ir_version};
-use crate::layout::version::final_version;
 
 /// The largest size of a protobuf message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;
@@ -83,14 +80,10 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
         Some(main) => Placement::new(module, main, &options, ir_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer::new(module, source.clone());
-    writer.carries = final_version(module) >= SINCE;
-    writer.domains = Domains::of(module);
-    writer.homes = placement.homes;
-    let root = writer.model()?;
+    let mut writer = Writer::new(module, source.clone(), placement.homes);
+    writer.model()?;
     Ok(Output {
         store: writer.store,
-        root,
         source,
         files: placement.files,
     })

@@ -7,7 +7,6 @@ use passdock_ir::{Entity, OpName, name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::location::named_sources;
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::format::attribute::{Attribute, MAX_ATTRS};
 use crate::format::error::{OnnxError, Result};
@@ -16,13 +15,7 @@ use crate::format::wire::{Message, Value, fields_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes an op as field `number`, over the original node if there is one.
-    pub(super) fn node(
-        &mut self,
-        chain: &mut Chain,
-        number: u32,
-        op: OpId,
-        original: Option<Message<'_>>,
-    ) -> Result {
+    pub(super) fn node(&mut self, number: u32, op: OpId, original: Option<Message<'_>>) -> Result {
         let f = self.f;
         let record = *f.op(op);
         let text = f.text(record.name);
@@ -36,11 +29,8 @@ impl<'w> FunctionWriter<'w> {
             let what = format!("ONNX has no op `{text}`; lower or remove it before exporting");
             return Err(OnnxError::new(what));
         };
-        let inputs: Vec<&str> = f
-            .operands(op)
-            .iter()
-            .map(|slot| self.name(slot.value))
-            .collect();
+        let operands = f.operands(op).iter();
+        let inputs: Vec<&str> = operands.map(|slot| self.name(slot.value)).collect();
         let outputs: Vec<&str> = f.results(op).map(|value| self.result_name(value)).collect();
         let attrs = self.attrs_of(op)?;
         let attrs = &*attrs;
@@ -48,10 +38,7 @@ impl<'w> FunctionWriter<'w> {
         for (at, attr) in attrs.iter().enumerate() {
             by_name.insert(f.text(attr.name), (at, false));
         }
-        let same = match original {
-            Some(original) => Same::of(original, &inputs, &outputs, &domain)?,
-            None => Same::default(),
-        };
+        let same = Same::of(original, &inputs, &outputs, &domain)?;
         let sources = self.sources(op);
         let node_name = self.node_name(op);
         let text_of = |number| match number {
@@ -63,40 +50,40 @@ impl<'w> FunctionWriter<'w> {
         let mut known = Vec::new();
         // Written once, whatever the number of their records.
         let (mut inputs_done, mut outputs_done, mut attrs_seen) = (same.inputs, same.outputs, 0);
-        let mark = self.store.begin(chain);
+        let mark = self.store.begin();
         for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
-                self.store.copy(chain, field.record);
+                self.store.copy(field.record);
                 continue;
             };
             match field.number {
-                node::INPUT if same.inputs => self.store.copy(chain, field.record),
-                node::INPUT => self.names(chain, node::INPUT, &inputs, &mut inputs_done),
-                node::OUTPUT if same.outputs => self.store.copy(chain, field.record),
-                node::OUTPUT => self.names(chain, node::OUTPUT, &outputs, &mut outputs_done),
+                node::INPUT if same.inputs => self.store.copy(field.record),
+                node::INPUT => self.names(node::INPUT, &inputs, &mut inputs_done),
+                node::OUTPUT if same.outputs => self.store.copy(field.record),
+                node::OUTPUT => self.names(node::OUTPUT, &outputs, &mut outputs_done),
                 node::ATTRIBUTE => {
                     let attribute = Attribute::read(body)?;
                     match by_name.get_mut(attribute.name) {
                         // Only the first of a name is the IR's.
-                        Some((_, true)) => self.store.copy(chain, field.record),
+                        Some((_, true)) => self.store.copy(field.record),
                         Some((at, seen)) => {
                             *seen = true;
                             let old = Some((field.record, attribute));
                             let old = old.filter(|_| !is_placeholder(body));
-                            self.attr(chain, node::ATTRIBUTE, op, &attrs[*at], old)?;
+                            self.attr(node::ATTRIBUTE, op, &attrs[*at], old)?;
                         }
                         None => {}
                     }
                     attrs_seen += 1;
                     if attrs_seen == same.attrs {
-                        self.new_attrs(chain, op, attrs, &mut by_name)?;
+                        self.new_attrs(op, attrs, &mut by_name)?;
                     }
                 }
                 number if number == doc::NODE[1] && !sources.is_empty() => {
                     match named_sources(body)? {
                         Some(names) => known.extend(names),
-                        None => self.store.copy(chain, field.record),
+                        None => self.store.copy(field.record),
                     }
                 }
                 number @ (node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD) => {
@@ -104,31 +91,31 @@ impl<'w> FunctionWriter<'w> {
                     let last = same.last[number as usize] == body.at;
                     match text_of(number) {
                         Some(text) if last && !(number == node::DOMAIN && same.domain) => {
-                            self.store.text(chain, field, text);
+                            self.store.text(field, text);
                         }
-                        Some(_) => self.store.copy(chain, field.record),
+                        Some(_) => self.store.copy(field.record),
                         None => {}
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
-        self.names(chain, node::INPUT, &inputs, &mut inputs_done);
-        self.names(chain, node::OUTPUT, &outputs, &mut outputs_done);
+        self.names(node::INPUT, &inputs, &mut inputs_done);
+        self.names(node::OUTPUT, &outputs, &mut outputs_done);
         for number in [node::NAME, node::OP_TYPE, node::DOMAIN, node::OVERLOAD] {
             if same.last[number as usize] == 0
                 && let Some(text) = text_of(number)
                 && (number == node::NAME || !text.is_empty())
             {
-                self.store.field(chain, number, text.as_bytes());
+                self.store.field(number, text.as_bytes());
             }
         }
         if same.attrs == 0 {
-            self.new_attrs(chain, op, attrs, &mut by_name)?;
+            self.new_attrs(op, attrs, &mut by_name)?;
         }
-        self.texts(chain, Entity::Op(op), doc::NODE);
-        self.put_sources(chain, &known, &sources);
-        self.store.end(chain, mark, number);
+        self.texts(Entity::Op(op), doc::NODE);
+        self.put_sources(&known, &sources);
+        self.store.end(mark, number);
         Ok(())
     }
 
@@ -182,7 +169,6 @@ impl<'w> FunctionWriter<'w> {
     /// Attributes that the original doesn't have.
     fn new_attrs(
         &mut self,
-        chain: &mut Chain,
         op: OpId,
         attrs: &[Attr],
         by_name: &mut FxHashMap<&str, (usize, bool)>,
@@ -192,7 +178,7 @@ impl<'w> FunctionWriter<'w> {
                 .get_mut(self.f.text(attr.name))
                 .map(|entry| &mut entry.1);
             if seen.is_none_or(|seen| !std::mem::replace(seen, true)) {
-                self.attr(chain, node::ATTRIBUTE, op, attr, None)?;
+                self.attr(node::ATTRIBUTE, op, attr, None)?;
             }
         }
         Ok(())
@@ -206,22 +192,22 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// A repeated string, once.
-    fn names(&mut self, chain: &mut Chain, number: u32, names: &[&str], done: &mut bool) {
+    fn names(&mut self, number: u32, names: &[&str], done: &mut bool) {
         if !std::mem::replace(done, true) {
             names
                 .iter()
-                .for_each(|text| self.store.field(chain, number, text.as_bytes()));
+                .for_each(|text| self.store.field(number, text.as_bytes()));
         }
     }
 
     /// An `Identity` that gives an output its name.
-    pub(super) fn identity(&mut self, chain: &mut Chain, number: u32, from: &str, to: &str) {
+    pub(super) fn identity(&mut self, number: u32, from: &str, to: &str) {
         self.added_nodes = true;
-        let mark = self.store.begin(chain);
-        self.store.field(chain, node::INPUT, from.as_bytes());
-        self.store.field(chain, node::OUTPUT, to.as_bytes());
-        self.store.field(chain, node::OP_TYPE, b"Identity");
-        self.store.end(chain, mark, number);
+        let mark = self.store.begin();
+        self.store.field(node::INPUT, from.as_bytes());
+        self.store.field(node::OUTPUT, to.as_bytes());
+        self.store.field(node::OP_TYPE, b"Identity");
+        self.store.end(mark, number);
     }
 }
 
@@ -247,14 +233,19 @@ struct Same {
 }
 
 impl Same {
-    fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
+    fn of(
+        original: Option<Message<'_>>,
+        inputs: &[&str],
+        outputs: &[&str],
+        domain: &str,
+    ) -> Result<Same> {
         let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
         let mut same = Same {
             inputs: true,
             outputs: true,
             ..Same::default()
         };
-        for field in original.fields() {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;

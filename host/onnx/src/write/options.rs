@@ -1,5 +1,7 @@
 //! Options for writing.
 
+use serde::{Deserialize, Serialize};
+
 /// Options for writing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions<'a> {
@@ -24,14 +26,15 @@ pub struct Moved {
     pub to: String,
 }
 
-/// The place for the data of initializers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The place for the data of a model's initializers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ExternalData {
-    /// Its present place; new data goes to a data file if the model has such files, or is too
-    /// large.
+    /// The place where it is: data in other files goes with the model. New data goes to a data file
+    /// (`OUT.data`) if the model has such files, or would outgrow the 2 GiB of its format.
     #[default]
     Keep,
-    /// One data file for all but small data.
+    /// One data file (`OUT.data`) for all but the small, without what nobody uses.
     All,
     /// The model file.
     None,

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use passdock_ir::ByteSource;
 
 use super::data_file::{DataFile, copy_data, write_data};
-use super::rope::{Chain, Piece, PieceSource, Store};
+use super::rope::{Piece, PieceSource, Store};
 use crate::file::source::Source;
 
 /// An encoded module, ready to be written.
 pub struct Output {
     pub(super) store: Store,
-    pub(super) root: Chain,
     pub(super) source: Option<Arc<Source>>,
     pub(super) files: Vec<DataFile>,
 }
@@ -22,7 +21,7 @@ impl Output {
     /// The number of bytes of the model file.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.root.len
+        self.store.chain.len
     }
 
     /// Whether there is nothing to write.
@@ -76,7 +75,7 @@ impl Output {
         /// Below this, pieces are gathered first.
         const LARGE: u64 = 1 << 16;
         let mut small = Vec::with_capacity(2 * LARGE as usize);
-        let mut stack = vec![self.root.pieces.iter()];
+        let mut stack = vec![self.store.chain.pieces.iter()];
         while let Some(pieces) = stack.last_mut() {
             let Some(piece) = pieces.next() else {
                 stack.pop();
@@ -137,35 +136,33 @@ mod tests {
     #[test]
     fn messages_nest_and_neighbours_join() {
         let mut store = Store::default();
-        let (mut chain, mut inner) = (Chain::default(), Chain::default());
-        store.bytes(&mut inner, &[9; 200]);
-        let inner = store.keep(inner);
-        let outer = store.begin(&mut chain);
-        store.field(&mut chain, 1, b"ab");
-        let nested = store.begin(&mut chain);
-        store.splice(&mut chain, inner);
-        store.end(&mut chain, nested, 2);
-        store.copy(
-            &mut chain,
-            Message {
-                bytes: &[0, 1],
-                at: 0,
-            },
-        );
-        store.copy(&mut chain, Message { bytes: &[2], at: 2 });
-        store.end(&mut chain, outer, 3);
-        assert_eq!(chain.pieces.len(), 5);
+        let root = store.open();
+        store.bytes(&[9; 200]);
+        let inner = store.keep(root);
+        let outer = store.begin();
+        store.field(1, b"ab");
+        let nested = store.begin();
+        store.message(4, inner);
+        store.end(nested, 2);
+        store.copy(Message {
+            bytes: &[0, 1],
+            at: 0,
+        });
+        store.copy(Message { bytes: &[2], at: 2 });
+        store.end(outer, 3);
+        assert_eq!(store.chain.pieces.len(), 6);
         let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
         let output = Output {
             store,
-            root: chain,
             source: Some(Arc::new(source)),
             files: Vec::new(),
         };
         let bytes = output.to_bytes().unwrap();
-        let head = [0x1a, 210, 1, 0x0a, 2, b'a', b'b', 0x12, 200, 1];
-        assert_eq!(bytes[..10], head);
-        assert_eq!(bytes[10..], [&[9; 200][..], &[0, 1, 2]].concat());
+        let head = [
+            0x1a, 213, 1, 0x0a, 2, b'a', b'b', 0x12, 203, 1, 0x22, 200, 1,
+        ];
+        assert_eq!(bytes[..13], head);
+        assert_eq!(bytes[13..], [&[9; 200][..], &[0, 1, 2]].concat());
         assert_eq!(output.len(), bytes.len() as u64);
     }
 }

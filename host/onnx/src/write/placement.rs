@@ -14,22 +14,47 @@ use rustc_hash::FxHashMap;
 use super::data_file::{Content, DataFile, LARGE, PAGE, WORD};
 use super::options::{ExternalData, WriteOptions};
 use crate::file::model::files_of;
+use crate::format::fields::put_pair;
+use crate::format::schema::tensor;
+use crate::format::tensor::{EXTERNAL, EXTERNAL_KEYS};
+use crate::format::wire::{put_bytes, put_int};
 use crate::layout::constants::is_imported;
 
 /// Data smaller than this stays in the model file, as ONNX's own tools do it.
 const SMALL: u64 = 1024;
 /// New data smaller than this stays in the model file of a model that has data files.
 const SMALL_NEW: u64 = 64 * 1024;
+
 /// The place for the data of one initializer.
 pub(super) enum Home {
     /// Into the model file.
     Inline,
     /// Into a data file.
-    At {
-        location: Arc<str>,
-        offset: u64,
-        len: u64,
-    },
+    At(Place),
+}
+
+/// A place in a data file.
+pub(super) struct Place {
+    location: Arc<str>,
+    offset: u64,
+    len: u64,
+}
+
+impl Place {
+    /// Appends the fields of a tensor that say it.
+    pub(super) fn put(&self, to: &mut Vec<u8>) {
+        let values = [
+            &*self.location,
+            &self.offset.to_string(),
+            &self.len.to_string(),
+        ];
+        for (key, value) in EXTERNAL_KEYS.iter().zip(values) {
+            let mut body = Vec::new();
+            put_pair(&mut body, key, value.as_bytes());
+            put_bytes(to, tensor::EXTERNAL_DATA, &body);
+        }
+        put_int(to, tensor::DATA_LOCATION, EXTERNAL as i64);
+    }
 }
 
 /// The data that moves, and the files beside the model.
@@ -52,10 +77,6 @@ impl Placement {
             .iter()
             .map(|file| (file.name(), file.location()))
             .collect();
-        let location = |data: &ConstantData| match data.payload() {
-            Payload::External { source, .. } => locations.get(source.name()).copied(),
-            _ => None,
-        };
         let moved: FxHashMap<&str, &str> = options
             .moved
             .iter()
@@ -71,7 +92,8 @@ impl Placement {
             }
             let data = main.constant_data(id);
             let new = !is_imported(main, id);
-            let place = location(data);
+            let external = data.external();
+            let place = external.and_then(|(source, ..)| locations.get(source.name()).copied());
             match options.external {
                 ExternalData::None if place.is_some() => {
                     placement.homes.insert(id, Home::Inline);
@@ -82,18 +104,16 @@ impl Placement {
                         moving.push(id);
                     }
                 }
-                _ => match (place, data.payload()) {
+                _ => match (place, external) {
                     (Some(place), _) if options.data_file == Some(place) => there.push(id),
                     // A pass's copy of a constant: a second reference.
-                    (Some(place), &Payload::External { offset, len, .. }) if new => {
-                        placement.stay(id, place, offset, len);
+                    (Some(place), Some((_, offset, len))) if new => {
+                        placement.put(id, place, offset, len);
                     }
-                    (Some(_), _) => {}
-                    (None, _) => {
-                        if new && data.len() >= SMALL_NEW && !locations.is_empty() {
-                            moving.push(id);
-                        }
+                    (None, _) if new && data.len() >= SMALL_NEW && !locations.is_empty() => {
+                        moving.push(id);
                     }
+                    _ => {}
                 },
             }
         }
@@ -105,15 +125,15 @@ impl Placement {
         placement
     }
 
-    /// A constant's data is at a place of a file that is there.
-    fn stay(&mut self, id: ConstId, location: &str, offset: u64, len: u64) {
+    /// Gives a constant's data a place in a data file.
+    fn put(&mut self, id: ConstId, location: impl Into<Arc<str>>, offset: u64, len: u64) {
         let location = location.into();
-        let home = Home::At {
+        let place = Place {
             location,
             offset,
             len,
         };
-        self.homes.insert(id, home);
+        self.homes.insert(id, Home::At(place));
     }
 
     /// Puts constants into the data file: those of other files in the order they have there, then
@@ -137,13 +157,7 @@ impl Placement {
                 parts.push((offset, data.clone()));
                 offset
             });
-            let location = location.clone();
-            let home = Home::At {
-                location,
-                offset,
-                len,
-            };
-            self.homes.insert(id, home);
+            self.put(id, location.clone(), offset, len);
         }
         self.files.push(DataFile {
             location: location.to_string(),
@@ -171,19 +185,15 @@ impl Placement {
         for f in module.functions() {
             let is_main = std::ptr::eq(&**f, main);
             for (id, record) in f.live_constants() {
-                let Payload::External {
-                    source,
-                    offset,
-                    len,
-                } = f.constant_data(id).payload()
-                else {
+                let Some((source, offset, len)) = f.constant_data(id).external() else {
                     continue;
                 };
                 let stays = match self.homes.get(&id).filter(|_| is_main) {
                     None => true,
-                    Some(Home::At { location, .. }) => {
-                        self.files.iter().all(|file| file.location != **location)
-                    }
+                    Some(Home::At(place)) => self
+                        .files
+                        .iter()
+                        .all(|file| file.location != *place.location),
                     Some(Home::Inline) => false,
                 };
                 let Some(&at) = known.get(source.name()).filter(|_| stays) else {
@@ -194,7 +204,7 @@ impl Placement {
                 if let Some(location) = moved.get(files[at].location())
                     && can_move
                 {
-                    self.stay(id, location, *offset, *len);
+                    self.put(id, *location, offset, len);
                 }
             }
         }

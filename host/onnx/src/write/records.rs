@@ -1,12 +1,12 @@
 //! The records of a body, kind by kind: in place of the original's, and behind the last.
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Constant, OpId, RegionId, TypeId, Value as ValueRecord, ValueId,
+    Attr, AttrKind, ConstId, Constant, OpId, Port, RegionId, TypeId, Value as ValueRecord, ValueId,
 };
 use passdock_ir::Entity;
 use rustc_hash::FxHashMap;
 
-use super::body::Body;
+use super::body::{Body, Part};
 use super::node::is_placeholder;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
@@ -25,33 +25,12 @@ fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// Writes the nodes for a node's record: new nodes before it, and its op unless that was
-    /// erased.
-    pub(super) fn nodes_at(
-        &mut self,
-        body: &mut Body<'w>,
-        record: Message<'w>,
-        start: u64,
-    ) -> Result {
-        body.seen.nodes += 1;
-        self.nodes_until(body, Some((record, start)))?;
-        if body.seen.nodes == body.skeleton.nodes.len() {
-            self.nodes_until(body, None)?;
-            self.copies(body);
-        }
-        Ok(())
-    }
-
     /// Writes the nodes that come before, or are, the one of a record; `None`: all that are left.
-    pub(super) fn nodes_until(
-        &mut self,
-        body: &mut Body<'w>,
-        place: Option<(Message<'w>, u64)>,
-    ) -> Result {
+    pub(super) fn nodes_until(&mut self, body: &mut Body<'w>, place: Option<Field<'w>>) -> Result {
         while let Some(&item) = body.items.get(body.written) {
-            let here = place.filter(|&(_, start)| item.start == Some(start));
-            if let (Some((_, start)), Some(own), true) = (place, item.start, body.ordered)
-                && own > start
+            let here = place.filter(|field| item.start == Some(field.body().at));
+            if let (Some(field), Some(own), true) = (place, item.start, body.ordered)
+                && own > field.body().at
             {
                 break;
             }
@@ -61,22 +40,20 @@ impl<'w> FunctionWriter<'w> {
                 Node::Op(op) => {
                     let clean = self.span(Entity::Op(op));
                     if let Some(clean) = clean.filter(|_| !self.plan.is_op_dirty(op)) {
-                        self.untouched(body, number, clean, here.map(|(record, _)| record));
+                        self.untouched(number, clean, here);
                     } else {
-                        let original = self.original(Entity::Op(op));
-                        let written = self.node(&mut body.chain, number, op, original);
-                        written.map_err(|error| self.explain(op)(error))?;
+                        let written = self.node(number, op, self.original(Entity::Op(op)));
+                        written.map_err(self.explain(op))?;
                     }
                 }
                 Node::Constant(id) => {
-                    let original = self
-                        .original(Entity::Constant(id))
-                        .filter(|_| self.was_node(id));
+                    let was_node = self.f.constant(id).flags & Constant::NODE != 0;
                     let clean = self.span(Entity::Constant(id));
-                    if let Some(clean) = clean.filter(|_| self.was_node(id) && !self.is_dirty(id)) {
-                        self.untouched(body, number, clean, here.map(|(record, _)| record));
+                    if let Some(clean) = clean.filter(|_| was_node && !self.is_dirty(id)) {
+                        self.untouched(number, clean, here);
                     } else {
-                        self.constant_node(&mut body.chain, number, id, original)?;
+                        let original = self.original(Entity::Constant(id));
+                        self.constant_node(number, id, original.filter(|_| was_node))?;
                     }
                 }
             }
@@ -87,21 +64,12 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    fn untouched(
-        &mut self,
-        body: &mut Body<'_>,
-        number: u32,
-        original: Message<'_>,
-        record: Option<Message<'_>>,
-    ) {
-        match record {
-            Some(record) => self.store.copy(&mut body.chain, record),
-            None => self.store.copy_field(&mut body.chain, number, original),
+    /// Copies a node, with its record if it stands here.
+    fn untouched(&mut self, number: u32, node: Message<'_>, here: Option<Field<'_>>) {
+        match here {
+            Some(field) => self.store.copy(field.record),
+            None => self.store.copy_field(number, node),
         }
-    }
-
-    fn was_node(&self, id: ConstId) -> bool {
-        self.f.constant(id).flags & Constant::NODE != 0
     }
 
     /// Whether a constant has to be written anew.
@@ -114,33 +82,23 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn copies(&mut self, body: &mut Body<'_>) {
         for &(value, output) in self.plan.copies(body.region).to_vec().iter() {
             let (from, to) = (self.name(value), self.f.text(output));
-            self.identity(&mut body.chain, body.kind.node(), from, to);
+            self.identity(body.kind.node(), from, to);
         }
     }
 
     /// Writes the input for an input's record.
-    pub(super) fn input_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        body.seen.inputs += 1;
-        match body.args.get(&message.at).copied() {
-            Some(arg) => self.param(body, arg, Some(field.record))?,
-            None => self.constant_input(body, field, message)?,
+    pub(super) fn input_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        match body.found.args.get(&field.body().at).copied() {
+            Some(arg) => self.param(body, arg, Some(field)),
+            None => self.constant_input(body, field),
         }
-        if body.seen.inputs == body.skeleton.inputs.len() {
-            self.inputs(body)?;
-        }
-        Ok(())
     }
 
     /// Finds the arguments that stood in the original, and its inputs that are constants.
     pub(super) fn sort_inputs(&self, body: &mut Body<'w>) -> Result {
         for arg in self.f.args(body.region) {
             if let Some(original) = self.original(Entity::Value(arg)) {
-                body.args.insert(original.at, arg);
+                body.found.args.insert(original.at, arg);
             }
         }
         if body.kind == BodyKind::Function || self.ir_version >= 4 {
@@ -157,71 +115,62 @@ impl<'w> FunctionWriter<'w> {
         for input in bodies(original, graph::INPUT) {
             let name = string_of(input?, value_info::NAME)?;
             if let Some(&start) = initializers.get(name) {
-                body.constant_inputs.insert(name, start);
+                body.found.constant_inputs.insert(name, start);
             }
         }
         Ok(())
     }
 
-    fn param(&mut self, body: &mut Body<'w>, arg: ValueId, record: Option<Message<'w>>) -> Result {
-        let value = *self.f.value(arg);
-        let name = self.name(arg);
-        let original = self.original(Entity::Value(arg));
-        let number = body.kind.input();
-        if body.kind == BodyKind::Function {
-            match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
-                Some(record) => self.store.copy(&mut body.chain, record),
-                _ => self.store.field(&mut body.chain, number, name.as_bytes()),
-            }
+    fn param(&mut self, body: &Body<'w>, arg: ValueId, record: Option<Field<'w>>) -> Result {
+        let value = self.f.value(arg);
+        let record = record.filter(|_| value.flags & ValueRecord::TOUCHED == 0);
+        let (number, name) = (body.kind.input(), self.name(arg));
+        self.port(
+            number,
+            Entity::Value(arg),
+            name,
+            value.ty,
+            body.kind,
+            record,
+        )
+    }
+
+    /// Writes an input or output: its record, unless it has another name there or was touched.
+    fn port(
+        &mut self,
+        number: u32,
+        entity: Entity,
+        name: &str,
+        ty: TypeId,
+        kind: BodyKind,
+        record: Option<Field<'w>>,
+    ) -> Result {
+        if let Some(field) = record
+            && kind.port_name(field.body())? == name.as_bytes()
+        {
+            self.store.copy(field.record);
             return Ok(());
         }
-        let clean = value.flags & ValueRecord::TOUCHED == 0;
-        let same = match original {
-            Some(original) => string_of(original, value_info::NAME)? == name.as_bytes(),
-            None => false,
-        };
-        match record {
-            Some(record) if clean && same => self.store.copy(&mut body.chain, record),
-            _ => {
-                let entity = Some(Entity::Value(arg));
-                self.info(&mut body.chain, number, name, value.ty, original, entity)?;
-            }
+        match kind {
+            BodyKind::Graph => self.info(number, name, ty, self.original(entity), Some(entity))?,
+            BodyKind::Function => self.store.field(number, name.as_bytes()),
         }
         Ok(())
     }
 
     /// An input whose initializer makes it a constant, before IR version 4: part of the interface,
     /// so it stays even if nobody uses the constant any more.
-    fn constant_input(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
+    fn constant_input(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        let message = field.body();
         let name = string_of(message, value_info::NAME)?;
-        let Some(start) = body.constant_inputs.get(name) else {
+        let Some(start) = body.found.constant_inputs.get(name) else {
             return Ok(());
         };
-        let value = body
-            .initializers
-            .get(start)
-            .map(|&id| self.f.constant(id).value);
-        let renamed = value
-            .map(|value| self.name(value))
-            .filter(|new| new.as_bytes() != name);
-        match renamed {
-            Some(renamed) => {
-                let ty = passdock_abi::TypeId::NONE;
-                self.info(
-                    &mut body.chain,
-                    graph::INPUT,
-                    renamed,
-                    ty,
-                    Some(message),
-                    None,
-                )?;
-            }
-            None => self.store.copy(&mut body.chain, field.record),
+        let id = body.found.initializers.get(start);
+        let new = id.map(|&id| self.name(self.f.constant(id).value));
+        match new.filter(|new| new.as_bytes() != name) {
+            Some(new) => self.info(graph::INPUT, new, TypeId::NONE, Some(message), None)?,
+            None => self.store.copy(field.record),
         }
         Ok(())
     }
@@ -245,14 +194,14 @@ impl<'w> FunctionWriter<'w> {
         for input in inputs {
             match input {
                 Ok(arg) => self.param(body, arg, None)?,
-                Err(id) => self.old_input(body, id)?,
+                Err(id) => self.old_input(id)?,
             }
         }
         Ok(())
     }
 
     /// A constant as the input that it is too, before IR version 4.
-    fn old_input(&mut self, body: &mut Body<'w>, id: ConstId) -> Result {
+    fn old_input(&mut self, id: ConstId) -> Result {
         let record = self.f.constant(id);
         let (name, mut ty) = (self.name(record.value), record.ty);
         let input = Kept::of_entity(self.f, Entity::Value(record.value)).input;
@@ -260,37 +209,17 @@ impl<'w> FunctionWriter<'w> {
         if has_field(input, value_info::TYPE)? {
             ty = TypeId::NONE;
         }
-        self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
+        self.info(graph::INPUT, name, ty, input, None)
     }
 
     /// Writes the outputs for an output's record: the same output, or at the first one all of them.
-    pub(super) fn output_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        let index = body.seen.outputs;
-        body.seen.outputs += 1;
-        if body.same_outputs {
-            let port = self.f.ports(body.region)[index];
-            let name = self.port_name(body, index);
-            let old = if body.kind == BodyKind::Graph {
-                string_of(message, value_info::NAME)?
-            } else {
-                message.bytes
-            };
-            let touched = port.flags & passdock_abi::Port::TOUCHED != 0;
-            if !touched && old == name.as_bytes() {
-                self.store.copy(&mut body.chain, field.record);
-                return Ok(());
-            }
-            return self.output(body, index);
+    pub(super) fn output_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        let index = body.seen[Part::Output as usize];
+        match index {
+            _ if body.same_outputs => self.output(body, index, Some(field)),
+            0 => self.outputs(body),
+            _ => Ok(()),
         }
-        if index == 0 {
-            self.outputs(body)?;
-        }
-        Ok(())
     }
 
     /// Whether a region's outputs are those that stood at these places, in order.
@@ -303,78 +232,47 @@ impl<'w> FunctionWriter<'w> {
         known.eq(starts.iter().map(|&start| Some(start)))
     }
 
-    fn port_name(&self, body: &Body<'_>, index: usize) -> &'w str {
-        let name = self.f.ports(body.region)[index].name;
-        if name.is_some() {
-            return self.f.text(name);
-        }
-        self.f.text(self.plan.output_name(body.region, index))
-    }
-
-    fn output(&mut self, body: &mut Body<'w>, index: usize) -> Result {
-        let region = self.f.region(body.region);
+    fn output(&mut self, body: &Body<'w>, index: usize, record: Option<Field<'w>>) -> Result {
         let port = self.f.ports(body.region)[index];
-        let name = self.port_name(body, index);
-        let number = body.kind.output();
-        if body.kind == BodyKind::Function {
-            self.store.field(&mut body.chain, number, name.as_bytes());
-            return Ok(());
-        }
-        let entity = Entity::Port(region.ports.start + index as u32);
-        let original = self.original(entity);
-        self.info(
-            &mut body.chain,
-            number,
-            name,
-            port.ty,
-            original,
-            Some(entity),
-        )
+        let name = match port.name.option() {
+            Some(name) => name,
+            None => self.plan.output_name(body.region, index),
+        };
+        let entity = Entity::Port(self.f.region(body.region).ports.start + index as u32);
+        let record = record.filter(|_| port.flags & Port::TOUCHED == 0);
+        let (number, name) = (body.kind.output(), self.f.text(name));
+        self.port(number, entity, name, port.ty, body.kind, record)
     }
 
     /// Writes all outputs.
     pub(super) fn outputs(&mut self, body: &mut Body<'w>) -> Result {
-        (0..self.f.ports(body.region).len()).try_for_each(|index| self.output(body, index))
+        (0..self.f.ports(body.region).len()).try_for_each(|index| self.output(body, index, None))
     }
 
     /// Writes the initializer for an initializer's record.
-    pub(super) fn initializer_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        body.seen.initializers += 1;
-        match body.initializers.get(&message.at).copied() {
-            Some(id) if !self.is_dirty(id) => self.store.copy(&mut body.chain, field.record),
-            Some(id) => self.initializer(body, id, Some(message))?,
+    pub(super) fn initializer_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        let message = field.body();
+        match body.found.initializers.get(&message.at).copied() {
+            Some(id) if !self.is_dirty(id) => self.store.copy(field.record),
+            Some(id) => self.initializer(id, Some(message))?,
             // Erased; but an input without it would be one that callers have to give, and a
             // quantization annotation would name nothing.
             None if self.is_constant_input(body, message)? || is_parameter(body, message)? => {
-                self.store.copy(&mut body.chain, field.record);
+                self.store.copy(field.record);
             }
             None => {}
-        }
-        if body.seen.initializers == body.skeleton.initializers.len() {
-            self.initializers(body)?;
         }
         Ok(())
     }
 
     fn is_constant_input(&self, body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
         let name = string_of(tensor, tensor::NAME)?;
-        Ok(body.constant_inputs.get(name) == Some(&tensor.at))
+        Ok(body.found.constant_inputs.get(name) == Some(&tensor.at))
     }
 
-    fn initializer(
-        &mut self,
-        body: &mut Body<'_>,
-        id: ConstId,
-        original: Option<Message<'_>>,
-    ) -> Result {
+    fn initializer(&mut self, id: ConstId, original: Option<Message<'_>>) -> Result {
         let name = self.name(self.f.constant(id).value);
         self.tensor(
-            &mut body.chain,
             graph::INITIALIZER,
             id,
             Some(name),
@@ -385,29 +283,25 @@ impl<'w> FunctionWriter<'w> {
 
     /// Initializers that the original doesn't have.
     pub(super) fn initializers(&mut self, body: &mut Body<'_>) -> Result {
-        let mut ids = std::mem::take(&mut body.new_initializers);
+        let mut ids = std::mem::take(&mut body.found.new_initializers);
         body.kept.reorder(graph::INITIALIZER, &mut ids);
         for id in ids {
-            self.initializer(body, id, self.original(Entity::Constant(id)))?;
+            self.initializer(id, self.original(Entity::Constant(id)))?;
         }
         Ok(())
     }
 
     /// Writes the sparse initializer for its record.
-    pub(super) fn sparse_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        let Some(&op) = body.sparse.get(&message.at) else {
+    pub(super) fn sparse_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+        let message = field.body();
+        let Some(&op) = body.found.sparse.get(&message.at) else {
             return Ok(());
         };
         if self.sparse_name(op).as_bytes() == sparse_name(message)? {
-            self.store.copy(&mut body.chain, field.record);
+            self.store.copy(field.record);
             return Ok(());
         }
-        self.sparse_initializer(body, op, message)
+        self.sparse_initializer(op, message)
     }
 
     fn sparse_name(&self, op: OpId) -> &'w str {
@@ -415,67 +309,51 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes a sparse initializer with its value's name.
-    pub(super) fn sparse_initializer(
-        &mut self,
-        body: &mut Body<'w>,
-        op: OpId,
-        message: Message<'w>,
-    ) -> Result {
+    pub(super) fn sparse_initializer(&mut self, op: OpId, message: Message<'w>) -> Result {
         let name = self.sparse_name(op);
-        let outer = self.store.begin(&mut body.chain);
+        let outer = self.store.begin();
         for field in message.fields() {
             let field = field?;
             let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) else {
-                self.store.copy(&mut body.chain, field.record);
+                self.store.copy(field.record);
                 continue;
             };
-            let inner = self.store.begin(&mut body.chain);
+            let inner = self.store.begin();
             for field in values.fields() {
                 let field = field?;
                 match field.number {
-                    tensor::NAME => self.store.text(&mut body.chain, field, name),
-                    _ => self.store.copy(&mut body.chain, field.record),
+                    tensor::NAME => self.store.text(field, name),
+                    _ => self.store.copy(field.record),
                 }
             }
-            self.store.end(&mut body.chain, inner, sparse::VALUES);
+            self.store.end(inner, sparse::VALUES);
         }
-        self.store
-            .end(&mut body.chain, outer, graph::SPARSE_INITIALIZER);
+        self.store.end(outer, graph::SPARSE_INITIALIZER);
         Ok(())
     }
 
     /// Writes the name for that of an attribute parameter.
-    pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>, name: Message<'_>) {
-        let known = self.param_named(name.bytes, |kind| kind == AttrKind::NONE);
+    pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>) {
+        let known = self.param_named(field.body().bytes, |kind| kind == AttrKind::NONE);
         if let Some(attr) = known
-            && body.params.insert(attr.name)
+            && body.found.params.insert(attr.name)
         {
-            self.store.copy(&mut body.chain, field.record);
+            self.store.copy(field.record);
         }
     }
 
     /// Writes the default for that of an attribute parameter.
-    pub(super) fn default_at(
-        &mut self,
-        body: &mut Body<'_>,
-        field: Field<'_>,
-        message: Message<'_>,
-    ) -> Result {
+    pub(super) fn default_at(&mut self, body: &mut Body<'_>, field: Field<'_>) -> Result {
+        let message = field.body();
         let attribute = Attribute::read(message)?;
         let name = attribute.name.as_bytes();
         let Some(attr) = self.param_named(name, |kind| kind != AttrKind::NONE) else {
             return Ok(());
         };
-        if body.params.insert(attr.name) {
+        if body.found.params.insert(attr.name) {
             let original = Some((field.record, attribute));
             let original = original.filter(|_| !is_placeholder(message));
-            self.attr(
-                &mut body.chain,
-                function::ATTRIBUTE_PROTO,
-                OpId::NONE,
-                &attr,
-                original,
-            )?;
+            self.attr(function::ATTRIBUTE_PROTO, OpId::NONE, &attr, original)?;
         }
         Ok(())
     }
@@ -491,15 +369,15 @@ impl<'w> FunctionWriter<'w> {
     /// Attribute parameters that the original doesn't have.
     pub(super) fn params(&mut self, body: &mut Body<'_>) -> Result {
         for attr in self.f.attrs(OpId::NONE).to_vec() {
-            if attr.flags & Attr::PARAM == 0 || !body.params.insert(attr.name) {
+            if attr.flags & Attr::PARAM == 0 || !body.found.params.insert(attr.name) {
                 continue;
             }
             if attr.kind == AttrKind::NONE {
                 let name = self.f.text(attr.name).as_bytes();
-                self.store.field(&mut body.chain, function::ATTRIBUTE, name);
+                self.store.field(function::ATTRIBUTE, name);
             } else {
                 let number = function::ATTRIBUTE_PROTO;
-                self.attr(&mut body.chain, number, OpId::NONE, &attr, None)?;
+                self.attr(number, OpId::NONE, &attr, None)?;
             }
         }
         Ok(())
@@ -508,6 +386,6 @@ impl<'w> FunctionWriter<'w> {
 
 /// The name of a sparse initializer: that of its values.
 fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
-    let values = bodies(message, sparse::VALUES).last().transpose()?;
+    let values = message.last(sparse::VALUES)?;
     Ok(values.map_or(Ok(&[][..]), |values| string_of(values, tensor::NAME))?)
 }

@@ -1,17 +1,17 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType};
-use passdock_ir::{Entity, Payload};
+use passdock_ir::Entity;
+use passdock_ir::constant::string_elements;
 
 use super::placement::Home;
-use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::attribute::{Attribute, is_value};
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
-use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, put_external, stands_at};
-use crate::format::typed::{is_data, put_typed, split_strings};
+use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
+use crate::format::typed::{is_data, put_typed};
 use crate::format::wire::{
     Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
     string_of,
@@ -52,21 +52,19 @@ impl<'w> FunctionWriter<'w> {
     /// metadata are its.
     pub(super) fn tensor(
         &mut self,
-        chain: &mut Chain,
         number: u32,
         id: ConstId,
         name: Option<&str>,
         original: Option<Message<'_>>,
         entity: Option<Entity>,
     ) -> Result {
-        let mark = self.store.begin(chain);
+        let mark = self.store.begin();
         let mut named = name.is_none_or(str::is_empty);
         let home = self.homes.and_then(|homes| homes.get(&id));
         let detached = original.is_none_or(Message::is_detached);
         let encode = detached || home.is_some();
         let form = match (home, original) {
-            (Some(Home::At { .. }), _) => DataForm::Moved,
-            (_, Some(original)) if detached => DataForm::left(original)?,
+            (Some(Home::At(_)), _) => DataForm::Moved,
             (_, Some(original)) => DataForm::of(original)?,
             (_, None) => DataForm::Raw,
         };
@@ -75,14 +73,14 @@ impl<'w> FunctionWriter<'w> {
             form => form,
         };
         if encode {
-            self.content(chain, id, form, original)?;
+            self.content(id, form, original)?;
         }
         for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value, name) {
                 (tensor::NAME, Value::Bytes(_), Some(name)) => {
                     named = true;
-                    self.store.text(chain, field, name);
+                    self.store.text(field, name);
                 }
                 (number, value, _) if encode && is_content(number, value, detached) => {}
                 (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
@@ -90,86 +88,62 @@ impl<'w> FunctionWriter<'w> {
                 (tensor::EXTERNAL_DATA, Value::Bytes(body), _)
                     if detached && form == DataForm::External =>
                 {
-                    self.external_entry(chain, id, body)?;
+                    self.external_entry(id, body)?;
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         if let (false, Some(name)) = (named, name) {
-            self.store.field(chain, tensor::NAME, name.as_bytes());
+            self.store.field(tensor::NAME, name.as_bytes());
         }
-        if let Some(Home::At {
-            location,
-            offset,
-            len,
-        }) = home
-        {
-            let bytes = put_external(location, *offset, *len);
-            self.store.bytes(chain, &bytes);
+        if let Some(Home::At(place)) = home {
+            self.store.put(|to| place.put(to));
         }
         if let Some(entity) = entity {
-            self.texts(chain, entity, doc::TENSOR);
+            self.texts(entity, doc::TENSOR);
         }
-        self.store.end(chain, mark, number);
+        self.store.end(mark, number);
         Ok(())
     }
 
     /// Dims, element type and data.
-    fn content(
-        &mut self,
-        chain: &mut Chain,
-        id: ConstId,
-        form: DataForm,
-        original: Option<Message<'_>>,
-    ) -> Result {
+    fn content(&mut self, id: ConstId, form: DataForm, original: Option<Message<'_>>) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
         let dims = self.f.static_shape(ty).unwrap_or_default();
-        let mut head = Vec::new();
-        for &dim in &dims {
-            put_int(&mut head, tensor::DIMS, dim);
-        }
         let whole = original.filter(|original| !original.is_detached());
-        let there = has_field(whole, tensor::DATA_TYPE)?;
-        if dtype != DType::NONE || there {
-            put_int(&mut head, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
-        }
-        let data = self.f.constant_data(id).clone();
-        let external = has_field(original, tensor::EXTERNAL_DATA)?;
+        let is_typed = dtype != DType::NONE || has_field(whole, tensor::DATA_TYPE)?;
+        self.store.put(|to| {
+            dims.iter().for_each(|&dim| put_int(to, tensor::DIMS, dim));
+            if is_typed {
+                put_int(to, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
+            }
+        });
         match form {
-            DataForm::Moved => self.store.bytes(chain, &head),
+            DataForm::Moved => {}
             DataForm::External => {
-                self.store.bytes(chain, &head);
+                let external = has_field(original, tensor::EXTERNAL_DATA)?;
                 for key in EXTERNAL_KEYS.iter().filter(|_| !external) {
                     let mut entry = Vec::new();
                     put_bytes(&mut entry, entry::KEY, key);
-                    let entry = Message::detached(&entry);
-                    self.external_entry(chain, id, entry)?;
+                    self.external_entry(id, Message::detached(&entry))?;
                 }
             }
             DataForm::Raw if dtype != DType::STRING => {
-                self.store.bytes(chain, &head);
-                self.store.hold(chain, tensor::RAW_DATA, &data);
+                self.store.hold(tensor::RAW_DATA, self.f.constant_data(id));
             }
             _ => {
-                let bytes = data.bytes().map_err(OnnxError::new)?;
-                put_typed(&mut head, dtype, bytes, self.elements(id))?;
-                self.store.bytes(chain, &head);
+                let (bytes, count) = self.elements(id)?;
+                self.store.put(|to| put_typed(to, dtype, bytes, count))?;
             }
         }
         Ok(())
     }
 
     /// Writes one key of external data with its value; a value that is there says more than the IR.
-    fn external_entry(&mut self, chain: &mut Chain, id: ConstId, body: Message<'_>) -> Result {
+    fn external_entry(&mut self, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
-        let data = self.f.constant_data(id).clone();
-        let Payload::External {
-            source,
-            offset,
-            len,
-        } = data.payload()
-        else {
+        let Some((source, offset, len)) = self.f.constant_data(id).external() else {
             let what = "the `extra` of a constant says that its data is in a file of its own, and it \
                         isn't `external`; without the `extra` it goes into the model";
             return Err(OnnxError::new(what));
@@ -184,119 +158,106 @@ impl<'w> FunctionWriter<'w> {
         };
         let stale = key == b"location" || value.is_empty();
         if stale && !known.is_empty() {
-            self.store.pair(chain, tensor::EXTERNAL_DATA, key, known);
+            self.store.pair(tensor::EXTERNAL_DATA, key, known);
         } else {
-            self.store.copy_field(chain, tensor::EXTERNAL_DATA, body);
+            self.store.copy_field(tensor::EXTERNAL_DATA, body);
         }
         Ok(())
     }
 
-    fn elements(&self, id: ConstId) -> u64 {
-        let dims = self
-            .f
-            .static_shape(self.f.constant(id).ty)
-            .unwrap_or_default();
-        dims.iter()
-            .fold(1, |all, &dim| all.saturating_mul(dim as u64))
+    /// The bytes of a constant, and the number of its elements.
+    fn elements(&self, id: ConstId) -> Result<(&'w [u8], u64)> {
+        let f = self.f;
+        let dims = f.static_shape(f.constant(id).ty).unwrap_or_default();
+        let count = dims
+            .iter()
+            .map(|&dim| dim as u64)
+            .fold(1, u64::saturating_mul);
+        Ok((f.constant_data(id).bytes().map_err(OnnxError::new)?, count))
     }
 
     /// Writes a constant as a `Constant` node, over the original node if there is one.
     pub(super) fn constant_node(
         &mut self,
-        chain: &mut Chain,
         number: u32,
         id: ConstId,
         original: Option<Message<'_>>,
     ) -> Result {
-        let record = *self.f.constant(id);
-        let name = self.name(record.value);
-        let mark = self.store.begin(chain);
-        let Some(original) = original else {
-            // Added, if it isn't what a text says of one that was there.
-            self.added_nodes |= !is_imported(self.f, id);
-            self.constant_parts(chain, id, true)?;
-            self.texts(chain, Entity::Constant(id), doc::NODE);
-            self.store.end(chain, mark, number);
-            return Ok(());
-        };
-        let detached = original.is_detached();
+        let name = self.name(self.f.constant(id).value);
+        let mark = self.store.begin();
+        // Added, if it isn't what a text says of one that was there.
+        self.added_nodes |= original.is_none() && !is_imported(self.f, id);
+        let detached = original.is_none_or(Message::is_detached);
         let mut valued = false;
-        for field in original.fields() {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value) {
-                (node::OUTPUT, Value::Bytes(_)) => self.store.text(chain, field, name),
+                (node::OUTPUT, Value::Bytes(_)) => self.store.text(field, name),
                 (node::ATTRIBUTE, Value::Bytes(body)) if detached => {
                     valued = true;
-                    let inner = self.store.begin(chain);
-                    self.constant_attr(chain, id, body)?;
-                    self.store.end(chain, inner, node::ATTRIBUTE);
+                    let inner = self.store.begin();
+                    self.constant_attr(id, body)?;
+                    self.store.end(inner, node::ATTRIBUTE);
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         if detached {
-            self.constant_parts(chain, id, !valued)?;
-            self.texts(chain, Entity::Constant(id), doc::NODE);
+            self.constant_parts(id, !valued)?;
+            self.texts(Entity::Constant(id), doc::NODE);
         }
-        self.store.end(chain, mark, number);
+        self.store.end(mark, number);
         Ok(())
     }
 
     /// The usual fields of a `Constant` node.
-    fn constant_parts(&mut self, chain: &mut Chain, id: ConstId, valued: bool) -> Result {
+    fn constant_parts(&mut self, id: ConstId, valued: bool) -> Result {
         let record = *self.f.constant(id);
         let name = self.name(record.value);
-        self.store.field(chain, node::OUTPUT, name.as_bytes());
+        self.store.field(node::OUTPUT, name.as_bytes());
         if let Some(name) = self.loc_name(record.loc) {
-            self.store.field(chain, node::NAME, name.as_bytes());
+            self.store.field(node::NAME, name.as_bytes());
         }
-        self.store.field(chain, node::OP_TYPE, b"Constant");
+        self.store.field(node::OP_TYPE, b"Constant");
         if !valued {
             return Ok(());
         }
         let form = Kept::of_entity(self.f, Entity::Constant(id)).form;
         let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
-        let inner = self.store.begin(chain);
-        self.store.field(chain, attr::NAME, name.as_bytes());
-        let mut rest = Vec::new();
+        let inner = self.store.begin();
+        self.store.field(attr::NAME, name.as_bytes());
         if field == attr::T {
-            self.tensor(chain, attr::T, id, None, None, None)?;
+            self.tensor(attr::T, id, None, None, None)?;
         } else {
-            let data = self.f.constant_data(id);
-            let bytes = data.bytes().map_err(OnnxError::new)?;
-            put_plain(&mut rest, field, bytes, self.elements(id));
+            let (bytes, count) = self.elements(id)?;
+            self.store.put(|to| put_plain(to, field, bytes, count));
         }
-        put_int(&mut rest, attr::TYPE, kind.into());
-        self.store.bytes(chain, &rest);
-        self.store.end(chain, inner, node::ATTRIBUTE);
+        self.store.put(|to| put_int(to, attr::TYPE, kind.into()));
+        self.store.end(inner, node::ATTRIBUTE);
         Ok(())
     }
 
     /// The attribute of a `Constant`, encoded again in the form it has.
-    fn constant_attr(&mut self, chain: &mut Chain, id: ConstId, original: Message<'_>) -> Result {
+    fn constant_attr(&mut self, id: ConstId, original: Message<'_>) -> Result {
         let attribute = Attribute::read(original)?;
         let mut written = false;
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, _) => {
-                    self.store
-                        .field(chain, attr::NAME, attribute.name.as_bytes());
+                    self.store.field(attr::NAME, attribute.name.as_bytes());
                 }
                 (attr::T, Value::Bytes(body)) => {
-                    self.tensor(chain, attr::T, id, None, Some(body), None)?;
+                    self.tensor(attr::T, id, None, Some(body), None)?;
                 }
                 (number, value) if is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
-                        let data = self.f.constant_data(id).clone();
-                        let bytes = data.bytes().map_err(OnnxError::new)?;
-                        let mut plain = Vec::new();
-                        put_plain(&mut plain, number, bytes, self.elements(id));
-                        self.store.bytes(chain, &plain);
+                        let (bytes, count) = self.elements(id)?;
+                        self.store.put(|to| put_plain(to, number, bytes, count));
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                _ => self.store.copy(field.record),
             }
         }
         Ok(())
@@ -325,9 +286,9 @@ fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
             to.extend(packed);
         }
         attr::FLOATS => put_bytes(to, attr::FLOATS, bytes),
-        _ => split_strings(bytes, count)
-            .unwrap_or_default()
-            .iter()
-            .for_each(|text| put_bytes(to, number, text)),
+        _ => {
+            let texts = string_elements(bytes, count).into_iter().flatten();
+            texts.for_each(|text| put_bytes(to, number, text));
+        }
     }
 }

@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::imports::Domains;
 use super::placement::Home;
-use super::rope::{Chain, ChainId, Store};
+use super::rope::{ChainId, Store};
+use crate::extras::carry::SINCE;
 use crate::extras::kept::Kept;
 use crate::file::source::Source;
 use crate::format::error::OnnxError;
@@ -16,6 +17,7 @@ use crate::format::header::ir_version;
 use crate::format::wire::Message;
 use crate::layout::names::Plan;
 use crate::layout::parts::Layout;
+use crate::layout::version::final_version;
 
 /// The writer of one module.
 pub(super) struct Writer<'m> {
@@ -31,14 +33,18 @@ pub(super) struct Writer<'m> {
 }
 
 impl<'m> Writer<'m> {
-    pub(super) fn new(module: &'m Module, source: Option<Arc<Source>>) -> Writer<'m> {
+    pub(super) fn new(
+        module: &'m Module,
+        source: Option<Arc<Source>>,
+        homes: FxHashMap<ConstId, Home>,
+    ) -> Writer<'m> {
         Writer {
             module,
             source,
             ir_version: ir_version(module),
-            carries: false,
-            domains: Domains::default(),
-            homes: FxHashMap::default(),
+            carries: final_version(module) >= SINCE,
+            domains: Domains::of(module),
+            homes,
             store: Store::default(),
         }
     }
@@ -104,15 +110,13 @@ impl<'w> FunctionWriter<'w> {
 
     /// The bytes of the file that an entity came from.
     pub(super) fn span(&self, entity: Entity) -> Option<Message<'w>> {
-        let origin = self.f.origins().get(entity);
-        let source = self.source.filter(|_| origin.is_some())?;
-        source.message(origin.start, origin.len())
+        self.source?.message(self.f.origins().get(entity))
     }
 
     /// Writes the documentation and metadata of an entity.
-    pub(super) fn texts(&mut self, chain: &mut Chain, entity: Entity, numbers: [u32; 2]) {
+    pub(super) fn texts(&mut self, entity: Entity, numbers: [u32; 2]) {
         if let Some(extras) = self.f.origins().extras(entity) {
-            self.store.texts(chain, extras, numbers);
+            self.store.texts(extras, numbers);
         }
     }
 

@@ -8,12 +8,12 @@ const MAX_STEPS: usize = 1 << 25;
 const MAX_EDITS: usize = 1 << 11;
 
 /// The places of a longest increasing subsequence.
-pub(super) fn longest_increasing(numbers: &[u32]) -> Vec<usize> {
+pub(super) fn longest_increasing<T: Ord>(numbers: &[T]) -> Vec<usize> {
     // Per length: where the sequence of that length with the least end ends.
     let mut ends: Vec<usize> = Vec::new();
     let mut before = vec![usize::MAX; numbers.len()];
-    for (at, &number) in numbers.iter().enumerate() {
-        let length = ends.partition_point(|&end| numbers[end] < number);
+    for (at, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|&end| numbers[end] < *number);
         if length > 0 {
             before[at] = ends[length - 1];
         }
@@ -50,6 +50,37 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     }
     pairs.extend((0..end).map(|at| (a.len() - end + at, b.len() - end + at)));
     pairs
+}
+
+/// Pairs of what is left on either side and has the same number, in order between pairs that are.
+pub(super) fn between<T: Ord + Copy>(
+    pairs: &[(T, T)],
+    [mut rest_a, mut rest_b]: [&[T]; 2],
+    number: impl Fn(usize, T) -> u64,
+) -> Vec<(T, T)> {
+    let partners: Vec<T> = pairs.iter().map(|pair| pair.1).collect();
+    let kept = longest_increasing(&partners).into_iter();
+    let mut made = Vec::new();
+    for end in kept.map(|at| Some(pairs[at])).chain([None]) {
+        let before = |rest: &[T], end: Option<T>| match end {
+            Some(end) => rest.partition_point(|at| *at < end),
+            None => rest.len(),
+        };
+        let (gap_a, gap_b);
+        (gap_a, rest_a) = rest_a.split_at(before(rest_a, end.map(|end| end.0)));
+        (gap_b, rest_b) = rest_b.split_at(before(rest_b, end.map(|end| end.1)));
+        if gap_a.is_empty() || gap_b.is_empty() {
+            continue;
+        }
+        let [a, b] = [(0, gap_a), (1, gap_b)]
+            .map(|(side, gap)| -> Vec<u64> { gap.iter().map(|&at| number(side, at)).collect() });
+        made.extend(
+            common(&a, &b)
+                .into_iter()
+                .map(|(i, j)| (gap_a[i], gap_b[j])),
+        );
+    }
+    made
 }
 
 /// Myers' algorithm; `None` if the sequences differ too much.
@@ -202,6 +233,6 @@ mod tests {
     #[test]
     fn the_longest_increase_is_found() {
         assert_eq!(longest_increasing(&[3, 0, 1, 4, 2]), [1, 2, 4]);
-        assert_eq!(longest_increasing(&[]), [0; 0]);
+        assert_eq!(longest_increasing::<u32>(&[]), [0; 0]);
     }
 }

@@ -4,7 +4,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::compare::{Comparison, SIDES};
+use super::compare::Comparison;
 use super::graph::Graph;
 use super::hash::Context;
 use super::report::OpChange;
@@ -45,7 +45,7 @@ impl Comparison<'_, '_, '_> {
     }
 
     fn name(&mut self, side: usize, attr: &Attr) -> u32 {
-        self.symbols.of(SIDES[side], attr.name)
+        self.symbols.of(side, attr.name)
     }
 
     fn same_attr(&mut self, old: &Attr, new: &Attr) -> bool {

@@ -1,8 +1,10 @@
 //! From pairs to the report: what isn't the same in a pair, and what has no counterpart.
 
-use passdock_abi::{FunctionKind, LocId, LocKind, OpId, Range, SymbolId, Value, ValueId};
+use passdock_abi::{
+    ConstId, FunctionKind, LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, Value, ValueId,
+};
 use passdock_ir::{Function, text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::content::{self, Contents};
 use super::graph::{Graph, What, node_name};
@@ -13,11 +15,9 @@ use super::matching::{self, Matching};
 use super::report::{
     Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired, Setting,
 };
-use super::shared::{SharedSymbols, SharedTypes, Side};
+use super::shared::{SharedSymbols, SharedTypes};
 use super::{NONE, align, settings};
 use passdock_core::PassError;
-
-pub(super) const SIDES: [Side; 2] = [Side::A, Side::B];
 
 /// Two functions side by side.
 pub(super) struct Comparison<'f, 's, 'm> {
@@ -29,6 +29,7 @@ pub(super) struct Comparison<'f, 's, 'm> {
     pub(super) types: SharedTypes,
     pub(super) lines: [Lines<'f>; 2],
     pub(super) out: FunctionDiff,
+    paired_areas: [FxHashSet<u32>; 2],
     /// The changes of each op of the second function.
     changes: FxHashMap<u32, Vec<OpChange>>,
     /// The operands that came or went with each op or constant without a counterpart.
@@ -42,18 +43,7 @@ impl FunctionDiff {
     pub(super) fn new(f: &Function) -> FunctionDiff {
         FunctionDiff {
             name: f.text(f.name()).to_owned(),
-            change: Change::Changed,
-            ops_before: 0,
-            ops_after: 0,
-            settings: Vec::new(),
-            interface: Vec::new(),
-            ops: Vec::new(),
-            constants: Vec::new(),
-            types: Vec::new(),
-            renamed: Vec::new(),
-            relocated: Vec::new(),
-            moved: Vec::new(),
-            ordered: false,
+            ..FunctionDiff::default()
         }
     }
 }
@@ -64,19 +54,16 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         b: &'f Function,
         symbols: &'s mut SharedSymbols<'m>,
     ) -> Result<Comparison<'f, 's, 'm>, PassError> {
-        let mut types = SharedTypes::default();
+        let mut types = SharedTypes::new();
         let contents = Contents::new([a, b], &mut types)?;
-        let graphs = [
-            Graph::new(a, Side::A, symbols),
-            Graph::new(b, Side::B, symbols),
-        ];
-        let interface = Interface::new(&graphs[0], &graphs[1], symbols, &mut types);
+        let graphs = [Graph::new(a, 0, symbols), Graph::new(b, 1, symbols)];
+        let interface = Interface::new(graphs.each_ref(), symbols, &mut types);
         let mut cx = Context {
             contents: &contents,
             symbols,
             types: &mut types,
         };
-        let m = matching::matching(&graphs[0], &graphs[1], &interface, &mut cx);
+        let m = matching::matching(graphs.each_ref(), &interface, &mut cx);
         Ok(Comparison {
             interface,
             m,
@@ -90,6 +77,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 ordered: [a, b].iter().any(|f| f.kind() == FunctionKind::PRIM),
                 ..FunctionDiff::new(b)
             },
+            paired_areas: Default::default(),
             changes: FxHashMap::default(),
             rewired: Default::default(),
             folded: Default::default(),
@@ -97,11 +85,19 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         })
     }
 
+    pub(super) fn functions(&self) -> [&'f Function; 2] {
+        self.graphs.each_ref().map(|graph| graph.f)
+    }
+
     /// Compares all pairs.
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();
         let areas = std::mem::take(&mut self.m.areas);
+        for &(a, b) in &areas {
+            self.paired_areas[0].insert(a);
+            self.paired_areas[1].insert(b);
+        }
         for &(a, b) in &areas {
             self.pairs(a, b);
         }
@@ -114,11 +110,8 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
     fn settings(&mut self) {
         let all = [0, 1].map(|side| {
             let f = self.graphs[side].f;
-            let kind = if f.kind() == FunctionKind::PRIM {
-                "prim"
-            } else {
-                "fn"
-            };
+            let is_prim = f.kind() == FunctionKind::PRIM;
+            let kind = if is_prim { "prim" } else { "fn" };
             let mut all = vec![("kind".to_owned(), kind.to_owned())];
             for opset in f.opsets() {
                 let name = format!("opset {:?}", f.text(opset.domain));
@@ -143,7 +136,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         let mut places = Vec::new();
         let mut stand = Vec::new();
         for new in nodes {
-            let old = self.m.to_a[new as usize];
+            let old = self.m.counterpart(1, new);
             if old == NONE {
                 continue;
             }
@@ -153,19 +146,15 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                     stand.push(new_op);
                     self.ops([old, new], [old_op, new_op]);
                 }
-                [What::Arg(old), What::Arg(new)] if b != 0 => {
-                    self.value(old, new);
-                    self.ty(old, new);
-                }
-                [What::Const(old_id), What::Const(new_id)] => {
-                    let ids = [old_id, new_id];
-                    let values = [0, 1].map(|at| self.graphs[at].f.constant(ids[at]).value);
-                    self.value(values[0], values[1]);
-                    let locs = [0, 1].map(|at| self.graphs[at].f.constant(ids[at]).loc);
-                    if let Some((old, new)) = self.locations(locs) {
-                        let op = format!("{} = const", self.lines[1].value(values[1]));
-                        self.out.relocated.push(Relocation { op, old, new });
-                    }
+                [What::Arg(old), What::Arg(new)] if b != 0 => self.values([old, new]),
+                [What::Const(old), What::Const(new)] => {
+                    let [f, g] = self.functions();
+                    let [old, new] = [f.constant(old), g.constant(new)];
+                    let names = [f.value(old.value).name, g.value(new.value).name];
+                    // What differs in their types is told with their contents.
+                    self.named(names, [TypeId::NONE; 2], |lines| lines.value(new.value));
+                    let op = |lines: &mut Lines<'_>| format!("{} = const", lines.value(new.value));
+                    self.located([old.loc, new.loc], op);
                 }
                 _ => {}
             }
@@ -189,14 +178,10 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         if b == 0 {
             return;
         }
-        let areas = [
-            &self.graphs[0].areas[a as usize],
-            &self.graphs[1].areas[b as usize],
-        ];
-        let count = |side: usize| self.graphs[side].f.args(areas[side].region).len();
-        let (old, new) = (count(0), count(1));
-        let record = self.graphs[1].f.region(areas[1].region);
-        let region = self.graphs[1].f.text(record.name).to_owned();
+        let [f, g] = self.functions();
+        let regions = self.regions_of([a, b]);
+        let (old, new) = (f.args(regions[0]).len(), g.args(regions[1]).len());
+        let region = g.text(g.region(regions[1]).name).to_owned();
         let change = if new > old {
             Change::Added
         } else {
@@ -207,12 +192,17 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
             index,
             change,
         });
-        let changes: Vec<OpChange> = changes.collect();
+        self.change(self.graphs[1].areas[b as usize].owner, changes.collect());
+    }
+
+    fn regions_of(&self, areas: [u32; 2]) -> [RegionId; 2] {
+        [0, 1].map(|side| self.graphs[side].areas[areas[side] as usize].region)
+    }
+
+    /// Adds changes of an op of the second function.
+    fn change(&mut self, op: u32, changes: Vec<OpChange>) {
         if !changes.is_empty() {
-            self.changes
-                .entry(areas[1].owner)
-                .or_default()
-                .extend(changes);
+            self.changes.entry(op).or_default().extend(changes);
         }
     }
 
@@ -221,42 +211,18 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         if b == 0 {
             return;
         }
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        let regions = [
-            self.graphs[0].areas[a as usize].region,
-            self.graphs[1].areas[b as usize].region,
-        ];
-        let ports = f.ports(regions[0]).iter().zip(g.ports(regions[1]));
-        for (index, (old, new)) in ports.enumerate() {
-            let names = [old.name, new.name];
-            let types = [old.ty, new.ty];
-            let renamed = self.symbols.of(Side::A, names[0]) != self.symbols.of(Side::B, names[1]);
-            let retyped =
-                self.types.of(Side::A, f, types[0]) != self.types.of(Side::B, g, types[1]);
-            if !renamed && !retyped {
-                continue;
-            }
-            let place = self.lines[1].inside(regions[1]).unwrap_or_default();
-            let value = format!("result {index} of {place}");
-            if renamed {
-                self.out.renamed.push(Renaming {
-                    value: value.clone(),
-                    old: text_of(f, names[0]),
-                    new: text_of(g, names[1]),
-                });
-            }
-            if retyped {
-                self.out.types.push(Renaming {
-                    value,
-                    old: Some(text::type_text(f, types[0])),
-                    new: Some(text::type_text(g, types[1])),
-                });
-            }
+        let [f, g] = self.functions();
+        let [old, new] = self.regions_of([a, b]);
+        for (index, (from, to)) in f.ports(old).iter().zip(g.ports(new)).enumerate() {
+            self.named([from.name, to.name], [from.ty, to.ty], |lines| {
+                let place = lines.inside(new).unwrap_or_default();
+                format!("result {index} of {place}")
+            });
         }
     }
 
     fn ops(&mut self, nodes: [u32; 2], ops: [OpId; 2]) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
+        let [f, g] = self.functions();
         let mut changes = Vec::new();
         if self.graphs[0].node(nodes[0]).kind != self.graphs[1].node(nodes[1]).kind {
             changes.push(OpChange::Kind {
@@ -268,21 +234,17 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         if self.graphs[1].terminator(0) == Some(nodes[1]) {
             self.outputs(nodes);
         } else {
-            self.operands(nodes, ops, &mut changes);
+            self.operands(nodes, ops[1], &mut changes);
         }
         self.results(ops, &mut changes);
         self.regions(nodes, &mut changes);
-        if let Some((old, new)) = self.locations([f.op(ops[0]).loc, g.op(ops[1]).loc]) {
-            let op = self.lines[1].short_op(ops[1]);
-            self.out.relocated.push(Relocation { op, old, new });
-        }
-        if !changes.is_empty() {
-            self.changes.entry(nodes[1]).or_default().extend(changes);
-        }
+        let locs = [f.op(ops[0]).loc, g.op(ops[1]).loc];
+        self.located(locs, |lines| lines.short_op(ops[1]));
+        self.change(nodes[1], changes);
     }
 
     fn results(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
+        let [f, g] = self.functions();
         let (mut olds, mut news) = (f.results(ops[0]), g.results(ops[1]));
         let there = |f: &Function, value: Option<ValueId>| {
             value.filter(|&id| {
@@ -292,10 +254,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         };
         for index in 0..olds.len().max(news.len()) {
             match [there(f, olds.next()), there(g, news.next())] {
-                [Some(old), Some(new)] => {
-                    self.value(old, new);
-                    self.ty(old, new);
-                }
+                [Some(old), Some(new)] => self.values([old, new]),
                 [None, None] => {}
                 [old, new] => changes.push(OpChange::Result {
                     index,
@@ -309,33 +268,12 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
     /// Regions that only one of two ops has.
     fn regions(&mut self, nodes: [u32; 2], changes: &mut Vec<OpChange>) {
         let [old, new] = [0, 1].map(|side| self.graphs[side].areas_of(nodes[side]));
-        if old.is_empty() && new.is_empty() {
-            return;
-        }
-        // As they were paired: by name, the first with the first.
-        let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
-        for area in old.clone() {
-            *counts
-                .entry(self.graphs[0].areas[area as usize].name)
-                .or_default() += 1;
-        }
-        let mut alone = Vec::new();
-        for area in new {
-            match counts.get_mut(&self.graphs[1].areas[area as usize].name) {
-                Some(count) if *count > 0 => *count -= 1,
-                _ => alone.push((1, area, Change::Added)),
-            }
-        }
-        for area in old.rev() {
-            match counts.get_mut(&self.graphs[0].areas[area as usize].name) {
-                Some(count) if *count > 0 => {
-                    *count -= 1;
-                    alone.push((0, area, Change::Removed));
-                }
-                _ => {}
-            }
-        }
-        for (side, area, change) in alone {
+        let added = new.map(|area| (1, area, Change::Added));
+        let removed = old.rev().map(|area| (0, area, Change::Removed));
+        let all = added.chain(removed);
+        for (side, area, change) in
+            all.filter(|(side, area, _)| !self.paired_areas[*side].contains(area))
+        {
             let graph = &self.graphs[side];
             let name = graph.f.region(graph.areas[area as usize].region).name;
             changes.push(OpChange::Region {
@@ -346,43 +284,54 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         }
     }
 
-    /// Compares the names of two values.
-    fn value(&mut self, old: ValueId, new: ValueId) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        let names = [f.value(old).name, g.value(new).name];
-        if self.symbols.of(Side::A, names[0]) == self.symbols.of(Side::B, names[1]) {
-            return;
-        }
-        let value = self.lines[1].value(new);
-        self.out.renamed.push(Renaming {
-            value,
-            old: text_of(f, names[0]),
-            new: text_of(g, names[1]),
-        });
+    /// Compares the names and the types of two values.
+    fn values(&mut self, [old, new]: [ValueId; 2]) {
+        let [old, new_value] = [self.graphs[0].f.value(old), self.graphs[1].f.value(new)];
+        let (names, types) = ([old.name, new_value.name], [old.ty, new_value.ty]);
+        self.named(names, types, |lines| lines.value(new));
     }
 
-    /// Compares the types of two values.
-    fn ty(&mut self, old: ValueId, new: ValueId) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        let types = [f.value(old).ty, g.value(new).ty];
-        if self.types.of(Side::A, f, types[0]) == self.types.of(Side::B, g, types[1]) {
-            return;
+    /// Compares two names, and two types, of what `value` says.
+    fn named(
+        &mut self,
+        names: [SymbolId; 2],
+        types: [TypeId; 2],
+        value: impl Fn(&mut Lines<'f>) -> String,
+    ) {
+        if let Some([old, new]) = self.renamed(names) {
+            let value = value(&mut self.lines[1]);
+            self.out.renamed.push(Renaming { value, old, new });
         }
-        let value = self.lines[1].value(new);
-        self.out.types.push(Renaming {
-            value,
-            old: Some(text::type_text(f, types[0])),
-            new: Some(text::type_text(g, types[1])),
-        });
+        if let Some(types) = self.retyped(types) {
+            let value = value(&mut self.lines[1]);
+            let [old, new] = types.map(Some);
+            self.out.types.push(Renaming { value, old, new });
+        }
     }
 
-    /// The names of the ONNX nodes of two locations, if they differ.
-    fn locations(&mut self, locs: [LocId; 2]) -> Option<(Option<String>, Option<String>)> {
-        if locs[0].is_none() && locs[1].is_none() {
-            return None;
+    /// Two names as texts, if they differ.
+    pub(super) fn renamed(&mut self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
+        let [old, new] = [0, 1].map(|side| self.symbols.of(side, names[side]));
+        (old != new).then(|| [0, 1].map(|side| text_of(self.graphs[side].f, names[side])))
+    }
+
+    /// Two types as texts, if they differ.
+    pub(super) fn retyped(&mut self, types: [TypeId; 2]) -> Option<[String; 2]> {
+        let fs = self.functions();
+        let [old, new] = [0, 1].map(|side| self.types.of(side, fs[side], types[side]));
+        (old != new).then(|| [0, 1].map(|side| text::type_text(fs[side], types[side])))
+    }
+
+    /// Compares the names of the ONNX nodes that `op` comes from.
+    fn located(&mut self, locs: [LocId; 2], op: impl FnOnce(&mut Lines<'f>) -> String) {
+        if locs.iter().all(|loc| loc.is_none()) {
+            return;
         }
         let [old, new] = [0, 1].map(|side| node_names(self.graphs[side].f, locs[side]));
-        (old != new).then_some((old, new))
+        if old != new {
+            let op = op(&mut self.lines[1]);
+            self.out.relocated.push(Relocation { op, old, new });
+        }
     }
 
     /// Lists what differs in two areas, in program order.
@@ -390,17 +339,23 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         let mut olds = self.graphs[0].areas[a as usize].nodes.clone().peekable();
         let news = self.graphs[1].areas[b as usize].nodes.clone();
         for new in news {
-            let old = self.m.to_a[new as usize];
+            let old = self.m.counterpart(1, new);
             if old == NONE {
-                self.alone(1, new, Change::Added);
+                self.alone(1, new);
                 continue;
             }
             while let Some(before) = olds.next_if(|&before| before <= old) {
                 self.removed(before);
             }
-            match [self.graphs[0].constant(old), self.graphs[1].constant(new)] {
-                [Some(_), Some(_)] => self.constants(old, new),
-                _ => self.changed(new),
+            match [self.graphs[0].node(old).what, self.graphs[1].node(new).what] {
+                [What::Const(from), What::Const(to)] => self.constants([from, to], new),
+                [_, What::Op(op)] => {
+                    if let Some(changes) = self.changes.remove(&new) {
+                        let listed = self.op(1, new, op);
+                        self.out.ops.push(OpDiff { changes, ..listed });
+                    }
+                }
+                _ => {}
             }
         }
         for before in olds {
@@ -409,115 +364,108 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
     }
 
     fn removed(&mut self, old: u32) {
-        if self.m.to_b[old as usize] == NONE {
-            self.alone(0, old, Change::Removed);
+        if !self.m.is_paired(0, old) {
+            self.alone(0, old);
         }
     }
 
     /// An op or a constant that only one of two areas has.
-    fn alone(&mut self, side: usize, node: u32, change: Change) {
+    fn alone(&mut self, side: usize, node: u32) {
         let rewired = self.rewired[side].remove(&node).unwrap_or_default();
-        let graph = &self.graphs[side];
-        let region = graph.areas[graph.node(node).area as usize].region;
-        match graph.node(node).what {
+        let change = [Change::Removed, Change::Added][side];
+        let folded = self.folded[side].get(&node).copied();
+        match self.graphs[side].node(node).what {
             // The interface, or a change of the op around.
             What::Arg(_) => {}
             What::Const(id) => {
-                let text = self.lines[side].constant(id);
-                let from = (side == 1).then(|| self.folded[1].get(&node)).flatten();
-                let from = from.and_then(|&from| self.graphs[0].op(from));
+                let text = Some(self.lines[side].constant(id));
+                let [old, new] = match side {
+                    0 => [text, None],
+                    _ => [None, text],
+                };
+                let from = folded.and_then(|from| self.graphs[0].op(from));
                 let replaces = from.map(|op| self.lines[0].short_op(op));
-                let to = [&self.m.to_b, &self.m.to_a][side];
+                let listed = self.constant(side, node, id);
+                let graph = &self.graphs[side];
                 let mut users = graph.users(graph.f.constant(id).value).peekable();
                 let with_users =
-                    users.peek().is_some() && users.all(|(user, _)| to[user as usize] == NONE);
-                let [old, new] = match change {
-                    Change::Removed => [Some(text), None],
-                    _ => [None, Some(text)],
-                };
+                    users.peek().is_some() && users.all(|(user, _)| !self.m.is_paired(side, user));
                 self.out.constants.push(ConstantDiff {
                     change,
-                    name: self.lines[side].value(graph.f.constant(id).value),
-                    inside: self.lines[side].inside(region),
                     old,
                     new,
-                    numbers: None,
                     replaces,
                     with_users,
                     rewired,
+                    ..listed
                 });
             }
             What::Op(op) => {
-                let to = (side == 0).then(|| self.folded[0].get(&node)).flatten();
-                let to = to.and_then(|&to| self.graphs[1].constant(to));
+                let to = folded.and_then(|to| self.graphs[1].constant(to));
                 let folded = to.map(|id| {
                     let value = self.graphs[1].f.constant(id).value;
                     let (name, text) = (self.lines[1].value(value), self.lines[1].constant(id));
                     format!("{name} = {text}")
                 });
+                let listed = self.op(side, node, op);
                 self.out.ops.push(OpDiff {
                     change,
-                    kind: graph.f.text(graph.f.op(op).name).to_owned(),
-                    op: self.lines[side].op(op),
-                    location: node_names(graph.f, graph.f.op(op).loc),
-                    inside: self.lines[side].inside(region),
                     folded,
-                    nested: graph.nested_ops(node),
+                    nested: self.graphs[side].nested_ops(node),
                     rewired,
-                    changes: Vec::new(),
+                    ..listed
                 });
             }
         }
     }
 
-    fn changed(&mut self, new: u32) {
-        let Some(changes) = self.changes.remove(&new) else {
-            return;
-        };
-        let graph = &self.graphs[1];
-        if let What::Op(op) = graph.node(new).what {
-            let region = graph.areas[graph.node(new).area as usize].region;
-            self.out.ops.push(OpDiff {
-                change: Change::Changed,
-                kind: graph.f.text(graph.f.op(op).name).to_owned(),
-                op: self.lines[1].op(op),
-                location: node_names(graph.f, graph.f.op(op).loc),
-                inside: self.lines[1].inside(region),
-                folded: None,
-                nested: 0,
-                rewired: Vec::new(),
-                changes,
-            });
+    /// The region that a node stands in, if it isn't the body.
+    fn inside(&mut self, side: usize, node: u32) -> Option<String> {
+        let graph = &self.graphs[side];
+        let region = graph.areas[graph.node(node).area as usize].region;
+        self.lines[side].inside(region)
+    }
+
+    /// An op without what differs.
+    fn op(&mut self, side: usize, node: u32, op: OpId) -> OpDiff {
+        let f = self.graphs[side].f;
+        OpDiff {
+            kind: f.text(f.op(op).name).to_owned(),
+            op: self.lines[side].op(op),
+            location: node_names(f, f.op(op).loc),
+            inside: self.inside(side, node),
+            ..OpDiff::default()
         }
     }
 
-    /// Compares two constants.
-    fn constants(&mut self, old: u32, new: u32) {
-        let [a, b] = &self.graphs;
-        let (Some(old_id), Some(new_id)) = (a.constant(old), b.constant(new)) else {
-            return;
-        };
-        let class = self.contents.class(Side::A, old_id);
-        if class == self.contents.class(Side::B, new_id) {
+    /// A constant without what differs.
+    fn constant(&mut self, side: usize, node: u32, id: ConstId) -> ConstantDiff {
+        let value = self.graphs[side].f.constant(id).value;
+        ConstantDiff {
+            name: self.lines[side].value(value),
+            inside: self.inside(side, node),
+            ..ConstantDiff::default()
+        }
+    }
+
+    /// Compares two constants; `new` is the node of the second.
+    fn constants(&mut self, ids: [ConstId; 2], new: u32) {
+        let [old_class, new_class] = [0, 1].map(|side| self.contents.class(side, ids[side]));
+        if old_class == new_class {
             return;
         }
-        let types = [a.f.constant(old_id).ty, b.f.constant(new_id).ty];
-        let same_type =
-            self.types.of(Side::A, a.f, types[0]) == self.types.of(Side::B, b.f, types[1]);
-        let numbers = same_type
-            .then(|| content::numbers([a.f, b.f], types[1], [old_id, new_id]))
-            .flatten();
-        let region = b.areas[b.node(new).area as usize].region;
+        let fs = self.functions();
+        let types = [0, 1].map(|side| fs[side].constant(ids[side]).ty);
+        let numbers = match self.retyped(types) {
+            None => content::numbers(fs, types[1], ids),
+            Some(_) => None,
+        };
+        let listed = self.constant(1, new, ids[1]);
         self.out.constants.push(ConstantDiff {
-            change: Change::Changed,
-            name: self.lines[1].value(b.f.constant(new_id).value),
-            inside: self.lines[1].inside(region),
-            old: Some(self.lines[0].constant(old_id)),
-            new: Some(self.lines[1].constant(new_id)),
+            old: Some(self.lines[0].constant(ids[0])),
+            new: Some(self.lines[1].constant(ids[1])),
             numbers,
-            replaces: None,
-            with_users: false,
-            rewired: Vec::new(),
+            ..listed
         });
     }
 }

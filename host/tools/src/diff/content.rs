@@ -12,7 +12,7 @@ use passdock_ir::{ConstantData, Function, Payload};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde::Serialize;
 
-use super::shared::{SharedTypes, Side};
+use super::shared::SharedTypes;
 use passdock_core::{ErrorKind, PassError};
 
 /// The class of each constant of two functions.
@@ -31,112 +31,97 @@ pub struct Numbers {
     pub max_abs: f64,
 }
 
-/// A constant of one of the two.
-type Member = (Side, ConstId);
+/// A constant of the first function (0) or the second (1).
+type Member = (usize, ConstId);
 
-/// Constants that may be equal: those of one type and length.
-#[derive(Default)]
-struct Bucket {
-    members: [Vec<ConstId>; 2],
-}
+/// Constants that may be equal, those of one type and length: the first function's, then the second's.
+type Bucket = Vec<Member>;
 
 impl Contents {
     pub(super) fn new(
         functions: [&Function; 2],
         types: &mut SharedTypes,
     ) -> Result<Contents, PassError> {
-        let mut buckets: FxHashMap<(u32, u64), Bucket> = FxHashMap::default();
-        let mut order = Vec::new();
+        let mut places: FxHashMap<(u32, u64), usize> = FxHashMap::default();
+        let mut buckets: Vec<Bucket> = Vec::new();
         let mut classes = [Vec::new(), Vec::new()];
-        for side in [Side::A, Side::B] {
-            let f = functions[side as usize];
+        for (side, f) in functions.into_iter().enumerate() {
             for (id, constant) in f.live_constants() {
-                let classes = &mut classes[side as usize];
-                if classes.len() <= id.index() {
-                    classes.resize(id.index() + 1, super::NONE);
-                }
+                let known = classes[side].len().max(id.index() + 1);
+                classes[side].resize(known, super::NONE);
                 let key = (types.of(side, f, constant.ty), f.constant_data(id).len());
-                let bucket = buckets.entry(key).or_insert_with(|| {
-                    order.push(key);
-                    Bucket::default()
-                });
-                bucket.members[side as usize].push(id);
+                let place = *places.entry(key).or_insert(buckets.len());
+                if place == buckets.len() {
+                    buckets.push(Bucket::new());
+                }
+                buckets[place].push((side, id));
             }
         }
         let mut contents = Contents { classes };
         let mut next = 0;
-        for key in order {
-            contents.classify(functions, &buckets[&key], &mut next)?;
+        for bucket in &buckets {
+            contents.classify(functions, bucket, &mut next)?;
         }
         Ok(contents)
     }
 
-    pub(super) fn class(&self, side: Side, id: ConstId) -> u32 {
-        let class = self.classes[side as usize].get(id.index());
+    pub(super) fn class(&self, side: usize, id: ConstId) -> u32 {
+        let class = self.classes[side].get(id.index());
         class.copied().unwrap_or(super::NONE)
     }
 
     fn classify(
         &mut self,
         functions: [&Function; 2],
-        bucket: &Bucket,
+        bucket: &[Member],
         next: &mut u32,
     ) -> Result<(), PassError> {
         let mut fresh = || {
             *next += 1;
             *next - 1
         };
-        let all = [Side::A, Side::B].into_iter().flat_map(|side| {
-            let members = bucket.members[side as usize].iter();
-            members.map(move |&id| (side, id))
-        });
-        let data = |(side, id): Member| functions[side as usize].constant_data(id);
+        let data = |(side, id): Member| functions[side].constant_data(id);
         // What stands at one place in both is the same, read or not.
         let mut places: FxHashMap<Place<'_>, [bool; 2]> = FxHashMap::default();
-        for member in all.clone() {
+        for &member in bucket {
             if let Some(place) = place(data(member)) {
-                places.entry(place).or_default()[member.0 as usize] = true;
+                places.entry(place).or_default()[member.0] = true;
             }
         }
         let is_shared = |member: Member| {
             place(data(member)).is_some_and(|place| places[&place] == [true, true])
         };
-        let rest = all.clone().filter(|&member| !is_shared(member));
-        let on = |side: Side| rest.clone().any(|member| member.0 == side);
-        let lonely = !on(Side::A) || !on(Side::B);
+        let mut rest = bucket.iter().filter(|&&member| !is_shared(member));
+        let lonely = [0, 1].map(|side| rest.clone().all(|member| member.0 != side));
+        let lonely = lonely.contains(&true);
         // One element that fills them all tells them apart without being spread out.
-        let splats = rest
-            .clone()
-            .all(|member| matches!(data(member).payload(), Payload::Splat { .. }));
+        let splats = rest.all(|&member| matches!(data(member).payload(), Payload::Splat { .. }));
         let mut known_places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
         let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
-        for member in all {
-            let (side, id) = member;
-            let class = &mut self.classes[side as usize][id.index()];
+        for &member in bucket {
             let place = place(data(member));
-            if let Some(known) = place.as_ref().and_then(|place| known_places.get(place)) {
-                *class = *known;
-                continue;
-            }
-            if lonely || is_shared(member) {
-                *class = fresh();
-                known_places.extend(place.map(|place| (place, *class)));
-                continue;
-            }
-            let known = hashes.entry(hash(data(member), splats)?).or_default();
-            let mut found = None;
-            for &(other, class) in known.iter() {
-                if data(other).same(data(member)).map_err(unreadable)? {
-                    found = Some(class);
-                    break;
+            let known = place.as_ref().and_then(|place| known_places.get(place));
+            let class = match known {
+                Some(&class) => class,
+                None if lonely || is_shared(member) => fresh(),
+                None => {
+                    let alike = hashes.entry(hash(data(member), splats)?).or_default();
+                    let mut found = None;
+                    for &(other, class) in alike.iter() {
+                        if data(other).same(data(member)).map_err(unreadable)? {
+                            found = Some(class);
+                            break;
+                        }
+                    }
+                    found.unwrap_or_else(|| {
+                        let class = fresh();
+                        alike.push((member, class));
+                        class
+                    })
                 }
-            }
-            *class = found.unwrap_or_else(|| {
-                let class = fresh();
-                known.push((member, class));
-                class
-            });
-            known_places.extend(place.map(|place| (place, *class)));
+            };
+            self.classes[member.0][member.1.index()] = class;
+            known_places.extend(place.map(|place| (place, class)));
         }
         Ok(())
     }

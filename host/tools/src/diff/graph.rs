@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use passdock_abi::{ConstId, LocId, LocKind, OpId, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_abi::{
+    ConstId, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, Value, ValueId, symbol,
+};
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::shared::{SharedSymbols, Side};
+use super::shared::SharedSymbols;
 
 /// The entity that a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,8 @@ pub(super) struct Area {
 
 pub(super) struct Graph<'f> {
     pub(super) f: &'f Function,
-    pub(super) side: Side,
+    /// The first function (0) or the second (1).
+    pub(super) side: usize,
     pub(super) nodes: Vec<Node>,
     /// The body first, then level by level.
     pub(super) areas: Vec<Area>,
@@ -65,7 +68,7 @@ pub(super) struct Graph<'f> {
 }
 
 impl<'f> Graph<'f> {
-    pub(super) fn new(f: &'f Function, side: Side, symbols: &mut SharedSymbols<'_>) -> Graph<'f> {
+    pub(super) fn new(f: &'f Function, side: usize, symbols: &mut SharedSymbols<'_>) -> Graph<'f> {
         let mut constants: Vec<(RegionId, ConstId)> = f
             .live_constants()
             .filter(|(_, constant)| {
@@ -172,6 +175,18 @@ impl<'f> Graph<'f> {
 
     pub(super) fn node(&self, node: u32) -> &Node {
         &self.nodes[node as usize]
+    }
+
+    /// The names and types of the parameters.
+    pub(super) fn params(&self) -> Vec<(SymbolId, TypeId)> {
+        let param = |value: ValueId| (self.f.value(value).name, self.f.value(value).ty);
+        self.f.args(self.f.body()).map(param).collect()
+    }
+
+    /// The names and types of the results.
+    pub(super) fn results(&self) -> Vec<(SymbolId, TypeId)> {
+        let ports = self.f.ports(self.f.body()).iter();
+        ports.map(|port| (port.name, port.ty)).collect()
     }
 
     /// The node that defines a value and which of its values it is; `None` for an operand left out.

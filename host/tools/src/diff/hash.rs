@@ -56,29 +56,20 @@ pub(super) struct Anchors {
     pub(super) results: Vec<u64>,
 }
 
-pub(super) fn hashes(
-    graph: &Graph<'_>,
-    order: &[u32],
-    anchors: &Anchors,
-    cx: &mut Context<'_, '_>,
-) -> Hashes {
+pub(super) fn hashes(graph: &Graph<'_>, anchors: &Anchors, cx: &mut Context<'_, '_>) -> Hashes {
     let count = graph.nodes.len();
+    let nodes = 0..count as u32;
     let mut hashes = Hashes {
-        label: Vec::with_capacity(count),
+        label: nodes.map(|node| label(graph, node, cx)).collect(),
         from: vec![0; count],
         to: vec![0; count],
     };
-    for node in 0..count as u32 {
-        let label = label(graph, node, cx);
-        hashes.label.push(label);
-    }
-    for &node in order {
-        let from = flows_in(graph, node, &hashes, anchors);
-        hashes.from[node as usize] = from;
+    let order = graph.inside_out();
+    for &node in &order {
+        hashes.from[node as usize] = flows_in(graph, node, &hashes, anchors);
     }
     for &node in order.iter().rev() {
-        let to = flows_out(graph, node, &hashes, anchors);
-        hashes.to[node as usize] = to;
+        hashes.to[node as usize] = flows_out(graph, node, &hashes, anchors);
     }
     hashes
 }

@@ -14,7 +14,7 @@ impl Matcher<'_, '_> {
     /// The operand that the counterpart of a user of a value has in the same slot; of the bodies' terminators in
     /// the slot of the same result.
     fn opposite(&self, side: usize, user: u32, slot: u32) -> Option<ValueId> {
-        let partner = self.counterpart(side, user);
+        let partner = self.m.counterpart(side, user);
         let ends = self.area == (0, 0) && self.graphs[side].terminator(0) == Some(user);
         let slot = match ends {
             false => slot as usize,
@@ -33,7 +33,7 @@ impl Matcher<'_, '_> {
         for side in 0..2 {
             let mut open = self.left[side].clone();
             while let Some(node) = open.pop() {
-                if !self.is_paired(side, node) {
+                if !self.m.is_paired(side, node) {
                     open.extend(self.displace(side, node));
                 }
             }
@@ -44,16 +44,13 @@ impl Matcher<'_, '_> {
     fn displace(&mut self, side: usize, node: u32) -> Option<u32> {
         let graph = self.graphs[side];
         let defs = graph.operands(node).filter_map(|value| graph.place(value));
-        let mut near: Vec<u32> = defs.take(USERS).map(|(def, _)| def).collect();
-        for value in graph.values(node) {
-            near.extend(graph.users(value).take(USERS).map(|(user, _)| user));
-        }
-        for other in near {
-            let same_area = graph.node(other).area == graph.node(node).area;
-            let same_kind = graph.node(other).kind == graph.node(node).kind;
-            let partner = self.counterpart(side, other);
+        let values = graph.values(node);
+        let users = values.flat_map(|value| graph.users(value).take(USERS));
+        for (other, _) in defs.take(USERS).chain(users) {
+            let place = |node: u32| (graph.node(node).area, graph.node(node).kind);
+            let partner = self.m.counterpart(side, other);
             let wide = graph.operands(other).len() > WIDE;
-            if !same_area || !same_kind || partner == NONE || wide {
+            if place(other) != place(node) || partner == NONE || wide {
                 continue;
             }
             let name = self.called(1 - side, partner);
@@ -72,16 +69,9 @@ impl Matcher<'_, '_> {
 
     /// Gives the counterpart of `from` to `to`.
     fn exchange(&mut self, side: usize, from: u32, to: u32, partner: u32) {
-        let maps = [&mut self.m.to_b, &mut self.m.to_a];
-        let [own, other] = if side == 0 {
-            maps
-        } else {
-            let [to_b, to_a] = maps;
-            [to_a, to_b]
-        };
-        own[from as usize] = NONE;
-        own[to as usize] = partner;
-        other[partner as usize] = to;
+        self.m.to[side][from as usize] = NONE;
+        self.m.to[side][to as usize] = partner;
+        self.m.to[1 - side][partner as usize] = to;
     }
 
     /// The cost of a pair: what it makes one tell of what it says, of its operands, and of where it is used.
@@ -92,26 +82,17 @@ impl Matcher<'_, '_> {
 
     /// The number of operands that a pair makes one tell of: its own, and where it is used.
     fn operands_told(&self, side: usize, node: u32, partner: u32) -> usize {
-        let (a, b) = if side == 0 {
-            (node, partner)
-        } else {
-            (partner, node)
-        };
+        let [a, b] = in_order(side, node, partner);
         let own = self.slots(a, b).into_iter();
         let mut cost = own.filter(|&(old, new)| self.is_told(old, new)).count();
         for (side, node) in [(0, a), (1, b)] {
             for value in self.graphs[side].values(node) {
                 for (user, slot) in self.graphs[side].users(value).take(USERS) {
-                    if !self.is_paired(side, user) {
-                        continue;
+                    if self.m.is_paired(side, user) {
+                        let theirs = self.opposite(side, user, slot).unwrap_or(ValueId::NONE);
+                        let [old, new] = in_order(side, value, theirs);
+                        cost += usize::from(self.is_told(old, new));
                     }
-                    let theirs = self.opposite(side, user, slot).unwrap_or(ValueId::NONE);
-                    let pair = if side == 0 {
-                        (value, theirs)
-                    } else {
-                        (theirs, value)
-                    };
-                    cost += usize::from(self.is_told(pair.0, pair.1));
                 }
             }
         }
@@ -122,13 +103,20 @@ impl Matcher<'_, '_> {
     fn is_told(&self, old: ValueId, new: ValueId) -> bool {
         match [self.graphs[0].place(old), self.graphs[1].place(new)] {
             [Some((from, i)), Some((to, j))] => {
-                let partner = self.m.to_b[from as usize];
-                let known = partner != NONE && self.is_paired(1, to);
-                known && (i != j || partner != to)
+                let known = self.m.is_paired(0, from) && self.m.is_paired(1, to);
+                known && (i != j || self.m.counterpart(0, from) != to)
             }
             [None, None] => false,
-            [Some((from, _)), None] => self.is_paired(0, from),
-            [None, Some((to, _))] => self.is_paired(1, to),
+            [Some((from, _)), None] => self.m.is_paired(0, from),
+            [None, Some((to, _))] => self.m.is_paired(1, to),
         }
+    }
+}
+
+/// What is a side's and what is the other's, the first function's first.
+fn in_order<T>(side: usize, own: T, other: T) -> [T; 2] {
+    match side {
+        0 => [own, other],
+        _ => [other, own],
     }
 }

@@ -3,7 +3,7 @@
 //! By name first. What is left is paired by type, between the same neighbours and in order: it was
 //! renamed.
 
-use passdock_abi::{Port, ValueId};
+use passdock_abi::{SymbolId, TypeId};
 use rustc_hash::FxHashMap;
 
 use super::NONE;
@@ -29,38 +29,27 @@ pub(super) struct Interface {
 
 impl Interface {
     pub(super) fn new(
-        a: &Graph<'_>,
-        b: &Graph<'_>,
+        graphs: [&Graph<'_>; 2],
         symbols: &mut SharedSymbols<'_>,
         types: &mut SharedTypes,
     ) -> Interface {
-        let mut params = |graph: &Graph<'_>| -> Vec<Slot> {
-            let slot = |arg: ValueId| {
-                let value = graph.f.value(arg);
-                Slot {
-                    name: symbols.of(graph.side, value.name),
-                    ty: types.of(graph.side, graph.f, value.ty),
-                }
+        let mut slots = |graph: &Graph<'_>, ports: Vec<(SymbolId, TypeId)>| -> Vec<Slot> {
+            let slot = |(name, ty)| Slot {
+                name: symbols.of(graph.side, name),
+                ty: types.of(graph.side, graph.f, ty),
             };
-            graph.f.args(graph.f.body()).map(slot).collect()
+            ports.into_iter().map(slot).collect()
         };
-        let params = pair(&params(a), &params(b));
-        let mut results = |graph: &Graph<'_>| -> Vec<Slot> {
-            let slot = |port: &Port| Slot {
-                name: symbols.of(graph.side, port.name),
-                ty: types.of(graph.side, graph.f, port.ty),
-            };
-            graph.f.ports(graph.f.body()).iter().map(slot).collect()
-        };
-        let slots = [results(a), results(b)];
-        let results = pair(&slots[0], &slots[1]);
-        let mut opposites = slots.map(|slots| vec![None; slots.len()]);
+        let params = graphs.map(|graph| slots(graph, graph.params()));
+        let results = graphs.map(|graph| slots(graph, graph.results()));
+        let mut opposites = results.each_ref().map(|slots| vec![None; slots.len()]);
+        let results = pair(&results);
         for &(from, to) in &results {
             opposites[0][from] = Some(to);
             opposites[1][to] = Some(from);
         }
         Interface {
-            params,
+            params: pair(&params),
             results,
             opposites,
         }
@@ -78,8 +67,7 @@ impl Interface {
             let alone = |at: usize| mix(100 + graph.side as u64, at as u64);
             let mut numbers: Vec<u64> = (0..count).map(alone).collect();
             for (number, &(a, b)) in pairs.iter().enumerate() {
-                let at = [a, b][graph.side as usize];
-                numbers[at] = mix(99, number as u64);
+                numbers[[a, b][graph.side]] = mix(99, number as u64);
             }
             numbers
         };
@@ -91,40 +79,21 @@ impl Interface {
     }
 }
 
-fn pair(a: &[Slot], b: &[Slot]) -> Vec<(usize, usize)> {
-    let mut pairs = Vec::new();
+fn pair(slots: &[Vec<Slot>; 2]) -> Vec<(usize, usize)> {
+    let [a, b] = slots;
     let mut by_name: FxHashMap<u32, usize> = FxHashMap::default();
-    for (at, slot) in b.iter().enumerate() {
-        by_name.insert(slot.name, at);
-    }
+    by_name.extend(b.iter().enumerate().map(|(at, slot)| (slot.name, at)));
     by_name.remove(&NONE);
-    let mut taken = vec![false; b.len()];
-    for (at, slot) in a.iter().enumerate() {
-        if let Some(to) = by_name.remove(&slot.name) {
-            pairs.push((at, to));
-            taken[to] = true;
-        }
+    let named = |(at, slot): (usize, &Slot)| Some((at, by_name.remove(&slot.name)?));
+    let mut pairs: Vec<(usize, usize)> = a.iter().enumerate().filter_map(named).collect();
+    let mut left = [vec![true; a.len()], vec![true; b.len()]];
+    for &(from, to) in &pairs {
+        left[0][from] = false;
+        left[1][to] = false;
     }
-    let targets: Vec<u32> = pairs.iter().map(|&(_, to)| to as u32).collect();
-    let kept = align::longest_increasing(&targets);
-    let mut anchors: Vec<(usize, usize)> = kept.into_iter().map(|at| pairs[at]).collect();
-    anchors.push((a.len(), b.len()));
-    let named: Vec<bool> = {
-        let mut named = vec![false; a.len()];
-        pairs.iter().for_each(|&(at, _)| named[at] = true);
-        named
-    };
-    let (mut from_a, mut from_b) = (0, 0);
-    for (to_a, to_b) in anchors {
-        let left_a: Vec<usize> = (from_a..to_a).filter(|&at| !named[at]).collect();
-        let left_b: Vec<usize> = (from_b..to_b).filter(|&at| !taken[at]).collect();
-        let types = |left: &[usize], of: &[Slot]| -> Vec<u64> {
-            left.iter().map(|&at| u64::from(of[at].ty)).collect()
-        };
-        let common = align::common(&types(&left_a, a), &types(&left_b, b));
-        pairs.extend(common.into_iter().map(|(i, j)| (left_a[i], left_b[j])));
-        (from_a, from_b) = (to_a + 1, to_b + 1);
-    }
+    let left = left.map(|left| -> Vec<usize> { (0..left.len()).filter(|&at| left[at]).collect() });
+    let ty = |side: usize, at: usize| u64::from(slots[side][at].ty);
+    pairs.extend(align::between(&pairs, [&left[0], &left[1]], ty));
     pairs.sort_unstable();
     pairs
 }

@@ -22,39 +22,40 @@
 use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::graph::Graph;
+use super::graph::{ARG, Graph};
 use super::hash::{self, Context, Hashes, mix};
 use super::interface::Interface;
 
 /// The pairs of nodes and of areas.
 pub(super) struct Matching {
-    /// The counterpart in the second function of each node of the first, or NONE.
-    pub(super) to_b: Vec<u32>,
-    /// The counterpart in the first function of each node of the second.
-    pub(super) to_a: Vec<u32>,
+    /// The counterpart in the other function of each node of either, or NONE.
+    pub(super) to: [Vec<u32>; 2],
     /// Areas that are the same, outer ones first.
     pub(super) areas: Vec<(u32, u32)>,
 }
 
+impl Matching {
+    pub(super) fn counterpart(&self, side: usize, node: u32) -> u32 {
+        self.to[side][node as usize]
+    }
+
+    pub(super) fn is_paired(&self, side: usize, node: u32) -> bool {
+        self.counterpart(side, node) != NONE
+    }
+}
+
 /// Pairs the nodes of two functions.
 pub(super) fn matching(
-    a: &Graph<'_>,
-    b: &Graph<'_>,
+    graphs: [&Graph<'_>; 2],
     interface: &Interface,
     cx: &mut Context<'_, '_>,
 ) -> Matching {
-    let orders = [a.inside_out(), b.inside_out()];
-    let anchors = [interface.anchors(a), interface.anchors(b)];
-    let hashes = [(a, 0), (b, 1)].map(|(graph, side): (&Graph<'_>, usize)| {
-        hash::hashes(graph, &orders[side], &anchors[side], cx)
-    });
     let mut matcher = Matcher {
-        graphs: [a, b],
+        graphs,
         interface,
-        hashes,
+        hashes: graphs.map(|graph| hash::hashes(graph, &interface.anchors(graph), cx)),
         m: Matching {
-            to_b: vec![NONE; a.nodes.len()],
-            to_a: vec![NONE; b.nodes.len()],
+            to: graphs.map(|graph| vec![NONE; graph.nodes.len()]),
             areas: vec![(0, 0)],
         },
         area: (0, 0),
@@ -88,34 +89,21 @@ pub(super) struct Matcher<'g, 'f> {
 
 impl Matcher<'_, '_> {
     pub(super) fn pair(&mut self, a: u32, b: u32) {
-        self.m.to_b[a as usize] = b;
-        self.m.to_a[b as usize] = a;
+        self.m.to[0][a as usize] = b;
+        self.m.to[1][b as usize] = a;
         self.queue.push(a);
-    }
-
-    pub(super) fn is_paired(&self, side: usize, node: u32) -> bool {
-        self.counterpart(side, node) != NONE
-    }
-
-    pub(super) fn counterpart(&self, side: usize, node: u32) -> u32 {
-        [&self.m.to_b, &self.m.to_a][side][node as usize]
     }
 
     /// The number of a pair, the same on both sides.
     pub(super) fn pair_number(&self, side: usize, node: u32) -> Option<u64> {
-        let number = match side {
-            0 if self.is_paired(0, node) => node,
-            0 => NONE,
-            _ => self.m.to_a[node as usize],
-        };
-        (number != NONE).then(|| mix(77, u64::from(number)))
+        let other = self.m.counterpart(side, node);
+        (other != NONE).then(|| mix(77, u64::from([node, other][side])))
     }
 
     /// Whether nothing is left to pair; what is paired by now is forgotten.
     pub(super) fn is_done(&mut self) -> bool {
-        for side in 0..2 {
-            let to = [&self.m.to_b, &self.m.to_a][side];
-            self.left[side].retain(|&node| to[node as usize] == NONE);
+        for (left, to) in self.left.iter_mut().zip(&self.m.to) {
+            left.retain(|&node| to[node as usize] == NONE);
         }
         self.left.iter().any(Vec::is_empty)
     }
@@ -126,17 +114,14 @@ impl Matcher<'_, '_> {
         self.queue.clear();
         let [a, b] = self.graphs;
         let areas = [&a.areas[area.0 as usize], &b.areas[area.1 as usize]];
-        let args = [0, 1].map(|side: usize| {
-            let graph = self.graphs[side];
-            graph.f.args(areas[side].region).len() as u32
-        });
-        let starts = [areas[0].nodes.start, areas[1].nodes.start];
+        let starts = areas.map(|area| area.nodes.start);
         if area == (0, 0) {
             for &(from, to) in &self.interface.params {
                 self.pair(starts[0] + from as u32, starts[1] + to as u32);
             }
         } else {
-            for at in 0..args[0].min(args[1]) {
+            let args = a.f.args(areas[0].region).zip(b.f.args(areas[1].region));
+            for at in 0..args.count() as u32 {
                 self.pair(starts[0] + at, starts[1] + at);
             }
         }
@@ -145,8 +130,9 @@ impl Matcher<'_, '_> {
             self.pair(end_a, end_b);
         }
         self.left = [0, 1].map(|side| {
-            let nodes = starts[side] + args[side]..areas[side].nodes.end;
-            nodes.filter(|&node| Some(node) != ends[side]).collect()
+            let graph = self.graphs[side];
+            let is_own = |node: &u32| graph.node(*node).kind != ARG && Some(*node) != ends[side];
+            areas[side].nodes.clone().filter(is_own).collect()
         });
     }
 
@@ -193,29 +179,27 @@ impl Matcher<'_, '_> {
 
     /// Pairs from both ends as long as all is the same: most of a function, most of the time.
     fn ends(&mut self) {
-        let same = |m: &Self, a: u32, b: u32, up: bool| {
-            let [of_a, of_b] = &m.hashes;
-            let alike = match up {
-                true => of_a.up(a) == of_b.up(b),
-                false => of_a.down(a) == of_b.down(b),
-            };
-            let (a, b) = (m.graphs[0].node(a), m.graphs[1].node(b));
-            alike && a.name == b.name && a.loc == b.loc
+        let same = |a: &u32, b: &u32, hash: fn(&Hashes, u32) -> u64| {
+            let nodes = [self.graphs[0].node(*a), self.graphs[1].node(*b)];
+            let said = nodes.map(|node| (node.name, node.loc));
+            hash(&self.hashes[0], *a) == hash(&self.hashes[1], *b) && said[0] == said[1]
         };
-        let [a, b] = std::mem::take(&mut self.left);
-        let pairs = || a.iter().copied().zip(b.iter().copied());
-        let start = pairs().take_while(|&(a, b)| same(self, a, b, true)).count();
-        let back = || {
-            a[start..]
-                .iter()
-                .copied()
-                .rev()
-                .zip(b[start..].iter().copied().rev())
-        };
-        let end = back().take_while(|&(a, b)| same(self, a, b, false)).count();
-        pairs().take(start).for_each(|(a, b)| self.pair(a, b));
-        back().take(end).for_each(|(a, b)| self.pair(a, b));
-        self.left = [a, b].map(|nodes| nodes[start..nodes.len() - end].to_vec());
+        let [a, b] = &self.left;
+        let above = a.iter().zip(b);
+        let above: Vec<_> = above.take_while(|(a, b)| same(a, b, Hashes::up)).collect();
+        let below = a[above.len()..].iter().rev();
+        let below = below.zip(b[above.len()..].iter().rev());
+        let below = below.take_while(|(a, b)| same(a, b, Hashes::down));
+        let pairs: Vec<_> = above
+            .into_iter()
+            .chain(below)
+            .map(|(a, b)| (*a, *b))
+            .collect();
+        self.pair_all(pairs);
+    }
+
+    pub(super) fn pair_all(&mut self, pairs: Vec<(u32, u32)>) {
+        pairs.into_iter().for_each(|(a, b)| self.pair(a, b));
     }
 
     /// Pairs what alone on its side has a key.
@@ -223,9 +207,7 @@ impl Matcher<'_, '_> {
         if self.is_done() {
             return;
         }
-        for (a, b) in self.unique_pairs(key) {
-            self.pair(a, b);
-        }
+        self.pair_all(self.unique_pairs(key));
     }
 
     fn unique_pairs(&self, key: impl Fn(&Self, usize, u32) -> Option<u64>) -> Vec<(u32, u32)> {
@@ -272,7 +254,7 @@ impl Matcher<'_, '_> {
     fn descend(&mut self) {
         let nodes = self.graphs[0].areas[self.area.0 as usize].nodes.clone();
         for a in nodes {
-            let b = self.m.to_b[a as usize];
+            let b = self.m.counterpart(0, a);
             let of_a = self.graphs[0].areas_of(a);
             if b == NONE || of_a.is_empty() {
                 continue;

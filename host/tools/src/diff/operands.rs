@@ -3,37 +3,32 @@
 use passdock_abi::{OpId, ValueId};
 
 use super::compare::Comparison;
-use super::graph::What;
+use super::graph::ARG;
 use super::hash::mix;
+use super::lines::Lines;
 use super::report::{OpChange, Rewired};
 use super::{NONE, align};
 
 impl Comparison<'_, '_, '_> {
-    /// Compares the operands of two ops.
-    pub(super) fn operands(
-        &mut self,
-        nodes: [u32; 2],
-        ops: [OpId; 2],
-        changes: &mut Vec<OpChange>,
-    ) {
+    /// Compares the operands of two ops; `op` is the second one.
+    pub(super) fn operands(&mut self, nodes: [u32; 2], op: OpId, changes: &mut Vec<OpChange>) {
         for (index, old, new) in self.differing(nodes) {
-            let texts = [self.lines[0].operand(old), self.lines[1].operand(new)];
-            let user = || None;
-            if !self.rewire(old, new, index, ops[1], user, &texts) {
-                let [old, new] = texts;
+            let user = |lines: &mut Lines<'_>| lines.short_op(op);
+            if let Some([old, new]) = self.not_rewired(old, new, index, user) {
                 changes.push(OpChange::Operand { index, old, new });
             }
         }
     }
 
+    /// The operands of two nodes.
+    pub(super) fn values_of(&self, nodes: [u32; 2]) -> [Vec<ValueId>; 2] {
+        [0, 1].map(|side: usize| self.graphs[side].operands(nodes[side]).collect())
+    }
+
     /// The operands that differ: slot by slot, or, where one op has more than the other and none is
     /// left out, beside what they have in common. So an operand less isn't told of all slots behind it.
     fn differing(&self, nodes: [u32; 2]) -> Vec<(usize, ValueId, ValueId)> {
-        let [a, b] = &self.graphs;
-        let values: [Vec<ValueId>; 2] = [
-            a.operands(nodes[0]).collect(),
-            b.operands(nodes[1]).collect(),
-        ];
+        let values = self.values_of(nodes);
         let (olds, news) = (values[0].len(), values[1].len());
         if olds == news || values.iter().flatten().any(|value| value.is_none()) {
             let at = |side: usize, slot| values[side].get(slot).copied().unwrap_or(ValueId::NONE);
@@ -47,10 +42,9 @@ impl Comparison<'_, '_, '_> {
                 let Some((node, index)) = self.graphs[side].place(value) else {
                     return 0;
                 };
-                let (node, own) = match side {
-                    0 if self.m.to_b[node as usize] != NONE => (node, 1),
-                    1 if self.m.to_a[node as usize] != NONE => (self.m.to_a[node as usize], 1),
-                    _ => (node, 2 + side as u64),
+                let (node, own) = match self.m.counterpart(side, node) {
+                    NONE => (node, 2 + side as u64),
+                    other => ([node, other][side], 1),
                 };
                 mix(mix(node.into(), own), index.into())
             };
@@ -81,31 +75,29 @@ impl Comparison<'_, '_, '_> {
     pub(super) fn is_same(&self, old: ValueId, new: ValueId) -> bool {
         match [self.graphs[0].place(old), self.graphs[1].place(new)] {
             [None, None] => true,
-            [Some((from, i)), Some((to, j))] => i == j && self.m.to_b[from as usize] == to,
+            [Some((from, i)), Some((to, j))] => i == j && self.m.counterpart(0, from) == to,
             _ => false,
         }
     }
 
-    /// Tells of another operand with what came or went with it: an op or a constant. `false`: with
-    /// nothing. `user` names who has the slot, or else it is the op.
-    pub(super) fn rewire(
+    /// Tells of another operand with what came or went with it: an op or a constant. Answers the texts
+    /// of both if nothing did. `user` names who has the slot.
+    pub(super) fn not_rewired(
         &mut self,
         old: ValueId,
         new: ValueId,
         operand: usize,
-        op: OpId,
-        user: impl FnOnce() -> Option<String>,
-        [old_text, new_text]: &[Option<String>; 2],
-    ) -> bool {
+        user: impl FnOnce(&mut Lines<'_>) -> String,
+    ) -> Option<[Option<String>; 2]> {
+        let texts = [self.lines[0].operand(old), self.lines[1].operand(new)];
         let lonely = |side: usize, value: ValueId| {
             let (node, _) = self.graphs[side].place(value)?;
-            let to = [&self.m.to_b, &self.m.to_a][side];
-            let is_arg = matches!(self.graphs[side].node(node).what, What::Arg(_));
-            (to[node as usize] == NONE && !is_arg).then_some((side, node))
+            let is_arg = self.graphs[side].node(node).kind == ARG;
+            (!self.m.is_paired(side, node) && !is_arg).then_some((side, node))
         };
         let lonely = [lonely(0, old), lonely(1, new)];
         let Some((side, node)) = lonely[1].or(lonely[0]) else {
-            return false;
+            return Some(texts);
         };
         if let [Some((_, from)), Some((_, to))] = lonely
             && self.graphs[0].constant(from).is_none()
@@ -114,14 +106,15 @@ impl Comparison<'_, '_, '_> {
             self.folded[0].entry(from).or_insert(to);
             self.folded[1].entry(to).or_insert(from);
         }
-        let user = user().unwrap_or_else(|| self.lines[1].short_op(op));
+        let user = user(&mut self.lines[1]);
+        let [old, new] = texts;
         let rewired = Rewired {
             user,
             operand,
-            old: old_text.clone(),
-            new: new_text.clone(),
+            old,
+            new,
         };
         self.rewired[side].entry(node).or_default().push(rewired);
-        true
+        None
     }
 }

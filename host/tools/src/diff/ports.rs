@@ -1,31 +1,24 @@
 //! What differs between the parameters and results of two functions.
 
-use passdock_abi::{OpId, SymbolId, TypeId, ValueId};
+use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::{Function, text};
 
 use super::align;
-use super::compare::{Comparison, text_of};
+use super::compare::Comparison;
 use super::report::{PortChange, PortDiff};
-use super::shared::Side;
 
 impl Comparison<'_, '_, '_> {
     /// Compares parameters, and the names and types of results.
     pub(super) fn ports(&mut self) {
-        let functions = [self.graphs[0].f, self.graphs[1].f];
-        let params = functions.map(|f| {
-            let port = |value: ValueId| (f.value(value).name, f.value(value).ty);
-            f.args(f.body()).map(port).collect::<Vec<_>>()
-        });
+        let params = [0, 1].map(|side: usize| self.graphs[side].params());
         let pairs = self.interface.params.clone();
         self.list_ports("input", &params, &pairs);
+        let functions = self.functions();
         let args = functions.map(|f| f.args(f.body()).collect::<Vec<_>>());
         for (old, new) in pairs {
-            self.default(args[0][old], args[1][new], new);
+            self.default([args[0][old], args[1][new]], new);
         }
-        let results = functions.map(|f| {
-            let ports = f.ports(f.body()).iter();
-            ports.map(|port| (port.name, port.ty)).collect::<Vec<_>>()
-        });
+        let results = [0, 1].map(|side: usize| self.graphs[side].results());
         let pairs = self.interface.results.clone();
         self.list_ports("output", &results, &pairs);
     }
@@ -36,7 +29,7 @@ impl Comparison<'_, '_, '_> {
         [olds, news]: &[Vec<(SymbolId, TypeId)>; 2],
         pairs: &[(usize, usize)],
     ) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
+        let [f, g] = self.functions();
         let mut from = vec![None; news.len()];
         let mut gone = vec![true; olds.len()];
         for &(old, new) in pairs {
@@ -47,84 +40,51 @@ impl Comparison<'_, '_, '_> {
             if gone[index] {
                 let ty = text::type_text(f, ty);
                 let name = shown(f, name, index);
-                let what = PortChange::Removed { ty };
-                self.out.interface.push(PortDiff {
-                    port,
-                    index,
-                    name,
-                    what,
-                });
+                self.port(port, index, name, PortChange::Removed { ty });
             }
         }
-        let paired: Vec<u32> = from.iter().flatten().map(|&old| old as u32).collect();
+        let paired: Vec<usize> = from.iter().flatten().copied().collect();
         let mut kept = align::longest_increasing(&paired).into_iter().peekable();
         let mut at = 0;
         for (index, &(name, ty)) in news.iter().enumerate() {
-            let shown_name = shown(g, name, index);
-            let mut add = |what| {
-                let name = shown_name.clone();
-                self.out.interface.push(PortDiff {
-                    port,
-                    index,
-                    name,
-                    what,
-                });
-            };
+            let shown = || shown(g, name, index);
             let Some(old) = from[index] else {
-                add(PortChange::Added {
-                    ty: text::type_text(g, ty),
-                });
+                let ty = text::type_text(g, ty);
+                self.port(port, index, shown(), PortChange::Added { ty });
                 continue;
             };
             if kept.next_if_eq(&at).is_none() {
-                add(PortChange::Moved { old, new: index });
+                self.port(port, index, shown(), PortChange::Moved { old, new: index });
             }
             at += 1;
             let (old_name, old_ty) = olds[old];
-            if self.symbols.of(Side::A, old_name) != self.symbols.of(Side::B, name) {
-                add(PortChange::Renamed {
-                    old: text_of(f, old_name),
-                    new: text_of(g, name),
-                });
+            if let Some([old, new]) = self.renamed([old_name, name]) {
+                self.port(port, index, shown(), PortChange::Renamed { old, new });
             }
-            if self.types.of(Side::A, f, old_ty) != self.types.of(Side::B, g, ty) {
-                add(PortChange::Type {
-                    old: text::type_text(f, old_ty),
-                    new: text::type_text(g, ty),
-                });
+            if let Some([old, new]) = self.retyped([old_ty, ty]) {
+                self.port(port, index, shown(), PortChange::Type { old, new });
             }
         }
     }
 
-    fn default(&mut self, old: ValueId, new: ValueId, index: usize) {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        let constants = [f.value(old).constant, g.value(new).constant];
-        let classes = [
-            self.contents.class(Side::A, constants[0]),
-            self.contents.class(Side::B, constants[1]),
-        ];
-        if classes[0] != classes[1] {
-            let shown = [0, 1].map(|side: usize| {
-                constants[side]
-                    .option()
-                    .map(|id| self.lines[side].constant(id))
+    fn default(&mut self, values: [ValueId; 2], index: usize) {
+        let constants = [0, 1].map(|side| self.graphs[side].f.value(values[side]).constant);
+        let [old, new] = [0, 1].map(|side| self.contents.class(side, constants[side]));
+        if old != new {
+            let [old, new] = [0, 1].map(|side: usize| {
+                let default = constants[side].option();
+                default.map(|id| self.lines[side].constant(id))
             });
-            let name = self.lines[1].value(new);
-            let [old, new] = shown;
-            let what = PortChange::Default { old, new };
-            self.out.interface.push(PortDiff {
-                port: "input",
-                index,
-                name,
-                what,
-            });
+            let name = self.lines[1].value(values[1]);
+            self.port("input", index, name, PortChange::Default { old, new });
         }
     }
 
     /// Compares what the bodies give out.
     pub(super) fn outputs(&mut self, nodes: [u32; 2]) {
-        let [olds, news]: [Vec<ValueId>; 2] =
-            [0, 1].map(|side: usize| self.graphs[side].operands(nodes[side]).collect());
+        let [olds, news] = self.values_of(nodes);
+        let g = self.graphs[1].f;
+        let ports = g.ports(g.body());
         for (from, to) in self.interface.results.clone() {
             let (Some(&old), Some(&new)) = (olds.get(from), news.get(to)) else {
                 continue;
@@ -132,25 +92,22 @@ impl Comparison<'_, '_, '_> {
             if self.is_same(old, new) {
                 continue;
             }
-            let g = self.graphs[1].f;
-            let port = g
-                .ports(g.body())
-                .get(to)
-                .map_or(SymbolId::NONE, |port| port.name);
-            let name = shown(g, port, to);
-            let texts = [self.lines[0].operand(old), self.lines[1].operand(new)];
-            let user = || Some(format!("output {name}"));
-            if !self.rewire(old, new, to, OpId::NONE, user, &texts) {
+            let name = ports.get(to).map_or(SymbolId::NONE, |port| port.name);
+            let name = shown(g, name, to);
+            if let Some(texts) = self.not_rewired(old, new, to, |_| format!("output {name}")) {
                 let [old, new] = texts.map(Option::unwrap_or_default);
-                let what = PortChange::Value { old, new };
-                self.out.interface.push(PortDiff {
-                    port: "output",
-                    index: to,
-                    name,
-                    what,
-                });
+                self.port("output", to, name, PortChange::Value { old, new });
             }
         }
+    }
+
+    fn port(&mut self, port: &'static str, index: usize, name: String, what: PortChange) {
+        self.out.interface.push(PortDiff {
+            port,
+            index,
+            name,
+            what,
+        });
     }
 }
 

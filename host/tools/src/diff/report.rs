@@ -15,7 +15,7 @@ pub struct Diff {
 }
 
 /// Whether something is only in the second module, only in the first, or in both and not the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Something that is only in the second.
@@ -23,6 +23,7 @@ pub enum Change {
     /// Something that is only in the first.
     Removed,
     /// Something that is in both, and not the same.
+    #[default]
     Changed,
 }
 
@@ -38,7 +39,7 @@ pub struct Setting {
 }
 
 /// The differences of two functions of one name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FunctionDiff {
     /// The function's canonical name.
     pub name: String,
@@ -134,7 +135,7 @@ pub enum PortChange {
 }
 
 /// An op that was added, removed or changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OpDiff {
     /// The kind of difference.
     pub change: Change,
@@ -228,7 +229,7 @@ pub enum OpChange {
 }
 
 /// A constant that was added, removed, or has other content or another type.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConstantDiff {
     /// The kind of difference.
     pub change: Change,
@@ -343,20 +344,14 @@ impl FunctionDiff {
         sum.renamed += self.renamed.len();
         sum.relocated += self.relocated.len();
         sum.moved += if self.ordered { self.moved.len() } else { 0 };
-        for op in &self.ops {
-            *match op.change {
-                Change::Added => &mut sum.ops_added,
-                Change::Removed => &mut sum.ops_removed,
-                Change::Changed => &mut sum.ops_changed,
-            } += 1;
-        }
-        for constant in &self.constants {
-            *match constant.change {
-                Change::Added => &mut sum.constants_added,
-                Change::Removed => &mut sum.constants_removed,
-                Change::Changed => &mut sum.constants_changed,
-            } += 1;
-        }
+        let ops = |change| self.ops.iter().filter(|op| op.change == change).count();
+        sum.ops_added += ops(Change::Added);
+        sum.ops_removed += ops(Change::Removed);
+        sum.ops_changed += ops(Change::Changed);
+        let constants = |change| self.constants.iter().filter(|c| c.change == change).count();
+        sum.constants_added += constants(Change::Added);
+        sum.constants_removed += constants(Change::Removed);
+        sum.constants_changed += constants(Change::Changed);
     }
 
     pub(super) fn is_empty(&self) -> bool {

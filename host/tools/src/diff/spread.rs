@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::NONE;
 use super::align;
-use super::graph::{ARG, CONST};
+use super::graph::CONST;
 use super::hash::mix;
 use super::matching::{Matcher, Only};
 
@@ -17,11 +17,9 @@ impl Matcher<'_, '_> {
     pub(super) fn spread(&mut self) {
         let mut queue: VecDeque<u32> = std::mem::take(&mut self.queue).into();
         while let Some(a) = queue.pop_front() {
-            let b = self.m.to_b[a as usize];
-            if b != NONE {
-                self.operands(a, b);
-                self.users(a, b);
-            }
+            let b = self.m.counterpart(0, a);
+            self.operands(a, b);
+            self.users(a, b);
             queue.extend(self.queue.drain(..));
         }
     }
@@ -29,18 +27,18 @@ impl Matcher<'_, '_> {
     /// Whether a node is of the areas at hand and has no counterpart.
     fn is_free(&self, side: usize, node: u32) -> bool {
         let area = [self.area.0, self.area.1][side];
-        self.graphs[side].node(node).area == area && !self.is_paired(side, node)
+        self.graphs[side].node(node).area == area && !self.m.is_paired(side, node)
     }
 
     fn operands(&mut self, a: u32, b: u32) {
         for (old, new) in self.slots(a, b) {
-            let [Some((from, i)), Some((to, j))] =
-                [self.graphs[0].place(old), self.graphs[1].place(new)]
-            else {
-                continue;
-            };
-            let free = i == j && self.is_free(0, from) && self.is_free(1, to);
-            if free && self.label(0, from) == self.label(1, to) {
+            if let Some((from, i)) = self.graphs[0].place(old)
+                && let Some((to, j)) = self.graphs[1].place(new)
+                && i == j
+                && self.is_free(0, from)
+                && self.is_free(1, to)
+                && self.label(0, from) == self.label(1, to)
+            {
                 self.pair(from, to);
             }
         }
@@ -92,14 +90,8 @@ impl Matcher<'_, '_> {
             return;
         }
         let nodes = self.graphs[0].areas[self.area.0 as usize].nodes.clone();
-        let paired: Vec<u32> = nodes.filter(|&node| self.is_paired(0, node)).collect();
-        let partners: Vec<u32> = paired.iter().map(|&a| self.m.to_b[a as usize]).collect();
-        let kept = align::longest_increasing(&partners);
-        let mut fences: Vec<(u32, u32)> = kept
-            .into_iter()
-            .map(|at| (paired[at], partners[at]))
-            .collect();
-        fences.push((u32::MAX, u32::MAX));
+        let paired = nodes.map(|a| (a, self.m.counterpart(0, a)));
+        let paired: Vec<(u32, u32)> = paired.filter(|&(_, b)| b != NONE).collect();
         let left = [0, 1].map(|side: usize| -> Vec<u32> {
             let is_const = |node: u32| self.graphs[side].constant(node).is_some();
             let nodes = self.left[side].iter().copied();
@@ -107,25 +99,8 @@ impl Matcher<'_, '_> {
                 .filter(|&node| !is_const(node) || self.called(side, node).is_none())
                 .collect()
         });
-        let (mut rest_a, mut rest_b) = (left[0].as_slice(), left[1].as_slice());
-        let mut made: Vec<(u32, u32)> = Vec::new();
-        for (end_a, end_b) in fences {
-            let (gap_a, gap_b);
-            (gap_a, rest_a) = rest_a.split_at(rest_a.partition_point(|&node| node < end_a));
-            (gap_b, rest_b) = rest_b.split_at(rest_b.partition_point(|&node| node < end_b));
-            if gap_a.is_empty() || gap_b.is_empty() {
-                continue;
-            }
-            let kinds = |side: usize, gap: &[u32]| -> Vec<u64> {
-                let kind = |&node: &u32| self.graphs[side].node(node).kind.into();
-                gap.iter().map(kind).collect()
-            };
-            let common = align::common(&kinds(0, gap_a), &kinds(1, gap_b));
-            made.extend(common.into_iter().map(|(i, j)| (gap_a[i], gap_b[j])));
-        }
-        for (a, b) in made {
-            self.pair(a, b);
-        }
+        let kind = |side: usize, node: u32| self.graphs[side].node(node).kind.into();
+        self.pair_all(align::between(&paired, [&left[0], &left[1]], kind));
     }
 
     /// Pairs ops that do something else in the same place: what flows in is the same, constants
@@ -165,22 +140,20 @@ impl Matcher<'_, '_> {
     /// Pairs constants that are left where paired ops use them, also in regions.
     pub(super) fn constants_of_users(&mut self) {
         let [of_a, of_b] = self.graphs;
-        let mut partner: FxHashMap<u32, u32> = FxHashMap::default();
-        partner.extend(self.m.areas.iter().copied());
+        let partner: FxHashMap<u32, u32> = self.m.areas.iter().copied().collect();
         for a in 0..of_a.nodes.len() as u32 {
-            let b = self.m.to_b[a as usize];
-            if b == NONE || of_a.node(a).kind == CONST || of_a.node(a).kind == ARG {
+            let b = self.m.counterpart(0, a);
+            if b == NONE {
                 continue;
             }
-            let slots: Vec<_> = of_a.operands(a).zip(of_b.operands(b)).collect();
-            for (old, new) in slots {
-                let [Some((from, _)), Some((to, _))] = [of_a.place(old), of_b.place(new)] else {
-                    continue;
-                };
-                let constants = of_a.node(from).kind == CONST && of_b.node(to).kind == CONST;
-                let free = !self.is_paired(0, from) && !self.is_paired(1, to);
-                let areas = [of_a.node(from).area, of_b.node(to).area];
-                if constants && free && partner.get(&areas[0]) == Some(&areas[1]) {
+            for (old, new) in of_a.operands(a).zip(of_b.operands(b)) {
+                if let Some((from, _)) = of_a.place(old)
+                    && let Some((to, _)) = of_b.place(new)
+                    && [of_a.node(from).kind, of_b.node(to).kind] == [CONST; 2]
+                    && !self.m.is_paired(0, from)
+                    && !self.m.is_paired(1, to)
+                    && partner.get(&of_a.node(from).area) == Some(&of_b.node(to).area)
+                {
                     self.pair(from, to);
                 }
             }

@@ -57,6 +57,7 @@ struct State {
 }
 
 /// A sentence about a pass.
+#[derive(Default)]
 struct Finding {
     message: String,
     help: Option<&'static str>,
@@ -190,12 +191,9 @@ impl Numerics {
             let checker = state.checker.get_or_insert_with(make);
             let chain = Chain::new(checker, module);
             finding = chain.broken.as_ref().map(|reason| Finding {
-                message: match reason.option {
-                    None => format!(
-                        "The model's results aren't checked: {}.",
-                        bare(&reason.text)
-                    ),
-                    Some(_) => capitalized(&reason.text),
+                message: match (reason.option, bare(&reason.text)) {
+                    (None, text) => format!("The model's results aren't checked: {text}."),
+                    (Some(_), _) => capitalized(&reason.text),
                 },
                 option: reason.option,
                 help: Some(match checker {
@@ -242,9 +240,7 @@ impl Row {
                     "What the pass does to the model's results isn't checked: {}.",
                     bare(reason)
                 ),
-                help: None,
-                is_difference: false,
-                option: None,
+                ..Finding::default()
             }),
             Compared::Different(difference) => {
                 let who = match &self.together[..] {
@@ -261,7 +257,7 @@ impl Row {
                     ),
                     help: Some("`--print-changed` shows what it changed."),
                     is_difference: true,
-                    option: None,
+                    ..Finding::default()
                 })
             }
         }

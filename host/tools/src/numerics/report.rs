@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::check::Checker;
 use super::compare::Compared;
 use super::samples::Sample;
+use passdock_core::table::Table;
 
 /// A pass that was looked at, and what it did to the results. Errors are parts of what is allowed.
 pub(super) struct Row {
@@ -56,7 +57,7 @@ pub(super) struct Basis<'a> {
 
 /// A table: the pass, what it did, its largest error over what is allowed, the same since the start.
 pub(super) fn text(basis: &Basis<'_>, rows: &[Row]) -> String {
-    let mut text = match (basis.not_checked, basis.checker) {
+    let text = match (basis.not_checked, basis.checker) {
         (Some(reason), _) => format!("not checked: {reason}\n"),
         (None, None) => String::new(),
         (None, Some(checker)) => {
@@ -75,30 +76,16 @@ pub(super) fn text(basis: &Basis<'_>, rows: &[Row]) -> String {
             )
         }
     };
-    if rows.is_empty() {
-        return text;
-    }
-    let head = ["pass", "results", "error/allowed", "since the start"].map(str::to_owned);
+    let columns = ["pass", "results", ">error/allowed", ">since the start", ""];
     let error = |error: Option<f64>| error.map_or(String::new(), |error| format!("{error:.4}"));
-    let cells = rows.iter().map(|row| {
+    let rows = rows.iter().map(|row| {
         let [worst, total] = row.errors().map(error);
-        [row.pass.clone(), row.result().to_owned(), worst, total]
-    });
-    let lines: Vec<[String; 4]> = [head].into_iter().chain(cells).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max();
-    let [a, b, c, d] = [0, 1, 2, 3].map(|column| width(column).unwrap_or(0));
-    for (at, [pass, result, worst, total]) in lines.iter().enumerate() {
-        let mut line = format!("{pass:a$}  {result:b$}  {worst:>c$}  {total:>d$}");
         // Where nothing is checked, the reason stands above.
-        let row = at.checked_sub(1).filter(|_| basis.not_checked.is_none());
-        if let Some(reason) = row.and_then(|at| rows[at].reason()) {
-            line.push_str("  ");
-            line.push_str(&reason);
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+        let reason = row.reason().filter(|_| basis.not_checked.is_none());
+        let (pass, result) = (row.pass.clone(), row.result().to_owned());
+        [pass, result, worst, total, reason.unwrap_or_default()]
+    });
+    text + &Table::of(columns, rows).render()
 }
 
 /// The table's content as an object, with the library's file.

@@ -55,19 +55,36 @@ fn used_results(f: &Function, ops: &[OpId]) -> Vec<ValueId> {
         .collect()
 }
 
+/// A result of a function: the value, its name and its type.
+pub(super) type FunctionResult = (ValueId, String, TypeId);
+
+/// The results of a function.
+pub(super) fn results(f: &Function) -> Option<Vec<FunctionResult>> {
+    let slots = f.operands(f.terminator(f.body())?).iter();
+    let name = |name: SymbolId| name.option().map_or("", |name| f.text(name)).to_owned();
+    let results = slots.zip(f.ports(f.body()));
+    let results = results.map(|(slot, port)| (slot.value, name(port.name), port.ty));
+    Some(results.collect())
+}
+
+pub(super) fn set_results(f: &mut Function, results: &[FunctionResult]) -> Option<()> {
+    let values: Vec<ValueId> = results.iter().map(|(value, ..)| *value).collect();
+    let ports = results
+        .iter()
+        .map(|(_, name, ty)| NewPort { name, ty: *ty });
+    let ports: Vec<NewPort<'_>> = ports.collect();
+    f.set_results(f.body(), &values, &ports).ok()
+}
+
 /// Makes values results, in place of parameters that are.
 fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
-    let body = f.body();
-    let Some(terminator) = f.terminator(body).filter(|_| !values.is_empty()) else {
+    if values.is_empty() {
+        return Some(());
+    }
+    let Some(mut results) = results(f) else {
         return Some(());
     };
-    let is_param = |value: ValueId| f.value(value).flags & Value::KIND == Value::ARG;
-    let mut results: Vec<(ValueId, String, TypeId)> = Vec::new();
-    for (slot, port) in f.operands(terminator).iter().zip(f.ports(body)) {
-        if !is_param(slot.value) {
-            results.push((slot.value, f.text(port.name).to_owned(), port.ty));
-        }
-    }
+    results.retain(|(value, ..)| f.value(*value).flags & Value::KIND != Value::ARG);
     for &value in values {
         let Value { name, ty, .. } = *f.value(value);
         let name = match name.is_some() {
@@ -76,12 +93,7 @@ fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
         };
         results.push((value, f.text(name).to_owned(), ty));
     }
-    let values: Vec<ValueId> = results.iter().map(|(value, ..)| *value).collect();
-    let ports: Vec<NewPort<'_>> = results
-        .iter()
-        .map(|(_, name, ty)| NewPort { name, ty: *ty })
-        .collect();
-    f.set_results(body, &values, &ports).ok()
+    set_results(f, &results)
 }
 
 fn cut(f: &mut Function, op: OpId) -> Option<()> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, OpId, SymbolId, ValueId};
-use passdock_ir::edit::NewPort;
 use passdock_ir::{Extras, Function, Module, Origins};
 use rustc_hash::FxHashSet;
 
@@ -67,23 +66,9 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let what = format!("results of @{}", f.text(name));
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
-            let body = f.body();
-            let terminator = f.terminator(body)?;
-            let values: Vec<ValueId> = kept.iter().map(|&at| f.operand(terminator, at)).collect();
-            let ports = f.ports(body).to_vec();
-            let symbols = f.symbols().clone();
-            let text = |name: SymbolId| match name.is_some() {
-                true => symbols.text(name),
-                false => "",
-            };
-            let ports: Vec<NewPort<'_>> = kept
-                .iter()
-                .map(|&at| NewPort {
-                    name: text(ports[at].name),
-                    ty: ports[at].ty,
-                })
-                .collect();
-            f.set_results(body, &values, &ports).ok()
+            let all = ops::results(f)?;
+            let kept: Vec<_> = kept.iter().map(|&at| all[at].clone()).collect();
+            ops::set_results(f, &kept)
         })
     })
 }
@@ -114,10 +99,7 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
 
 /// Takes away parameters and constants that nobody needs.
 fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
-    let erase = |f: &mut Function, gone: &[ConstId]| {
-        let mut gone = gone.iter();
-        gone.try_for_each(|&id| f.erase_constant(id).ok())
-    };
+    let erase = each(|f, &id: &ConstId| f.erase_constant(id).ok());
     let what = |f: &str| format!("unused constants of {f}");
     take_most(r, name, what, ops::unused_constants, erase)?;
     if ops::is_called(&r.best, name) {
@@ -129,28 +111,25 @@ fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
 }
 
 fn data(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
-    let flatten = |f: &mut Function, gone: &[ConstId]| {
-        let mut gone = gone.iter();
-        gone.try_for_each(|&id| ops::flatten(f, id))
-    };
+    let flatten = each(|f, &id| ops::flatten(f, id));
     let what = |f: &str| format!("large constants of {f} with their data");
     take_most(r, name, what, ops::large_constants, flatten)
 }
 
 fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
-    let few = |f: &Function| {
-        let all = ops::attrs(f);
-        if all.len() > FEW_ATTRS {
-            Vec::new()
-        } else {
-            all
-        }
+    let few = |f: &Function| match ops::attrs(f) {
+        all if all.len() > FEW_ATTRS => Vec::new(),
+        all => all,
     };
-    let remove = |f: &mut Function, gone: &[(OpId, SymbolId)]| {
-        let mut gone = gone.iter();
-        gone.try_for_each(|&(op, attr)| f.remove_attr(op, attr).ok())
-    };
+    let remove = each(|f, &(op, attr): &(OpId, SymbolId)| f.remove_attr(op, attr).ok());
     take_most(r, name, |f| format!("attributes in {f}"), few, remove)
+}
+
+/// Takes away one thing after the other.
+fn each<T>(
+    take: impl Fn(&mut Function, &T) -> Option<()>,
+) -> impl Fn(&mut Function, &[T]) -> Option<()> {
+    move |f, gone| gone.iter().try_for_each(|thing| take(f, thing))
 }
 
 /// Takes away as many things of a function as can go; `take` takes those it is given.

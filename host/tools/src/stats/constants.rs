@@ -218,13 +218,10 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
             continue;
         };
         let (file, _) = files.entry(source.name()).or_insert_with(|| {
+            let path = source.name().to_owned();
             let file = ConstantsFile {
-                path: source.name().to_owned(),
-                tensors: 0,
-                bytes_used: 0,
-                bytes_needed: 0,
-                bytes: None,
-                problem: None,
+                path,
+                ..ConstantsFile::default()
             };
             (file, source)
         });

@@ -341,7 +341,7 @@ pub enum FunctionKind {
 }
 
 /// A file that constants are in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConstantsFile {
     /// The whole path.
     pub path: String,

@@ -1,6 +1,6 @@
 //! Ops by kind, the regions they hold, the values they make.
 
-use passdock_abi::{RegionId, SymbolId, TypeKind, Value};
+use passdock_abi::{SymbolId, TypeKind, Value};
 use passdock_ir::{Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
@@ -38,23 +38,23 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
             if op.regions.len > 0 {
                 kind.holders += 1;
                 kind.regions += u64::from(op.regions.len);
-                for region in f.regions_of(id) {
-                    note_depth(f, region, stats);
-                }
+                let depths = f.regions_of(id).map(|region| f.depth(region));
+                let depth = &mut stats.subgraphs.depth;
+                *depth = depths.fold(*depth, u32::max);
             }
             for result in f.results(id) {
                 let value = f.value(result);
                 if value.flags & Value::ABSENT != 0 {
                     continue;
                 }
-                let known = known.get(value.ty.index());
+                let known = known.get(value.ty.index()).copied().unwrap_or_default();
                 stats.results.total += 1;
-                stats.results.typed += u64::from(known.is_some_and(|known| known.typed));
-                stats.results.static_shape += u64::from(known.is_some_and(|known| known.fixed));
+                stats.results.typed += u64::from(known.typed);
+                stats.results.static_shape += u64::from(known.fixed);
             }
         }
     }
-    let mut domains: FxHashMap<String, (u64, u64)> = FxHashMap::default();
+    let mut custom: FxHashMap<String, CustomDomain> = FxHashMap::default();
     for (&name, kind) in &kinds {
         let text = module.symbols().text(name);
         let domain = OpName::parse(text).and_then(|name| name.domain.map(|d| d.into_owned()));
@@ -63,9 +63,15 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
             None | Some(LOOP_DOMAIN) => OpProvider::Ir,
             Some(domain) if ONNX_DOMAINS.contains(&domain) => OpProvider::Onnx,
             Some(domain) => {
-                let (ops, kinds) = domains.entry(domain.to_owned()).or_default();
-                *ops += kind.count;
-                *kinds += 1;
+                let custom = custom.entry(domain.to_owned());
+                let custom = custom.or_insert_with(|| CustomDomain {
+                    domain: domain.to_owned(),
+                    versions: versions(module, domain),
+                    ops: 0,
+                    kinds: 0,
+                });
+                custom.ops += kind.count;
+                custom.kinds += 1;
                 OpProvider::Custom
             }
         };
@@ -87,37 +93,18 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
             });
         }
     }
-    let custom = domains.into_iter().map(|(domain, (ops, kinds))| {
-        let versions = versions(module, &domain);
-        CustomDomain {
-            domain,
-            versions,
-            ops,
-            kinds,
-        }
-    });
-    stats.custom_domains = custom.collect();
+    stats.custom_domains = custom.into_values().collect();
     // The order of a hash map is no order.
-    let by = |a: u64, b: u64| b.cmp(&a);
-    stats
-        .ops
-        .kinds
-        .sort_unstable_by(|a, b| by(a.count, b.count).then_with(|| a.op.cmp(&b.op)));
-    stats
-        .subgraphs
-        .holders
-        .sort_unstable_by(|a, b| by(a.regions, b.regions).then_with(|| a.op.cmp(&b.op)));
-    stats
-        .custom_domains
-        .sort_unstable_by(|a, b| by(a.ops, b.ops).then_with(|| a.domain.cmp(&b.domain)));
-}
-
-fn note_depth(f: &Function, region: RegionId, stats: &mut Stats) {
-    let depth = &mut stats.subgraphs.depth;
-    *depth = (*depth).max(f.depth(region));
+    let kinds = &mut stats.ops.kinds;
+    kinds.sort_unstable_by(|a, b| (b.count, &a.op).cmp(&(a.count, &b.op)));
+    let holders = &mut stats.subgraphs.holders;
+    holders.sort_unstable_by(|a, b| (b.regions, &a.op).cmp(&(a.regions, &b.op)));
+    let domains = &mut stats.custom_domains;
+    domains.sort_unstable_by(|a, b| (b.ops, &a.domain).cmp(&(a.ops, &b.domain)));
 }
 
 /// The knowledge that a type gives of a value.
+#[derive(Clone, Copy, Default)]
 struct Known {
     typed: bool,
     fixed: bool,

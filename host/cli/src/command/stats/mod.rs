@@ -17,11 +17,11 @@ use crate::show;
 
 /// The answer that `--json` prints.
 #[derive(Serialize)]
-struct Answer {
+struct Answer<'s> {
     model: Model,
     /// Left out if the model couldn't be read.
     #[serde(flatten)]
-    stats: Option<Stats>,
+    stats: Option<&'s Stats>,
 }
 
 /// The model's file.
@@ -39,15 +39,12 @@ pub(crate) fn stats(args: StatsArgs) -> Result<u8, PassError> {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
     let result = look(&args);
     drop(progress);
-    let (stats, error) = match result {
-        Ok(stats) => (Some(stats), None),
-        Err(error) => (None, Some(error)),
-    };
-    let status = error.as_ref().map_or(0, show::fail);
+    let (stats, error) = (result.as_ref().ok(), result.as_ref().err());
+    let status = error.map_or(0, show::fail);
     let model = Model::of(&args.model);
     if args.json {
-        show::print_answer(status, Answer { model, stats }, error.as_ref());
-    } else if let Some(stats) = &stats {
+        show::print_answer(status, Answer { model, stats }, error);
+    } else if let Some(stats) = stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));
         show::print(&sections.join("\n"));

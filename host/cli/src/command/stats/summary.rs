@@ -14,14 +14,11 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     custom_domains(stats, &mut facts);
     let results = &stats.results;
     if results.total > 0 {
+        let (total, typed) = (count(results.total), count(results.typed));
+        let fixed = count(results.static_shape);
         facts.add(
             "results",
-            format!(
-                "{}: {} typed, {} of static shape",
-                count(results.total),
-                count(results.typed),
-                count(results.static_shape)
-            ),
+            format!("{total}: {typed} typed, {fixed} of static shape"),
         );
     }
     if stats.subgraphs.regions > 0 {
@@ -31,10 +28,8 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     if stats.initializer_inputs > 0 {
         let inputs = count(stats.inputs.len() as u64);
         let entries = count_of(stats.initializer_inputs as u64, "initializer");
-        facts.add(
-            "inputs",
-            format!("{inputs}, and {entries} listed as inputs (IR version below 4)"),
-        );
+        let fact = format!("{inputs}, and {entries} listed as inputs (IR version below 4)");
+        facts.add("inputs", fact);
     }
     if !stats.symbols.is_empty() || stats.unknown_dims > 0 {
         facts.add("dynamic dims", dynamic_dims(stats));
@@ -92,10 +87,8 @@ fn custom_domains(stats: &Stats, facts: &mut Facts) {
         };
         let (ops, kinds) = (count_of(custom.ops, "op"), count_of(custom.kinds, "kind"));
         let domain = name(&custom.domain);
-        facts.add(
-            "custom domains",
-            format!("{domain}, {version}: {ops} of {kinds}"),
-        );
+        let fact = format!("{domain}, {version}: {ops} of {kinds}");
+        facts.add("custom domains", fact);
     }
     if let Some(more) = more(stats.custom_domains.len()) {
         facts.add("custom domains", more);
@@ -110,12 +103,10 @@ fn ops(stats: &Stats) -> String {
         text.push_str(&format!(", {} in subgraphs", count(ops.nested)));
     }
     if stats.functions.len() > 1 {
-        match ops.inlined {
-            Some(inlined) => {
-                text.push_str(&format!("; {} with all calls inlined", count(inlined)));
-            }
-            None => text.push_str("; calls are circular or too many to inline"),
-        }
+        text += &match ops.inlined {
+            Some(inlined) => format!("; {} with all calls inlined", count(inlined)),
+            None => "; calls are circular or too many to inline".to_owned(),
+        };
     }
     text
 }
@@ -131,11 +122,8 @@ fn subgraphs(stats: &Stats) -> String {
         .collect();
     holders.extend(more(subgraphs.holders.len()));
     let levels = count_of(subgraphs.depth.into(), "level");
-    format!(
-        "{}, {levels} deep: {}",
-        count(subgraphs.regions),
-        holders.join(", ")
-    )
+    let (regions, holders) = (count(subgraphs.regions), holders.join(", "));
+    format!("{regions}, {levels} deep: {holders}")
 }
 
 fn parameters(parameters: &Parameters, facts: &mut Facts) {
@@ -149,26 +137,18 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
         .filter(|(amount, _)| amount.tensors > 0)
         .map(|(amount, role)| count_of(amount.tensors, role))
         .collect();
-    let all = parameters.all;
-    match roles.is_empty() {
-        true => facts.add("parameters", "none"),
-        false => facts.add(
-            "parameters",
-            format!(
-                "{}, {}: {}",
-                count_of(all.elements, "element"),
-                show::bytes(all.bytes),
-                roles.join(", ")
-            ),
-        ),
+    if roles.is_empty() {
+        facts.add("parameters", "none");
+    } else {
+        let elements = count_of(parameters.all.elements, "element");
+        let (bytes, roles) = (show::bytes(parameters.all.bytes), roles.join(", "));
+        facts.add("parameters", format!("{elements}, {bytes}: {roles}"));
     }
     let mut add = |amount: Amount, about, what: &str| {
         if amount.tensors > 0 {
             let tensors = count_of(amount.tensors, "tensor");
-            facts.add(
-                about,
-                format!("{tensors}, {}{what}", show::bytes(amount.bytes)),
-            );
+            let bytes = show::bytes(amount.bytes);
+            facts.add(about, format!("{tensors}, {bytes}{what}"));
         }
     };
     add(parameters.unused, "  unused", "");
@@ -178,16 +158,11 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
     add(parameters.scalars, "scalars", ", not parameters");
     let sparse = parameters.sparse;
     if sparse.tensors > 0 {
-        facts.add(
-            "sparse",
-            format!(
-                "{}, {}, {} of {} elements stored",
-                count_of(sparse.tensors, "tensor"),
-                show::bytes(sparse.bytes),
-                count(sparse.stored),
-                count(sparse.elements)
-            ),
-        );
+        let tensors = count_of(sparse.tensors, "tensor");
+        let (bytes, elements) = (show::bytes(sparse.bytes), count(sparse.elements));
+        let stored = count(sparse.stored);
+        let fact = format!("{tensors}, {bytes}, {stored} of {elements} elements stored");
+        facts.add("sparse", fact);
     }
 }
 
@@ -196,10 +171,8 @@ fn dynamic_dims(stats: &Stats) -> String {
     let mut dims: Vec<String> = shown.map(|symbol| name(symbol)).collect();
     dims.extend(more(stats.symbols.len()));
     if stats.unknown_dims > 0 {
-        dims.push(format!(
-            "{} without a name",
-            count(stats.unknown_dims as u64)
-        ));
+        let unknown = count(stats.unknown_dims as u64);
+        dims.push(format!("{unknown} without a name"));
     }
     dims.join(", ")
 }

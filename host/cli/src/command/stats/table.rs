@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock_tools::stats::{FunctionStats, OpProvider, Parameters, Port, Stats, Storage};
+use passdock_tools::stats::{
+    ConstantsFile, DTypeAmount, FunctionStats, Input, OpKind, OpProvider, Parameters, Port, Stats,
+    Storage,
+};
 
 use super::Model;
 use super::summary::opsets;
@@ -24,22 +27,33 @@ pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
     filled.collect()
 }
 
+/// A table of the first items, and how many aren't shown.
+fn listed<T, const N: usize>(
+    columns: [&'static str; N],
+    items: &[T],
+    row: impl Fn(&T) -> [String; N],
+    render: fn(&Table<N>) -> String,
+) -> String {
+    let table = Table::of(columns, items.iter().take(MOST).map(row));
+    let more = more(items.len()).map(|more| more + "\n");
+    render(&table) + &more.unwrap_or_default()
+}
+
 fn inputs(stats: &Stats) -> String {
-    let mut table = Table::new(["input", "type", ""]);
-    for input in stats.inputs.iter().take(MOST) {
+    let row = |input: &Input| {
         let [name, ty] = port(&input.port);
-        let note = input.overridable.then(|| "has a default".to_owned());
-        table.row([name, ty, note.unwrap_or_default()]);
-    }
-    cut(table.render(), stats.inputs.len())
+        let note = if input.overridable {
+            "has a default"
+        } else {
+            ""
+        };
+        [name, ty, note.to_owned()]
+    };
+    listed(["input", "type", ""], &stats.inputs, row, Table::render)
 }
 
 fn outputs(stats: &Stats) -> String {
-    let mut table = Table::new(["output", "type"]);
-    for output in stats.outputs.iter().take(MOST) {
-        table.row(port(output));
-    }
-    cut(table.render(), stats.outputs.len())
+    listed(["output", "type"], &stats.outputs, port, Table::render)
 }
 
 fn port(port: &Port) -> [String; 2] {
@@ -54,8 +68,7 @@ fn optional_name(known: Option<&str>) -> String {
 }
 
 fn kinds(stats: &Stats) -> String {
-    let mut table = Table::new(["op", ">count", ">in subgraphs", ""]);
-    for kind in stats.ops.kinds.iter().take(MOST) {
+    let row = |kind: &OpKind| {
         let nested = match kind.nested {
             0 => String::new(),
             nested => count(nested),
@@ -65,29 +78,25 @@ fn kinds(stats: &Stats) -> String {
             OpProvider::Function => "function",
             OpProvider::Custom => "custom",
         };
-        table.row([
-            fit(show::safe(&kind.op)),
-            count(kind.count),
-            nested,
-            note.to_owned(),
-        ]);
-    }
-    cut(table.render_filled(), stats.ops.kinds.len())
+        let op = fit(show::safe(&kind.op));
+        [op, count(kind.count), nested, note.to_owned()]
+    };
+    let columns = ["op", ">count", ">in subgraphs", ""];
+    listed(columns, &stats.ops.kinds, row, Table::render_filled)
 }
 
 fn dtypes(parameters: &Parameters) -> String {
-    let mut table = Table::new(["dtype", ">tensors", ">elements", ">bytes", ">share"]);
-    for dtype in parameters.by_dtype.iter().take(MOST) {
-        let amount = dtype.amount;
-        table.row([
-            dtype.dtype.clone(),
+    let row = |DTypeAmount { dtype, amount }: &DTypeAmount| {
+        [
+            dtype.clone(),
             count(amount.tensors),
             count(amount.elements),
             show::bytes(amount.bytes),
             share(amount.bytes, parameters.all.bytes),
-        ]);
-    }
-    cut(table.render(), parameters.by_dtype.len())
+        ]
+    };
+    let columns = ["dtype", ">tensors", ">elements", ">bytes", ">share"];
+    listed(columns, &parameters.by_dtype, row, Table::render)
 }
 
 fn largest(model: &Model, stats: &Stats) -> String {
@@ -118,40 +127,33 @@ fn functions(stats: &Stats) -> String {
     if stats.functions.len() < 2 {
         return String::new();
     }
-    let mut table = Table::new(["function", ">ops", ">calls", ">inlined", "opsets"]);
-    for function in stats.functions.iter().take(MOST) {
-        table.row(function_row(function));
-    }
-    cut(table.render(), stats.functions.len())
-}
-
-fn function_row(function: &FunctionStats) -> [String; 5] {
-    let inlined = match function.copies {
-        Some(copies) => format!("× {}", count(copies)),
-        None => String::new(),
+    let row = |function: &FunctionStats| {
+        let copies = function.copies;
+        [
+            format!("@{}", fit(show::safe(&function.name))),
+            count(function.ops),
+            count(function.calls),
+            copies.map_or_else(String::new, |copies| format!("× {}", count(copies))),
+            opsets(&function.opsets),
+        ]
     };
-    [
-        format!("@{}", fit(show::safe(&function.name))),
-        count(function.ops),
-        count(function.calls),
-        inlined,
-        opsets(&function.opsets),
-    ]
+    let columns = ["function", ">ops", ">calls", ">inlined", "opsets"];
+    listed(columns, &stats.functions, row, Table::render)
 }
 
 fn external_files(model: &Model, stats: &Stats) -> String {
-    let mut table = Table::new(["external file", ">tensors", ">used", ">size", ""]);
     let directory = directory(model);
-    for file in stats.external_files.iter().take(MOST) {
-        table.row([
+    let row = |file: &ConstantsFile| {
+        [
             beside(&file.path, directory.as_deref()),
             count(file.tensors),
             show::bytes(file.bytes_used),
             file.bytes.map_or_else(String::new, show::bytes),
             show::safe(file.problem.as_deref().unwrap_or("")),
-        ]);
-    }
-    cut(table.render_filled(), stats.external_files.len())
+        ]
+    };
+    let columns = ["external file", ">tensors", ">used", ">size", ""];
+    listed(columns, &stats.external_files, row, Table::render_filled)
 }
 
 /// The model's directory, to name what lies in it.
@@ -173,13 +175,5 @@ fn share(part: u64, all: u64) -> String {
     match all {
         0 => String::new(),
         all => format!("{:.1} %", part as f64 / all as f64 * 100.0),
-    }
-}
-
-/// A table, and how many of its rows aren't shown.
-fn cut(table: String, rows: usize) -> String {
-    match more(rows) {
-        Some(more) => format!("{table}{more}\n"),
-        None => table,
     }
 }

@@ -4,7 +4,8 @@ use passdock_abi as abi;
 use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, ValueId};
 use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
 
-use super::{OpCall, answer, ask, definitions, describe_op, wrong};
+use super::{OpCall, answer, ask, definitions, lacking};
+use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
 
@@ -38,30 +39,10 @@ pub(in crate::boundary) unsafe extern "C" fn decompose(
     unsafe {
         ask(cx, f, |context, session| {
             let name = check_results(session, op, out, count)?;
-            let Some(definition) = definitions::find(context, session, name) else {
-                return Err(no_body(session, op, "no plugin defines it"));
-            };
-            let Some(function) = definition.entry.decompose else {
-                return Err(no_body(session, op, "its definition gives it none"));
-            };
-            let mut call = OpCall::new(session, op);
-            call.decomposing = true;
-            let status = call.run(function, &definition)?;
-            let body = match (status, call.refusal.take(), call.body.take()) {
-                (Status::OK, None, Some(body)) => body,
-                (Status::PANICKED, said, _) => {
-                    return Err(wrong(context, session, op, status, said));
-                }
-                (_, Some(why), _) => return Err(no_body(session, op, &why)),
-                (Status::OK | Status::NOT_FOUND | Status::REFUSED, None, _) => {
-                    return Err(no_body(session, op, "its definition has no answer"));
-                }
-                (status, None, _) => return Err(wrong(context, session, op, status, None)),
-            };
+            let body = body_of(context, session, op, name)
+                .map_err(|error| lacking(session, op, "has no body", error))?;
             let values = session.with(|state| copy_body(state.edit()?, op, &body))?;
-            for (at, value) in values.into_iter().enumerate() {
-                input::answer(out.add(at), value);
-            }
+            input::answer_all(out, values);
             Ok(())
         })
     }
@@ -89,6 +70,25 @@ pub(in crate::boundary) fn check_results(
         }
         Ok(record.name)
     })
+}
+
+/// The body of an op, as text. The message of a `NOT_FOUND` error is the reason why it has none.
+fn body_of(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    op: OpId,
+    name: SymbolId,
+) -> Edit<String> {
+    let definition = definitions::get(context, session, name)?;
+    let Some(function) = definition.entry.decompose else {
+        return Err(EditError::not_found("its definition gives it none"));
+    };
+    let call = OpCall {
+        decomposing: true,
+        ..OpCall::new(session, op)
+    };
+    let body = call.answered(context, function, &definition)?.body;
+    body.ok_or_else(|| EditError::not_found("its definition has no answer"))
 }
 
 /// Reads a body and copies its ops before the op; returns the values that replace the op's results.
@@ -133,14 +133,11 @@ fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
     match names.find(|&name| body.symbols().names_function(name)) {
         None => Ok(()),
-        Some(name) => Err(EditError {
-            status: Status::NOT_FOUND,
-            message: format!(
-                "{} has no body here: it would have {}, which is a function of the module.",
-                function.describe_op(op),
-                body.text(name)
-            ),
-        }),
+        Some(name) => Err(EditError::not_found(format!(
+            "{} has no body here: it would have {}, which is a function of the module.",
+            function.describe_op(op),
+            body.text(name)
+        ))),
     }
 }
 
@@ -217,11 +214,4 @@ fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
         next = function.op(next).next;
     }
     Ok(())
-}
-
-fn no_body(session: &FunctionSession, op: OpId, why: &str) -> EditError {
-    EditError {
-        status: Status::NOT_FOUND,
-        message: format!("{} has no body: {why}.", describe_op(session, op)),
-    }
 }

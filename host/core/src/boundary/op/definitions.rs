@@ -1,7 +1,7 @@
 //! The definitions of ops in the function that a pass works on.
 
 use passdock_abi::{OpId, SymbolId};
-use passdock_ir::OpName;
+use passdock_ir::{Edit, EditError, OpName};
 use passdock_loader::LoadedOp;
 
 use crate::analyses::{definition, definition_traits};
@@ -23,9 +23,19 @@ pub(in crate::boundary) fn find(
     session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
-    let defs = context.frame().op_defs();
+    let defs = context.op_defs();
     let found = session.with(|state| Ok(definition(defs, state.function(), name)));
     found.ok().flatten()
+}
+
+/// The definition of an op in a function, which has to be there.
+pub(in crate::boundary) fn get(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    name: SymbolId,
+) -> Edit<LoadedOp> {
+    let found = find(context, session, name);
+    found.ok_or_else(|| EditError::not_found("no plugin defines it"))
 }
 
 /// The definition of an op as messages name it: with its plugin, which isn't the pass's.
@@ -41,7 +51,7 @@ pub(in crate::boundary) fn describe(
         let domain = domain.and_then(|domain| function.symbols().find(&domain));
         let version = function.opset(domain.unwrap_or(SymbolId::NONE));
         let shown = function.describe_op(op);
-        Ok(match context.frame().op_defs().provider(text, version) {
+        Ok(match context.op_defs().provider(text, version) {
             Some(origin) => format!("The definition of {shown}, of plugin {origin},"),
             None => format!("The definition of {shown}"),
         })

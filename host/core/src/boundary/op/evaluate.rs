@@ -9,7 +9,7 @@ use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::decompose::check_results;
 use super::known_dims::{constant_dims, known_results};
-use super::{OpCall, ask, definitions, describe_op, wrong};
+use super::{OpCall, ask, definitions, lacking, wrong};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -29,15 +29,10 @@ pub(in crate::boundary) unsafe extern "C" fn evaluate(
     unsafe {
         ask(cx, f, |context, session| {
             let name = check_results(session, op, out, count)?;
-            let made = results_of(context, session, (op, name), max_bytes, count)?;
-            let made = made.map_err(|why| {
-                not_found(format!(
-                    "{} can't be evaluated: {why}.",
-                    describe_op(session, op)
-                ))
-            })?;
+            let made = results_of(context, session, (op, name), max_bytes, count)
+                .map_err(|error| lacking(session, op, "can't be evaluated", error))?;
             let values = session.with(|state| make_constants(state.edit()?, made))?;
-            answer(&values, out);
+            input::answer_all(out, values);
             Ok(())
         })
     }
@@ -62,7 +57,6 @@ pub(in crate::boundary) unsafe extern "C" fn evaluate_with(
                 let _shown = Shown::new(session, op, operands)?;
                 results_of(context, session, (op, name), max_bytes, count)?
             };
-            let made = made.map_err(not_found)?;
             let values = session.with(|state| {
                 state.edit()?;
                 let function = state.own();
@@ -71,7 +65,7 @@ pub(in crate::boundary) unsafe extern "C" fn evaluate_with(
                 remember(state, op, &values);
                 Ok(values)
             })?;
-            answer(&values, out);
+            input::answer_all(out, values);
             Ok(())
         })
     }
@@ -148,54 +142,36 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// # Safety
-/// There is room for as many at `out`.
-unsafe fn answer(values: &[ValueId], out: *mut ValueId) {
-    for (at, &value) in values.iter().enumerate() {
-        // SAFETY: the caller's promise.
-        unsafe { input::answer(out.add(at), value) };
-    }
-}
-
-/// The results of an op, or the reason why they can't be evaluated.
+/// The results of an op. The message of a `NOT_FOUND` error is the reason why they can't be
+/// evaluated.
 fn results_of(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     (op, name): (OpId, SymbolId),
     max_bytes: u64,
     count: usize,
-) -> Edit<Result<Vec<Made>, String>> {
+) -> Edit<Vec<Made>> {
     if let Some(known) = known_results(session, op, max_bytes)? {
-        return Ok(Ok(known));
+        return Ok(known);
     }
-    let Some(definition) = definitions::find(context, session, name) else {
-        return Ok(Err("no plugin defines it".to_owned()));
-    };
+    let definition = definitions::get(context, session, name)?;
     let Some(function) = definition.entry.evaluate else {
-        return Ok(Err("its definition has no evaluation".to_owned()));
+        return Err(EditError::not_found("its definition has no evaluation"));
     };
     // An evaluation that reads only types doesn't need the operands' elements.
     if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
-        let why = session.with(|state| Ok(unusable_operands(state.read()?, op, max_bytes)))?;
-        if let Some(why) = why {
-            return Ok(Err(why));
-        }
+        session.with(|state| check_operands(state.read()?, op, max_bytes))?;
     }
-    let mut call = OpCall::evaluating(session, op, max_bytes);
-    let status = call.run(function, &definition)?;
-    match (status, call.refusal.take()) {
-        (Status::OK, None) => {}
-        (Status::PANICKED, said) => return Err(wrong(context, session, op, status, said)),
-        (_, Some(why)) => return Ok(Err(why)),
-        (Status::NOT_FOUND | Status::REFUSED, None) => {
-            return Ok(Err("its definition has no answer".to_owned()));
-        }
-        (status, None) => return Err(wrong(context, session, op, status, None)),
-    }
-    let mut results = call.results;
+    let call = OpCall {
+        budget: Some(max_bytes),
+        ..OpCall::new(session, op)
+    };
+    let mut results = call.answered(context, function, &definition)?.results;
     results.sort_by_key(|(index, ..)| *index);
     if results.len() != count {
-        return Ok(Err("its definition didn't give all results".to_owned()));
+        return Err(EditError::not_found(
+            "its definition didn't give all results",
+        ));
     }
     let contradiction = session.with(|state| {
         let function = state.read()?;
@@ -216,12 +192,12 @@ fn results_of(
         return Err(EditError::refused(format!("{definition} {what}")));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
-    Ok(Ok(made.collect()))
+    Ok(made.collect())
 }
 
-/// The reason why an op's operands can't be used for evaluation, if they can't: one isn't constant,
-/// or the splats among them would expand to more bytes than this limit and that of the results.
-fn unusable_operands(function: &Function, op: OpId, max_bytes: u64) -> Option<String> {
+/// Refuses operands that can't be used for evaluation: one isn't constant, or the splats among them
+/// would expand to more bytes than this limit and that of the results.
+fn check_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
     const MAX_SPLATS: u64 = 64 << 20;
     let mut splats = 0_u64;
     for (index, slot) in function.operands(op).iter().enumerate() {
@@ -229,14 +205,19 @@ fn unusable_operands(function: &Function, op: OpId, max_bytes: u64) -> Option<St
             continue;
         }
         let Some(constant) = function.as_constant(slot.value) else {
-            return Some(format!("its operand {index} isn't constant"));
+            let why = format!("its operand {index} isn't constant");
+            return Err(EditError::not_found(why));
         };
         let record = function.constant(constant);
         if record.storage == abi::Storage::SPLAT {
             splats = splats.saturating_add(record.byte_len);
         }
     }
-    (splats > max_bytes.max(MAX_SPLATS)).then(|| format!("its operands would take {splats} bytes"))
+    if splats > max_bytes.max(MAX_SPLATS) {
+        let why = format!("its operands would take {splats} bytes");
+        return Err(EditError::not_found(why));
+    }
+    Ok(())
 }
 
 /// Makes a constant of each type and bytes. The constants have no names: they get those of the
@@ -256,12 +237,5 @@ fn remember(state: &mut crate::boundary::session::function::State, op: OpId, val
         if let Some(dims) = constant_dims(state.function(), value) {
             state.extras().dims.insert(result, dims);
         }
-    }
-}
-
-fn not_found(message: String) -> EditError {
-    EditError {
-        status: Status::NOT_FOUND,
-        message,
     }
 }

@@ -99,12 +99,9 @@ pub(in crate::boundary) unsafe extern "C" fn known_dims(
             input::check_out(out)?;
             input::check_out(count)?;
             state.read()?.live_value(value)?;
-            let known = state.known_dims(value);
-            let Some(dims) = known else {
-                return Err(EditError {
-                    status: Status::NOT_FOUND,
-                    message: "Nothing is known of the value's elements.".to_owned(),
-                });
+            let Some(dims) = state.known_dims(value) else {
+                let message = "Nothing is known of the value's elements.";
+                return Err(EditError::not_found(message));
             };
             input::answer(out, dims.as_ptr());
             input::answer(count, dims.len());

@@ -20,7 +20,7 @@ use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
 
-use crate::boundary::session::context::{self, ContextSession};
+use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::{Access, FunctionSession};
 use crate::boundary::session::{gate, input};
 use crate::boundary::table::{describe, functions};
@@ -57,9 +57,8 @@ const MAX_NEW_EXPRS: usize = 1024;
 pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) session: &'c FunctionSession,
     pub(in crate::boundary) op: OpId,
-    /// The bytes that an evaluation may still take.
-    budget: u64,
-    evaluating: bool,
+    /// The bytes that an evaluation may still take; `None`: it is no evaluation.
+    pub(in crate::boundary) budget: Option<u64>,
     types: Vec<(u32, TypeId)>,
     dims: Vec<(u32, Box<[Dim]>)>,
     /// The dims made for `operand_dims`, which live until the call ends.
@@ -79,8 +78,7 @@ impl<'c> OpCall<'c> {
         OpCall {
             session,
             op,
-            budget: 0,
-            evaluating: false,
+            budget: None,
             types: Vec::new(),
             dims: Vec::new(),
             asked: Vec::new(),
@@ -90,19 +88,6 @@ impl<'c> OpCall<'c> {
             body: None,
             refusal: None,
             last_error: String::new(),
-        }
-    }
-
-    /// A call that may fill results of so many bytes.
-    pub(in crate::boundary) fn evaluating(
-        session: &'c FunctionSession,
-        op: OpId,
-        max_bytes: u64,
-    ) -> OpCall<'c> {
-        OpCall {
-            budget: max_bytes,
-            evaluating: true,
-            ..OpCall::new(session, op)
         }
     }
 
@@ -128,6 +113,25 @@ impl<'c> OpCall<'c> {
             Ok(())
         })?;
         Ok(status)
+    }
+
+    /// Calls a definition, and returns the call with its answers. The message of a `NOT_FOUND`
+    /// error is the reason why there are none.
+    pub(in crate::boundary) fn answered(
+        mut self,
+        context: &ContextSession<'_>,
+        function: abi::InferOp,
+        definition: &LoadedOp,
+    ) -> Edit<OpCall<'c>> {
+        let status = self.run(function, definition)?;
+        match (status, self.refusal.take()) {
+            (Status::OK, None) => Ok(self),
+            (status, Some(why)) if status != Status::PANICKED => Err(EditError::not_found(why)),
+            (Status::NOT_FOUND | Status::REFUSED, None) => {
+                Err(EditError::not_found("its definition has no answer"))
+            }
+            (status, said) => Err(wrong(context, self.session, self.op, status, said)),
+        }
     }
 
     /// The call behind a handle.
@@ -265,7 +269,24 @@ pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> S
         .unwrap_or_else(|_| op.to_string())
 }
 
-/// Runs a query about an op: checks the handles, catches panics and keeps the error's message.
+/// The error about an op that lacks something; its reason is the message of a `NOT_FOUND` error.
+pub(in crate::boundary) fn lacking(
+    session: &FunctionSession,
+    op: OpId,
+    lacks: &str,
+    error: EditError,
+) -> EditError {
+    match error.status {
+        Status::NOT_FOUND => EditError::not_found(format!(
+            "{} {lacks}: {}.",
+            describe_op(session, op),
+            error.message
+        )),
+        _ => error,
+    }
+}
+
+/// Runs a query about an op.
 ///
 /// # Safety
 /// The contract's.
@@ -275,24 +296,7 @@ pub(in crate::boundary) unsafe fn ask(
     body: impl FnOnce(&ContextSession<'_>, &FunctionSession) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
-    let session = match unsafe { FunctionSession::of(f) } {
-        Ok(session) => session,
-        Err(error) => return error.status,
-    };
-    // SAFETY: as above.
-    let done = match unsafe { ContextSession::of(cx) } {
-        Ok(context) => gate::guard(Err(failed()), || body(context, session)),
-        Err(error) => Err(error),
-    };
-    session.refresh();
-    match done {
-        Ok(()) => Status::OK,
-        Err(error) => session.fail(error),
-    }
-}
-
-fn failed() -> EditError {
-    EditError::refused("The host failed, which is a mistake in passdock.")
+    unsafe { gate::change(f, |session| body(ContextSession::of(cx)?, session)) }
 }
 
 unsafe extern "C" fn set_result_type(
@@ -350,10 +354,8 @@ unsafe extern "C" fn operand_dims(
             Ok(constant_dims(state.function(), value))
         })?;
         let Some(dims) = known else {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: "Nothing is known of the operand's elements.".to_owned(),
-            });
+            let message = "Nothing is known of the operand's elements.";
+            return Err(EditError::not_found(message));
         };
         input::answer(out, dims.as_ptr());
         input::answer(count, dims.len());
@@ -371,16 +373,16 @@ unsafe extern "C" fn add_expr(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        input::check_out(out)?;
-        let made = call.session.with(|state| {
-            let function = state.own();
-            call.left
-                .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
-            functions::checked_expr(function, kind, lhs, rhs)
-        });
-        call.session.refresh();
-        input::answer(out, made?);
-        Ok(())
+        input::answer_with(out, || {
+            let made = call.session.with(|state| {
+                let function = state.own();
+                call.left
+                    .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
+                functions::checked_expr(function, kind, lhs, rhs)
+            });
+            call.session.refresh();
+            made
+        })
     })
 }
 
@@ -391,10 +393,7 @@ unsafe extern "C" fn add_type(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        input::check_out(out)?;
-        let ty = call.intern(desc)?;
-        input::answer(out, ty);
-        Ok(())
+        input::answer_with(out, || call.intern(desc))
     })
 }
 
@@ -408,18 +407,14 @@ unsafe extern "C" fn allocate_result(
     // SAFETY: see above.
     answer(call, |call| unsafe {
         input::check_out(out)?;
-        if !call.evaluating {
-            return Err(EditError::refused(
-                "Only an evaluation has results to fill.",
-            ));
-        }
-        if len as u64 > call.budget {
+        let Some(budget) = call.budget else {
+            let message = "Only an evaluation has results to fill.";
+            return Err(EditError::refused(message));
+        };
+        let Some(left) = budget.checked_sub(len as u64) else {
             call.refusal = Some("its results are larger than the limit".to_owned());
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: String::new(),
-            });
-        }
+            return Err(EditError::not_found(""));
+        };
         if call.results.iter().any(|(known, ..)| *known == index) {
             return Err(EditError::refused("The result has room already."));
         }
@@ -429,14 +424,11 @@ unsafe extern "C" fn allocate_result(
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
             call.refusal = Some(format!("there is no memory for a result of {len} bytes"));
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: String::new(),
-            });
+            return Err(EditError::not_found(""));
         }
         bytes.resize(len, 0_u8);
         let mut bytes = bytes.into_boxed_slice();
-        call.budget -= len as u64;
+        call.budget = Some(left);
         // The allocation stays where it is when the box moves.
         input::answer(out, bytes.as_mut_ptr());
         call.results.push((index, ty, bytes));
@@ -471,13 +463,8 @@ unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
 }
 
 unsafe extern "C" fn last_error(call: *const Handle) -> Str {
-    gate::guard(Str::EMPTY, || {
-        // SAFETY: see above.
-        match unsafe { OpCall::of(call.cast_mut()) } {
-            Ok(call) => Str::new(&call.last_error),
-            Err(_) => Str::EMPTY,
-        }
-    })
+    // SAFETY: see above.
+    unsafe { OpCall::of(call.cast_mut()) }.map_or(Str::EMPTY, |call| Str::new(&call.last_error))
 }
 
 /// Runs a call of a definition: checks the handle, catches panics and keeps the error's message.
@@ -485,13 +472,17 @@ pub(in crate::boundary) fn answer(
     handle: *mut Handle,
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,
 ) -> Status {
-    context::answer(|| {
-        // SAFETY: see above.
-        let call = unsafe { OpCall::of(handle)? };
-        let done = body(call);
-        if let Err(error) = &done {
-            call.last_error.clone_from(&error.message);
+    // SAFETY: see above.
+    let call = match unsafe { OpCall::of(handle) } {
+        Ok(call) => call,
+        Err(error) => return error.status,
+    };
+    let done = gate::guarded(|| body(call));
+    match done {
+        Ok(()) => Status::OK,
+        Err(error) => {
+            call.last_error = error.message;
+            error.status
         }
-        done
-    })
+    }
 }

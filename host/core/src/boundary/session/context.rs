@@ -7,12 +7,13 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
+use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_ir::{Edit, EditError, Function};
-use passdock_loader::OpDefs;
+use passdock_loader::{OpDefs, PluginError};
 
 use super::frame::Frame;
 use super::function::FunctionSession;
+use super::gate::Session;
 use super::module::ModuleSession;
 use super::{gate, input};
 use crate::config::{ConfigValue, FieldValue, toml_text};
@@ -40,21 +41,23 @@ pub struct Failure {
     pub silent: bool,
     /// The message: a sentence, or the panic's message.
     pub message: String,
-    /// The function that the pass failed on, if it is known.
-    pub function: Option<String>,
-    /// The op that the pass failed on.
-    pub op: Option<String>,
-    /// The op's location.
-    pub location: Option<String>,
-    /// The op's line of text.
-    pub snippet: Option<Snippet>,
-    /// The other places that the op came from.
-    pub labels: Vec<Label>,
+    /// The op and the function that the pass failed on, as far as they are known.
+    pub at: Excerpt,
     /// The place of the panic in the plugin's source: `file:line:column`.
     pub panic_at: Option<String>,
     /// The failure of the pass that this one ran last, if that failed, and the message that this
     /// one got.
     pub nested: Option<(PassError, String)>,
+}
+
+impl Failure {
+    /// A failure with a message only.
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
+        Failure {
+            message: message.into(),
+            ..Failure::default()
+        }
+    }
 }
 
 /// The object behind a `*mut abi::Context`.
@@ -66,6 +69,8 @@ pub(in crate::boundary) struct ContextSession<'a> {
     function: Cell<*const FunctionSession>,
     /// The module of the pass.
     module: Cell<*const ModuleSession<'static>>,
+    /// Whether anything was asked about op definitions.
+    asked_ops: Cell<bool>,
     /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
 }
@@ -93,6 +98,7 @@ impl<'a> ContextSession<'a> {
             options,
             function: Cell::new(ptr::null()),
             module: Cell::new(ptr::null()),
+            asked_ops: Cell::new(false),
             extras: OnceCell::new(),
         }
     }
@@ -125,6 +131,19 @@ impl<'a> ContextSession<'a> {
         self.frame
     }
 
+    /// The op definitions of the run.
+    pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
+        self.asked_ops.set(true);
+        self.frame.op_defs()
+    }
+
+    /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
+    /// though others of its frame may have.
+    pub(in crate::boundary) fn missing_definition(&self) -> Option<PluginError> {
+        let asked = self.asked_ops.get().then_some(self.frame);
+        asked?.missing_definition()
+    }
+
     /// Makes this the context of the thread, and `function` in `module` the ones that its messages
     /// are about, until the returned guard is dropped.
     #[inline]
@@ -149,16 +168,10 @@ impl<'a> ContextSession<'a> {
         message: String,
         panic_at: Option<String>,
     ) {
-        let shown = self.excerpt(op, function, Part::WHOLE);
         self.extras().failure.replace(Some(Failure {
-            message,
-            function: shown.function,
-            op: shown.op,
-            location: shown.location,
-            snippet: shown.snippet,
-            labels: shown.others,
+            at: self.excerpt(op, function, Part::WHOLE),
             panic_at,
-            ..Failure::default()
+            ..Failure::new(message)
         }));
     }
 
@@ -174,10 +187,7 @@ impl<'a> ContextSession<'a> {
             return Err(EditError::invalid(message));
         }
         let Some(value) = value else {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: "There is no such setting.".to_owned(),
-            });
+            return Err(EditError::not_found("There is no such setting."));
         };
         let mut setting = Setting {
             struct_size: size_of::<Setting>() as u32,
@@ -194,20 +204,19 @@ impl<'a> ContextSession<'a> {
                 (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
             }
             FieldValue::Strings(list) => {
-                // Each ends in a NUL, so that C reads them one after the other.
-                let joined: String = list.iter().flat_map(|item| [item.as_str(), "\0"]).collect();
-                setting.int = list.len() as i64;
-                (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
-                // Moving the string doesn't move its bytes, to which the setting points.
-                self.extras().lists.borrow_mut().push(joined);
+                let items = list.iter().map(|item| format!("{item}\0"));
+                self.set_list(SettingKind::STRINGS, items, &mut setting);
             }
             FieldValue::Ints(table) => {
-                let entries = table.iter().map(|(name, value)| (name, value.to_string()));
-                self.set_table(entries, &mut setting);
+                let entries = table.iter();
+                let entries = entries.map(|(name, value)| format!("{name}\0{value}\0"));
+                self.set_list(SettingKind::TABLE, entries, &mut setting);
             }
             FieldValue::Values(table) => {
-                let entries = table.iter().map(|(name, value)| (name, toml_text(value)));
-                self.set_table(entries, &mut setting);
+                let entries = table.iter();
+                let entries =
+                    entries.map(|(name, value)| format!("{name}\0{}\0", toml_text(value)));
+                self.set_list(SettingKind::TABLE, entries, &mut setting);
             }
         }
         // SAFETY: the caller's promise; there is room, as was looked up.
@@ -215,18 +224,17 @@ impl<'a> ContextSession<'a> {
         Ok(())
     }
 
-    /// Hands out a table: the name of each entry and its value as TOML, each ended by a NUL.
-    fn set_table<'v>(
+    /// Hands out a list of strings, or a table: the name of each entry and its value as TOML. Each
+    /// text ends in a NUL, so that C reads them one after the other.
+    fn set_list(
         &self,
-        entries: impl ExactSizeIterator<Item = (&'v String, String)>,
+        kind: SettingKind,
+        items: impl ExactSizeIterator<Item = String>,
         setting: &mut Setting,
     ) {
-        setting.int = entries.len() as i64;
-        let mut joined = String::new();
-        for (name, value) in entries {
-            joined.extend([name, "\0", &value, "\0"]);
-        }
-        (setting.kind, setting.string) = (SettingKind::TABLE, Str::new(&joined));
+        setting.int = items.len() as i64;
+        let joined: String = items.collect();
+        (setting.kind, setting.string) = (kind, Str::new(&joined));
         // Moving the string doesn't move its bytes, to which the setting points.
         self.extras().lists.borrow_mut().push(joined);
     }
@@ -263,12 +271,11 @@ impl<'a> ContextSession<'a> {
         let said = self.take_failure();
         let mut failure = said.unwrap_or_else(|| Failure {
             silent: true,
-            message: match status {
+            ..Failure::new(match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
                 Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
                 Status(code) => format!("The pass answered status {code} and didn't say why."),
-            },
-            ..Failure::default()
+            })
         });
         failure.panicked = status == Status::PANICKED;
         failure.nested = self.extras.get().and_then(|extras| extras.nested.take());
@@ -302,6 +309,17 @@ impl<'a> ContextSession<'a> {
     }
 }
 
+impl Session for ContextSession<'_> {
+    fn keep_error(&self, message: String) {
+        self.extras().last_error.replace(message);
+    }
+
+    fn last_error(&self) -> Str {
+        // SAFETY: nobody else holds the text now; it stays until the next error.
+        Str::new(unsafe { &*self.extras().last_error.as_ptr() })
+    }
+}
+
 thread_local! {
     /// The context of the pass that runs on this thread: what plugins get from `current`.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
@@ -311,7 +329,7 @@ thread_local! {
 pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
-    Some(then(session.frame.op_defs()))
+    Some(then(session.op_defs()))
 }
 
 /// A guard for a pass that runs on this thread, until it is dropped.
@@ -357,14 +375,8 @@ unsafe extern "C" fn config(
     asked(cx, |session| unsafe {
         let key = input::text(key, "config key")?;
         let field = input::text(field, "config field")?;
-        let value = session
-            .frame
-            .config(key, field)
-            .map_err(|message| EditError {
-                status: Status::NOT_FOUND,
-                message,
-            })?;
-        session.set(Some(value), out)
+        let value = session.frame.config(key, field);
+        session.set(Some(value.map_err(EditError::not_found)?), out)
     })
 }
 
@@ -455,46 +467,20 @@ unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut Pas
     asked(cx, |session| unsafe {
         let name = input::text(name, "name of the pass")?;
         let Some(kind) = session.frame.pass_kind(name) else {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: format!("There is no pass `{name}`."),
-            });
+            let message = format!("There is no pass `{name}`.");
+            return Err(EditError::not_found(message));
         };
-        input::check_out(out)?;
-        input::answer(out, kind.abi());
-        Ok(())
+        input::answer_with(out, || Ok(kind.abi()))
     })
 }
 
 unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
-    gate::guard(Str::EMPTY, || {
-        // SAFETY: see above.
-        match unsafe { ContextSession::of(cx) } {
-            // SAFETY: nobody else holds the text now; it stays until the next error.
-            Ok(session) => Str::new(unsafe { &*session.extras().last_error.as_ptr() }),
-            Err(_) => Str::EMPTY,
-        }
-    })
+    // SAFETY: see above.
+    gate::last_error(unsafe { ContextSession::of(cx) })
 }
 
-/// Runs a call on a context: checks the handle, catches panics and keeps the error's message.
+/// Runs a call on a context.
 fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit) -> Status {
-    answer(|| {
-        // SAFETY: see above.
-        let session = unsafe { ContextSession::of(cx)? };
-        let done = body(session);
-        if let Err(error) = &done {
-            let last_error = &session.extras().last_error;
-            last_error.borrow_mut().clone_from(&error.message);
-        }
-        done
-    })
-}
-
-/// The status of a call that keeps no error message.
-pub(in crate::boundary) fn answer(body: impl FnOnce() -> Edit) -> Status {
-    gate::guard(Status::UNSUPPORTED, || match body() {
-        Ok(()) => Status::OK,
-        Err(error) => error.status,
-    })
+    // SAFETY: see above.
+    gate::call(unsafe { ContextSession::of(cx) }, body)
 }

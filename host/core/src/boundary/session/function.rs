@@ -10,9 +10,11 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionKind, Status, ValueId};
+use passdock_abi::{FunctionKind, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
+
+use super::gate::Session;
 
 /// The object behind a `*mut abi::Function`.
 ///
@@ -197,10 +199,7 @@ impl FunctionSession {
 
     /// Forgets the last slot: its function may go.
     pub(in crate::boundary) fn vacate(&self) {
-        let _ = self.with(|state| {
-            state.shared = Shared::Nothing;
-            Ok(())
-        });
+        self.change(|state| state.shared = Shared::Nothing);
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -238,47 +237,32 @@ impl FunctionSession {
         body(unsafe { &mut *self.state.get() })
     }
 
+    /// Runs `body` on the state behind the view, unless the state is borrowed.
+    fn change(&self, body: impl FnOnce(&mut State)) {
+        let _ = self.with(|state| {
+            body(state);
+            Ok(())
+        });
+    }
+
     /// Writes the view again after the function changed.
     pub(in crate::boundary) fn refresh(&self) {
-        let _ = self.with(|state| {
-            // SAFETY: only this thread uses the session, and plugins read the header between calls.
-            // The header is a live slot's or the session's own.
-            state.function().fill_view(unsafe { &mut *self.view.get() });
-            Ok(())
-        });
-    }
-
-    /// Keeps an error's message for `last_error`.
-    pub(in crate::boundary) fn fail(&self, error: EditError) -> Status {
-        let status = error.status;
-        let _ = self.with(|state| {
-            state.extras().last_error = error.message;
-            Ok(())
-        });
-        status
-    }
-
-    /// The message of the last error; valid until the next call.
-    pub(in crate::boundary) fn last_error(&self) -> abi::Str {
-        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
-            .unwrap_or(abi::Str::EMPTY)
+        // SAFETY: only this thread uses the session, and plugins read the header between calls.
+        // The header is a live slot's or the session's own.
+        self.change(|state| state.function().fill_view(unsafe { &mut *self.view.get() }));
     }
 
     /// Ends the session for the plugin. The view stays where it is.
     pub(in crate::boundary) fn end(&self) {
-        let _ = self.with(|state| {
-            state.access = Access::Ended;
-            Ok(())
-        });
+        self.change(|state| state.access = Access::Ended);
     }
 
     /// Removes the analyses that the pass, which has ended, didn't preserve.
     pub(in crate::boundary) fn forget_stale(&self) {
-        let _ = self.with(|state| {
+        self.change(|state| {
             if let Some(own) = &mut state.own {
                 own.forget_all_stale();
             }
-            Ok(())
         });
     }
 
@@ -297,6 +281,21 @@ impl FunctionSession {
                 other => Arc::new(other.function().clone()),
             })
         })
+    }
+}
+
+impl Session for FunctionSession {
+    fn keep_error(&self, message: String) {
+        self.change(|state| state.extras().last_error = message);
+    }
+
+    fn last_error(&self) -> abi::Str {
+        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
+            .unwrap_or(abi::Str::EMPTY)
+    }
+
+    fn break_off(&self) {
+        self.change(State::break_off);
     }
 }
 

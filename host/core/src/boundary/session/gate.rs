@@ -1,30 +1,56 @@
-//! The gate that all calls of plugins pass through: it checks handles, catches panics, turns errors
-//! into a status and a message, and rewrites the view.
+//! The gate that calls of the contract go through: it takes care of handles, panics and errors.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use passdock_abi as abi;
-use passdock_abi::Status;
+use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditError};
 
 use super::function::{FunctionSession, State};
+use super::input;
+use crate::util;
 
-/// Runs an edit of a function.
-///
-/// # Safety
-/// As [`FunctionSession::of`].
-pub(in crate::boundary) unsafe fn edit(
-    handle: *mut abi::Function,
-    body: impl FnOnce(&mut State) -> Edit,
-) -> Status {
-    // SAFETY: the caller's promise.
-    let status = unsafe { read(handle, body) };
-    // SAFETY: as above.
-    if let Ok(session) = unsafe { FunctionSession::of(handle) } {
-        // Also after an error: a refused edit may have interned a type.
-        session.refresh();
+/// The object behind a handle, which keeps the last error's message for the plugin.
+pub(in crate::boundary) trait Session {
+    /// Keeps an error's message.
+    fn keep_error(&self, message: String);
+
+    /// The message of the last error; valid until the next call.
+    fn last_error(&self) -> Str;
+
+    /// Records that the host failed in the middle of a call.
+    fn break_off(&self) {}
+
+    /// Keeps an error's message, and returns the error's status.
+    fn fail(&self, error: EditError) -> Status {
+        self.keep_error(error.message);
+        error.status
     }
-    status
+}
+
+/// Runs a call on a session: catches panics, and keeps the error's message.
+pub(in crate::boundary) fn call<S: Session>(
+    session: Edit<&S>,
+    body: impl FnOnce(&S) -> Edit,
+) -> Status {
+    let session = match session {
+        Ok(session) => session,
+        Err(error) => return error.status,
+    };
+    match catch_unwind(AssertUnwindSafe(|| body(session))) {
+        Ok(Ok(())) => Status::OK,
+        Ok(Err(error)) => session.fail(error),
+        Err(payload) => {
+            session.break_off();
+            session.fail(host_failed(payload))
+        }
+    }
+}
+
+/// The message of a session's last error.
+pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
+    guard(Str::EMPTY, || session.map_or(Str::EMPTY, S::last_error))
 }
 
 /// Runs a query about a function.
@@ -36,51 +62,83 @@ pub(in crate::boundary) unsafe fn read(
     body: impl FnOnce(&mut State) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
-    let session = match unsafe { FunctionSession::of(handle) } {
-        Ok(session) => session,
-        Err(error) => return error.status,
-    };
-    match catch_unwind(AssertUnwindSafe(|| session.with(body))) {
-        Ok(Ok(())) => Status::OK,
-        Ok(Err(error)) => session.fail(error),
-        Err(payload) => {
-            let _ = session.with(|state| {
-                state.break_off();
-                Ok(())
-            });
-            session.fail(host_failed(payload))
-        }
-    }
-}
-
-/// Runs any other call, and catches panics.
-pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        let _ = host_failed(payload);
-        otherwise
+    call(unsafe { FunctionSession::of(handle) }, |session| {
+        session.with(body)
     })
 }
 
+/// Runs an edit of a function.
+///
+/// # Safety
+/// As [`FunctionSession::of`].
+pub(in crate::boundary) unsafe fn edit(
+    handle: *mut abi::Function,
+    body: impl FnOnce(&mut State) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { change(handle, |session| session.with(body)) }
+}
+
+/// Runs a call that may change a function, and writes its view again.
+///
+/// # Safety
+/// As [`FunctionSession::of`].
+pub(in crate::boundary) unsafe fn change(
+    handle: *mut abi::Function,
+    body: impl FnOnce(&FunctionSession) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let status = call(unsafe { FunctionSession::of(handle) }, body);
+    // SAFETY: as above.
+    if let Ok(session) = unsafe { FunctionSession::of(handle) } {
+        // Also after an error: a refused edit may have interned a type.
+        session.refresh();
+    }
+    status
+}
+
+/// Runs a query about a function, and writes its answer.
+///
+/// # Safety
+/// As [`FunctionSession::of`] and [`input::answer_with`].
+pub(in crate::boundary) unsafe fn read_to<T>(
+    out: *mut T,
+    handle: *const abi::Function,
+    body: impl FnOnce(&mut State) -> Edit<T>,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { read(handle, |state| input::answer_with(out, || body(state))) }
+}
+
+/// Runs an edit of a function, and writes its answer.
+///
+/// # Safety
+/// As [`FunctionSession::of`] and [`input::answer_with`].
+pub(in crate::boundary) unsafe fn edit_to<T>(
+    out: *mut T,
+    handle: *mut abi::Function,
+    body: impl FnOnce(&mut State) -> Edit<T>,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { edit(handle, |state| input::answer_with(out, || body(state))) }
+}
+
+/// Runs any other call; `otherwise` is the answer if it panics.
+pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    guarded(|| Ok(body())).unwrap_or(otherwise)
+}
+
+/// Runs any other call, and turns a panic into an error.
+pub(in crate::boundary) fn guarded<T>(body: impl FnOnce() -> Edit<T>) -> Edit<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(host_failed(payload)))
+}
+
 /// The error for a panic of the host itself.
-pub(in crate::boundary) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
-    let text = panic_text(payload);
+fn host_failed(payload: Box<dyn Any + Send>) -> EditError {
+    let text = util::panic_text(&*payload);
+    // Dropping the payload can panic again, which is ignored.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     EditError::refused(format!(
         "The host failed ({text}), which is a mistake in passdock."
     ))
-}
-
-/// The message of a panic. Dropping the payload can panic again, which is ignored.
-pub(in crate::boundary) fn panic_text(payload: Box<dyn std::any::Any + Send>) -> String {
-    let text = match (
-        payload.downcast_ref::<&str>(),
-        payload.downcast_ref::<String>(),
-    ) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "a panic without a message".to_owned(),
-    };
-    if catch_unwind(AssertUnwindSafe(|| drop(payload))).is_err() {
-        return text;
-    }
-    text
 }

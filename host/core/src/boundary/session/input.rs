@@ -182,6 +182,31 @@ pub(in crate::boundary) unsafe fn answer<T>(out: *mut T, value: T) {
     unsafe { out.write(value) }
 }
 
+/// Writes the result of `make` to the plugin's memory, which is checked before anything is done.
+///
+/// # Safety
+/// As [`answer`].
+pub(in crate::boundary) unsafe fn answer_with<T>(
+    out: *mut T,
+    make: impl FnOnce() -> Edit<T>,
+) -> Edit {
+    check_out(out)?;
+    // SAFETY: the caller's promise.
+    unsafe { answer(out, make()?) };
+    Ok(())
+}
+
+/// Writes a list of results to the plugin's memory.
+///
+/// # Safety
+/// `out` has room for as many.
+pub(in crate::boundary) unsafe fn answer_all<T>(out: *mut T, values: Vec<T>) {
+    for (at, value) in values.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { answer(out.add(at), value) };
+    }
+}
+
 /// Refuses a pointer that no result can be written to.
 pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
     check_pointer(out, "place for the answer")

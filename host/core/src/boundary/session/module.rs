@@ -16,8 +16,10 @@ use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
 use super::function::{Access, FunctionSession};
+use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
 use super::{gate, input};
+use crate::analyses::records;
 
 pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     struct_size: size_of::<abi::ModuleApi>() as u32,
@@ -73,7 +75,7 @@ impl<'a> ModuleSession<'a> {
     /// A session on the module that a function pass may read.
     #[inline]
     pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
-        ModuleSession::new(Held::Read(input.module), column(&input.entries))
+        ModuleSession::new(Held::Read(input.module), records(&input.list.entries))
     }
 
     /// A session on the module that an instrument may read. The functions are listed in `room`,
@@ -85,12 +87,12 @@ impl<'a> ModuleSession<'a> {
     ) -> ModuleSession<'a> {
         room.clear();
         room.extend(module.functions().map(entry));
-        ModuleSession::new(Held::Read(module), column(room))
+        ModuleSession::new(Held::Read(module), records(room))
     }
 
     /// A session on a module to edit.
     pub(in crate::boundary) fn edit(module: &Module) -> ModuleSession<'static> {
-        let session = ModuleSession::new(Held::Edit(module.clone()), column(&[]));
+        let session = ModuleSession::new(Held::Edit(module.clone()), records::<FunctionEntry>(&[]));
         session.refresh(0);
         session
     }
@@ -176,7 +178,7 @@ impl<'a> ModuleSession<'a> {
     fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
         let listed = self.with(|state| {
             change(state);
-            Ok(column(&state.extras().entries))
+            Ok(records(&state.extras().entries))
         });
         if let Ok(functions) = listed {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
@@ -332,51 +334,39 @@ impl Drop for Busy<'_> {
     }
 }
 
-fn column(entries: &[FunctionEntry]) -> abi::Column {
-    abi::Column {
-        base: entries.as_ptr().cast(),
-        len: entries.len() as u32,
-        stride: size_of::<FunctionEntry>() as u32,
-    }
-}
-
 fn missing(module: &Module, name: SymbolId) -> EditError {
     let name = module.symbols().text(name);
-    EditError {
-        status: Status::NOT_FOUND,
-        message: format!("The module has no function @{name}."),
+    EditError::not_found(format!("The module has no function @{name}."))
+}
+
+impl Session for ModuleSession<'_> {
+    fn keep_error(&self, message: String) {
+        let _ = self.with(|state| {
+            state.extras().last_error = message;
+            Ok(())
+        });
+    }
+
+    fn last_error(&self) -> Str {
+        self.with(|state| Ok(Str::new(&state.extras().last_error)))
+            .unwrap_or(Str::EMPTY)
     }
 }
 
-/// Runs a call on a module: checks the handle, catches panics and keeps the error's message.
+/// Runs a call on a module, and writes its answer.
 ///
 /// # Safety
-/// As [`ModuleSession::of`].
-unsafe fn call(
+/// As [`ModuleSession::of`] and [`input::answer_with`].
+unsafe fn call_to<T>(
+    out: *mut T,
     handle: *const abi::Module,
-    body: impl FnOnce(&ModuleSession<'_>) -> Edit,
+    body: impl FnOnce(&ModuleSession<'_>) -> Edit<T>,
 ) -> Status {
     // SAFETY: the caller's promise.
-    let session = match unsafe { ModuleSession::of(handle) } {
-        Ok(session) => session,
-        Err(error) => return error.status,
-    };
-    let done = gate::guard(
-        Err(EditError::refused(
-            "The host failed, which is a mistake in passdock.",
-        )),
-        || body(session),
-    );
-    match done {
-        Ok(()) => Status::OK,
-        Err(error) => {
-            let status = error.status;
-            let _ = session.with(|state| {
-                state.extras().last_error = error.message;
-                Ok(())
-            });
-            status
-        }
+    unsafe {
+        gate::call(ModuleSession::of(handle), |session| {
+            input::answer_with(out, || body(session))
+        })
     }
 }
 
@@ -384,15 +374,8 @@ unsafe fn call(
 // haven't ended, and what a description points to is there as long as the call.
 
 unsafe extern "C" fn last_error(m: *const abi::Module) -> Str {
-    gate::guard(Str::EMPTY, || {
-        // SAFETY: see above.
-        match unsafe { ModuleSession::of(m) } {
-            Ok(session) => session
-                .with(|state| Ok(Str::new(&state.extras().last_error)))
-                .unwrap_or(Str::EMPTY),
-            Err(_) => Str::EMPTY,
-        }
-    })
+    // SAFETY: see above.
+    gate::last_error(unsafe { ModuleSession::of(m) })
 }
 
 unsafe extern "C" fn snapshot(
@@ -402,15 +385,13 @@ unsafe extern "C" fn snapshot(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        call(m, |session| {
-            input::check_out(out)?;
+        call_to(out, m, |session| {
             session.with(|state| {
                 let function = state.now(name)?;
                 let made = Box::new(FunctionSession::held(function, Access::Read));
                 let reference = made.reference();
                 state.extras().snapshots.insert(reference.handle, made);
-                input::answer(out, reference);
-                Ok(())
+                Ok(reference)
             })
         })
     }
@@ -419,7 +400,7 @@ unsafe extern "C" fn snapshot(
 unsafe extern "C" fn release(m: *const abi::Module, f: FunctionRef) {
     // SAFETY: see above.
     unsafe {
-        call(m, |session| {
+        gate::call(ModuleSession::of(m), |session| {
             session.with(|state| {
                 state.extras().snapshots.remove(&f.handle);
                 Ok(())
@@ -430,14 +411,7 @@ unsafe extern "C" fn release(m: *const abi::Module, f: FunctionRef) {
 
 unsafe extern "C" fn edit(m: *mut abi::Module, name: SymbolId, out: *mut FunctionRef) -> Status {
     // SAFETY: see above.
-    unsafe {
-        call(m, |session| {
-            input::check_out(out)?;
-            let reference = session.with(|state| state.open(name))?;
-            input::answer(out, reference);
-            Ok(())
-        })
-    }
+    unsafe { call_to(out, m, |session| session.with(|state| state.open(name))) }
 }
 
 unsafe extern "C" fn create_function(
@@ -447,8 +421,7 @@ unsafe extern "C" fn create_function(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        call(m, |session| {
-            input::check_out(out)?;
+        call_to(out, m, |session| {
             let desc = input::described(desc)?;
             let text = input::text(desc.name, "name of the function")?;
             let (name, reference) = session.with(|state| {
@@ -456,8 +429,7 @@ unsafe extern "C" fn create_function(
                 Ok((name, state.open(name)?))
             })?;
             session.list(1, |state| state.list_new(name));
-            input::answer(out, reference);
-            Ok(())
+            Ok(reference)
         })
     }
 }
@@ -485,7 +457,7 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
 unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Status {
     // SAFETY: see above.
     unsafe {
-        call(m, |session| {
+        gate::call(ModuleSession::of(m), |session| {
             session.with(|state| {
                 state.editable()?.remove(name)?;
                 state.retire(name);
@@ -500,7 +472,7 @@ unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Sta
 unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: Str) -> Status {
     // SAFETY: see above.
     unsafe {
-        call(m, |session| {
+        gate::call(ModuleSession::of(m), |session| {
             let context = ContextSession::of(cx)?;
             let name = input::text(name, "name of the pass")?;
             let module = session.with(|state| {

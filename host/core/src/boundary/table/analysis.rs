@@ -57,17 +57,14 @@ impl Drop for Foreign {
 unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
+        gate::read_to(out, f, |state| {
             let name = input::list(name.ptr, name.len, "bytes of the name")?;
             let function = state.read()?;
             let found = context::with_op_defs(|ops| analyses::column(function, ops, name));
             // Outside of a pass nobody defines any op.
-            let found = found
+            found
                 .unwrap_or_else(|| analyses::column(function, &OpDefs::default(), name))
-                .ok_or_else(|| unknown(name))?;
-            input::answer(out, found);
-            Ok(())
+                .ok_or_else(|| unknown(name))
         })
     }
 }
@@ -76,7 +73,7 @@ unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column
 fn unknown(name: &[u8]) -> EditError {
     let name = &String::from_utf8_lossy(name);
     let known = || analyses::list().iter().map(|known| known.name);
-    not_found(format!(
+    EditError::not_found(format!(
         "The host has no analysis `{name}`; it has {}.{}",
         suggest::listed(known()),
         suggest::did_you_mean(name, known())
@@ -90,13 +87,6 @@ fn full(key: &KeptKey<'_>) -> EditError {
          key.",
         String::from_utf8_lossy(&key.name)
     ))
-}
-
-fn not_found(message: String) -> EditError {
-    EditError {
-        status: Status::NOT_FOUND,
-        message,
-    }
 }
 
 /// The key of a plugin's analysis: bytes, which needn't be text.
@@ -132,15 +122,13 @@ unsafe extern "C" fn get(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
+        gate::read_to(out, f, |state| {
             let key = key(owner, name)?;
             let Some(kept) = state.read()?.kept(&key) else {
                 // Asked each time before something is worked out: no sentence is made.
-                return Err(not_found(String::new()));
+                return Err(EditError::not_found(""));
             };
-            input::answer(out, data(&**kept)?);
-            Ok(())
+            data(&**kept)
         })
     }
 }
@@ -163,8 +151,7 @@ unsafe extern "C" fn put(
     }
     // SAFETY: see above.
     unsafe {
-        gate::read(f, move |state| {
-            input::check_out(out)?;
+        gate::read_to(out, f, move |state| {
             let key = key(owner, name)?;
             let is_full = |function: &passdock_ir::Function| {
                 function.kept_count() >= MAX_KEPT && function.kept(&key).is_none()
@@ -183,8 +170,7 @@ unsafe extern "C" fn put(
                 Some(function) => function.keep_instead(key, foreign),
                 None => state.read()?.keep(key, foreign),
             };
-            input::answer(out, data(&**kept)?);
-            Ok(())
+            data(&**kept)
         })
     }
 }
@@ -198,7 +184,7 @@ unsafe extern "C" fn preserve(f: *mut abi::Function, owner: *const c_void, name:
             if is_kept || state.edited().is_some_and(|own| own.still_holds(&key)) {
                 return Ok(());
             }
-            Err(not_found(format!(
+            Err(EditError::not_found(format!(
                 "Nothing is kept under `{}` that this pass could preserve.",
                 String::from_utf8_lossy(&key.name)
             )))

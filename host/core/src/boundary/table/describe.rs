@@ -9,19 +9,15 @@ use passdock_ir::{
 
 use crate::boundary::session::input;
 
-/// Lists that the IR needs in another form than the contract has.
-#[derive(Default)]
-pub(in crate::boundary) struct Scratch<'a> {
-    strings: Vec<Vec<&'a [u8]>>,
-    ports: Vec<Vec<NewPort<'a>>>,
-}
-
 /// The parts of an op's description.
 pub(in crate::boundary) struct OpParts<'a> {
     desc: &'a abi::OpDesc,
     attrs: &'a [abi::AttrDesc],
     regions: &'a [abi::RegionDesc],
-    scratch: Scratch<'a>,
+    /// The strings of each attribute that has some, and the ports of each region, as the IR needs
+    /// them.
+    strings: Vec<Vec<&'a [u8]>>,
+    ports: Vec<Vec<NewPort<'a>>>,
 }
 
 impl<'a> OpParts<'a> {
@@ -34,20 +30,18 @@ impl<'a> OpParts<'a> {
         let attrs = unsafe { input::list(desc.attrs, desc.attr_count, "attributes")? };
         // SAFETY: as above.
         let regions = unsafe { input::list(desc.regions, desc.region_count, "regions")? };
-        let mut scratch = Scratch::default();
-        for attr in attrs {
+        // SAFETY: as above.
+        let strings = attrs.iter().filter_map(|attr| unsafe { strings(attr) });
+        let ports = regions
+            .iter()
             // SAFETY: as above.
-            unsafe { scratch.add_strings(attr)? };
-        }
-        for region in regions {
-            // SAFETY: as above.
-            unsafe { scratch.add_ports(region.args, region.arg_count)? };
-        }
+            .map(|region| unsafe { new_ports(region.args, region.arg_count) });
         Ok(OpParts {
             desc,
             attrs,
             regions,
-            scratch,
+            strings: strings.collect::<Edit<_>>()?,
+            ports: ports.collect::<Edit<_>>()?,
         })
     }
 
@@ -79,7 +73,7 @@ impl<'a> OpParts<'a> {
         op.loc = desc.loc;
         op.take_regions = desc.flags & abi::OpDesc::TAKE_REGIONS != 0;
         op.take_attrs = desc.flags & abi::OpDesc::TAKE_ATTRS != 0;
-        let mut strings = self.scratch.strings.iter();
+        let mut strings = self.strings.iter();
         let mut attrs = Vec::with_capacity(self.attrs.len());
         for attr in self.attrs {
             // SAFETY: as above.
@@ -89,7 +83,7 @@ impl<'a> OpParts<'a> {
         let regions: Vec<NewRegion<'_>> = self
             .regions
             .iter()
-            .zip(&self.scratch.ports)
+            .zip(&self.ports)
             .map(|(region, args)| NewRegion {
                 name: region.name,
                 args,
@@ -100,38 +94,22 @@ impl<'a> OpParts<'a> {
     }
 }
 
-impl<'a> Scratch<'a> {
-    /// # Safety
-    /// As [`input::list`].
-    unsafe fn add_strings(&mut self, attr: &abi::AttrDesc) -> Edit {
-        if attr.kind != AttrKind::STRINGS {
-            return Ok(());
-        }
-        // SAFETY: the caller's promise, here and below.
-        let strings: &[abi::Bytes] =
-            unsafe { input::list(attr.data.cast(), attr.count, "strings")? };
-        let strings = strings
-            .iter()
-            // SAFETY: as above.
-            .map(|s| unsafe { input::list(s.ptr, s.len, "string") })
-            .collect::<Edit<_>>()?;
-        self.strings.push(strings);
-        Ok(())
+/// The strings of an attribute, if it is one of strings.
+///
+/// # Safety
+/// As [`input::list`], for the list and each string.
+unsafe fn strings<'a>(attr: &abi::AttrDesc) -> Option<Edit<Vec<&'a [u8]>>> {
+    if attr.kind != AttrKind::STRINGS {
+        return None;
     }
-
-    /// # Safety
-    /// As [`input::list`].
-    unsafe fn add_ports(&mut self, ports: *const abi::PortDesc, count: usize) -> Edit {
-        // SAFETY: the caller's promise, here and below.
-        let ports = unsafe { input::list(ports, count, "ports")? };
-        let ports = ports
-            .iter()
-            // SAFETY: as above.
-            .map(|p| unsafe { new_port(p) })
-            .collect::<Edit<_>>()?;
-        self.ports.push(ports);
-        Ok(())
-    }
+    // SAFETY: the caller's promise, here and below.
+    let strings = unsafe { input::list::<abi::Bytes>(attr.data.cast(), attr.count, "strings") };
+    Some(strings.and_then(|strings| {
+        let each = strings.iter();
+        // SAFETY: as above.
+        each.map(|s| unsafe { input::list(s.ptr, s.len, "string") })
+            .collect()
+    }))
 }
 
 /// A list of ports.
@@ -142,10 +120,10 @@ pub(in crate::boundary) unsafe fn new_ports<'a>(
     ports: *const abi::PortDesc,
     count: usize,
 ) -> Edit<Vec<NewPort<'a>>> {
-    let mut scratch = Scratch::default();
-    // SAFETY: the caller's promise.
-    unsafe { scratch.add_ports(ports, count)? };
-    Ok(scratch.ports.pop().unwrap_or_default())
+    // SAFETY: the caller's promise, here and below.
+    let ports = unsafe { input::list(ports, count, "ports")? };
+    // SAFETY: as above.
+    ports.iter().map(|p| unsafe { new_port(p) }).collect()
 }
 
 /// A port with its name checked.
@@ -170,11 +148,10 @@ pub(in crate::boundary) unsafe fn with_attr<T>(
 ) -> Edit<T> {
     // SAFETY: the caller's promise, here and below.
     let desc = unsafe { input::described(desc)? };
-    let mut scratch = Scratch::default();
     // SAFETY: as above.
-    unsafe { scratch.add_strings(desc)? };
+    let strings = unsafe { strings(desc) }.transpose()?;
     // SAFETY: as above.
-    let attr = unsafe { new_attr(desc, &mut scratch.strings.iter())? };
+    let attr = unsafe { new_attr(desc, &mut strings.as_slice().iter())? };
     then(&attr)
 }
 

@@ -10,7 +10,7 @@ use passdock_ir::{
 };
 
 use super::describe;
-use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::function::{FunctionSession, State};
 use crate::boundary::session::{gate, input};
 
 pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
@@ -52,10 +52,8 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
 // haven't ended, and what a description points to is there as long as the call.
 
 unsafe extern "C" fn last_error(f: *const abi::Function) -> Str {
-    gate::guard(Str::EMPTY, || {
-        // SAFETY: see above.
-        unsafe { FunctionSession::of(f) }.map_or(Str::EMPTY, |session| session.last_error())
-    })
+    // SAFETY: see above.
+    gate::last_error(unsafe { FunctionSession::of(f) })
 }
 
 unsafe extern "C" fn constant_data(
@@ -65,28 +63,16 @@ unsafe extern "C" fn constant_data(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
-            let function = state.read()?;
-            function.live_constant(id)?;
-            let bytes = function.constant_data(id).bytes().map_err(io)?;
-            input::answer(out, Bytes::new(bytes));
-            Ok(())
+        gate::read_to(out, f, |state| {
+            let bytes = live_data(state, id)?.bytes();
+            bytes.map(Bytes::new).map_err(io)
         })
     }
 }
 
 unsafe extern "C" fn constant_hash(f: *const abi::Function, id: ConstId, out: *mut u64) -> Status {
     // SAFETY: see above.
-    unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
-            let function = state.read()?;
-            function.live_constant(id)?;
-            input::answer(out, function.constant_data(id).hash().map_err(io)?);
-            Ok(())
-        })
-    }
+    unsafe { gate::read_to(out, f, |state| live_data(state, id)?.hash().map_err(io)) }
 }
 
 unsafe extern "C" fn constants_equal(
@@ -97,16 +83,18 @@ unsafe extern "C" fn constants_equal(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::read(f, |state| {
-            input::check_out(out)?;
-            let function = state.read()?;
-            function.live_constant(a)?;
-            function.live_constant(b)?;
-            let (a, b) = (function.constant_data(a), function.constant_data(b));
-            input::answer(out, u32::from(a.same(b).map_err(io)?));
-            Ok(())
+        gate::read_to(out, f, |state| {
+            let same = live_data(state, a)?.same(live_data(state, b)?);
+            same.map(u32::from).map_err(io)
         })
     }
+}
+
+/// The data of a constant, if there is such a constant.
+fn live_data(state: &State, id: ConstId) -> Edit<&ConstantData> {
+    let function = state.read()?;
+    function.live_constant(id)?;
+    Ok(function.constant_data(id))
 }
 
 fn io(message: String) -> EditError {
@@ -124,13 +112,10 @@ unsafe extern "C" fn create_op(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let at = describe::position(at)?;
             let function = state.edit()?;
-            let op = describe::OpParts::new(desc)?.with(|new| function.create_op(new, at))?;
-            input::answer(out, op);
-            Ok(())
+            describe::OpParts::new(desc)?.with(|new| function.create_op(new, at))
         })
     }
 }
@@ -143,12 +128,9 @@ unsafe extern "C" fn replace_op(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let function = state.edit()?;
-            let op = describe::OpParts::new(desc)?.with(|new| function.replace_op(old, new))?;
-            input::answer(out, op);
-            Ok(())
+            describe::OpParts::new(desc)?.with(|new| function.replace_op(old, new))
         })
     }
 }
@@ -242,14 +224,7 @@ unsafe extern "C" fn add_type(
     out: *mut TypeId,
 ) -> Status {
     // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
-            let ty = describe::add_type(state.edit()?, desc)?;
-            input::answer(out, ty);
-            Ok(())
-        })
-    }
+    unsafe { gate::edit_to(out, f, |state| describe::add_type(state.edit()?, desc)) }
 }
 
 unsafe extern "C" fn add_expr(
@@ -260,14 +235,7 @@ unsafe extern "C" fn add_expr(
     out: *mut Dim,
 ) -> Status {
     // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
-            let dim = checked_expr(state.edit()?, kind, lhs, rhs)?;
-            input::answer(out, dim);
-            Ok(())
-        })
-    }
+    unsafe { gate::edit_to(out, f, |state| checked_expr(state.edit()?, kind, lhs, rhs)) }
 }
 
 /// Interns a dim expression after checking its parts.
@@ -292,8 +260,7 @@ unsafe extern "C" fn add_constant(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let desc = input::described(desc)?;
             let name = input::text(desc.name, "name of a constant")?;
             let bytes = input::list(desc.data.ptr, desc.data.len, "bytes of a constant")?;
@@ -302,9 +269,7 @@ unsafe extern "C" fn add_constant(
                 0 => ConstantData::inline(bytes),
                 _ => splat(function, desc.ty, bytes)?,
             };
-            let value = function.add_constant(desc.ty, data, desc.region, name)?;
-            input::answer(out, value);
-            Ok(())
+            function.add_constant(desc.ty, data, desc.region, name)
         })
     }
 }
@@ -363,9 +328,7 @@ unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc)
                     state.edit()?.clone_region(&CloneRegion { source, ..clone })
                 })?
             };
-            for (at, value) in made.into_iter().enumerate() {
-                input::answer(desc.results.add(at), value);
-            }
+            input::answer_all(desc.results, made);
             Ok(())
         })
     }
@@ -393,12 +356,9 @@ unsafe extern "C" fn add_arg(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let port = describe::new_port(input::plain(port, "argument")?)?;
-            let value = state.edit()?.add_arg(region, &port)?;
-            input::answer(out, value);
-            Ok(())
+            state.edit()?.add_arg(region, &port)
         })
     }
 }
@@ -463,13 +423,10 @@ unsafe extern "C" fn fuse_locs(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let locs = input::list(locs, count, "locations")?;
             check_locs(state.read()?, locs)?;
-            let fused = state.edit()?.fuse_locs(locs);
-            input::answer(out, fused);
-            Ok(())
+            Ok(state.edit()?.fuse_locs(locs))
         })
     }
 }
@@ -513,12 +470,9 @@ fn check_locs(f: &Function, locs: &[LocId]) -> Edit {
 unsafe extern "C" fn name_loc(f: *mut abi::Function, name: Str, out: *mut LocId) -> Status {
     // SAFETY: see above.
     unsafe {
-        gate::edit(f, |state| {
-            input::check_out(out)?;
+        gate::edit_to(out, f, |state| {
             let name = input::text(name, "name of a location")?;
-            let loc = state.edit()?.add_name_loc(name);
-            input::answer(out, loc);
-            Ok(())
+            Ok(state.edit()?.add_name_loc(name))
         })
     }
 }

@@ -80,14 +80,14 @@ impl PassInstrument for Bisect {
     }
 
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
-        let PassCall { info, .. } = *call;
-        if self.uncounted.contains(&info.name) {
+        let name = &call.info.name;
+        if self.uncounted.contains(name) {
             return Ok(true);
         }
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let runs = self.limit < 0 || number <= self.limit;
         let what = if runs { "running" } else { "NOT running" };
-        (self.sink)(&format!("BISECT: {what} pass ({number}) {}\n", info.name));
+        (self.sink)(&format!("BISECT: {what} pass ({number}) {name}\n"));
         Ok(runs)
     }
 }

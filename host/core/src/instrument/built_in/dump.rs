@@ -134,14 +134,10 @@ impl PassInstrument for DumpIr {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
-        let name: String = info
-            .name
-            .chars()
-            .map(|c| if "<>:\"/\\|?*".contains(c) { '_' } else { c })
-            .collect();
+        let is_special = |c| "<>:\"/\\|?*".contains(c);
+        let name = call.info.name.replace(is_special, "_");
         let path = self.dir.join(format!("{:03}_{name}.ir", self.next()));
-        let written = self.write(&path, module);
+        let written = self.write(&path, call.module);
         Ok(written.map_err(|error| in_file(&path, &error))?)
     }
 

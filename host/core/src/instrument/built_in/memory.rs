@@ -7,10 +7,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use passdock_diagnostic::table::{Table, bytes};
 use passdock_ir::Module;
 use serde_json::{Value, json};
 
-use super::table::{Table, bytes};
 use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
@@ -94,14 +94,13 @@ impl PassInstrument for PassMemory {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
         let mut passes = util::lock(&self.passes);
         raise_peaks(&mut passes, &Process::now());
         let can_reset = Process::reset_peak();
         let now = Process::now();
-        let module_bytes = module.arena_bytes();
+        let module_bytes = call.module.arena_bytes();
         passes.push(Measured {
-            name: info.name.clone(),
+            name: call.info.name.clone(),
             depth: self.running.depth(),
             before: now.resident,
             after: None,
@@ -116,14 +115,12 @@ impl PassInstrument for PassMemory {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, false);
+        self.finish(call.module, false);
         Ok(())
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, true);
+        self.finish(call.module, true);
         Ok(())
     }
 
@@ -133,7 +130,7 @@ impl PassInstrument for PassMemory {
             Some(count) => bytes(count),
             None => "not measured".to_owned(),
         };
-        let mut table = Table::new(&["pass", "before", "after", "change", "peak", "module"]);
+        let mut table = Table::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
         for pass in passes.iter() {
             let failed = if pass.failed { " failed" } else { "" };
             table.row([

@@ -7,7 +7,6 @@ mod memory;
 mod op_count;
 mod print;
 mod print_changed;
-mod table;
 mod text_diff;
 mod timing;
 mod trace;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use passdock_abi::SymbolId;
+use passdock_diagnostic::table::Table;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::table::Table;
 use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
@@ -68,17 +68,15 @@ impl PassInstrument for OpCount {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.running.push(module.clone());
+        self.running.push(call.module.clone());
         Ok(())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        let Some(before) = self.running.pop() else {
+        let Some(before) = self.running.end(module) else {
             return Ok(());
         };
-        self.running.update(|outer| outer.clone_from(module));
         let mut passes = util::lock(&self.passes);
         let at = passes.iter().position(|pass| pass.name == info.name);
         let at = at.unwrap_or_else(|| {
@@ -103,7 +101,7 @@ impl PassInstrument for OpCount {
 
     fn report(&self) -> Option<String> {
         let passes = util::lock(&self.passes);
-        let mut table = Table::new(&["pass", "runs", "ops"]).left_last();
+        let mut table = Table::new(["pass", ">runs", "ops"]);
         let mut all = Changes::new();
         for pass in passes.iter() {
             add(&mut all, &pass.ops);

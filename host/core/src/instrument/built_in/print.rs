@@ -51,6 +51,24 @@ impl PrintIr {
             sink,
         }
     }
+
+    /// Prints the module before or after a pass, if the filter has the pass. `began` and `when` are
+    /// the same word.
+    fn print(
+        &self,
+        call: &PassCall<'_>,
+        passes: &PassFilter,
+        [began, when]: [&str; 2],
+    ) -> InstrumentResult {
+        let info = call.info;
+        let heading = match passes {
+            PassFilter::All => format!("{began} Running Pass: {info}"),
+            names if names.contains(&info.name) => format!("Print IR {when}: {}", info.name),
+            _ => return Ok(()),
+        };
+        (self.sink)(&format!("{heading}\n{}\n", shown(call.module)));
+        Ok(())
+    }
 }
 
 impl PassInstrument for PrintIr {
@@ -59,35 +77,11 @@ impl PassInstrument for PrintIr {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
-        match &self.before {
-            PassFilter::All => {
-                let text = shown(module);
-                (self.sink)(&format!("Before Running Pass: {info}\n{text}\n"));
-            }
-            names if names.contains(&info.name) => {
-                let text = shown(module);
-                (self.sink)(&format!("Print IR before: {}\n{text}\n", info.name));
-            }
-            _ => {}
-        }
-        Ok(())
+        self.print(call, &self.before, ["Before", "before"])
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
-        match &self.after {
-            PassFilter::All => {
-                let text = shown(module);
-                (self.sink)(&format!("After Running Pass: {info}\n{text}\n"));
-            }
-            names if names.contains(&info.name) => {
-                let text = shown(module);
-                (self.sink)(&format!("Print IR after: {}\n{text}\n", info.name));
-            }
-            _ => {}
-        }
-        Ok(())
+        self.print(call, &self.after, ["After", "after"])
     }
 }
 

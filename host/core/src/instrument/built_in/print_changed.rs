@@ -56,16 +56,14 @@ impl PassInstrument for PrintChanged {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.running.push(module.clone());
+        self.running.push(call.module.clone());
         Ok(())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
-        if let Some(before) = self.running.pop() {
-            // The changes aren't shown again for the pass around this one.
-            self.running.update(|outer| outer.clone_from(module));
+        // The changes aren't shown again for the pass around this one.
+        if let Some(before) = self.running.end(module) {
             let text = unified(&before, module);
             if !text.is_empty() {
                 let text = match self.color {

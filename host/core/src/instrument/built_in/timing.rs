@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use passdock_diagnostic::table::Table;
 use passdock_ir::Module;
 use passdock_loader::loading_time;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::table::{Table, time};
 use super::trace::{self, Event};
 use crate::error::PassError;
 use crate::files::Target;
@@ -153,7 +153,7 @@ impl PassTimingInstrument {
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
-        let mut table = Table::new(&["pass", "calls", "total", "self", "mean", "self %"]);
+        let mut table = Table::new(["pass", ">calls", ">total", ">self", ">mean", ">self %"]);
         for pass in state.by_name() {
             table.row([
                 pass.name.to_owned(),
@@ -318,12 +318,11 @@ impl PassInstrument for PassTimingInstrument {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
         let mut state = util::lock(&self.state);
         let state = &mut *state;
         let at = state.passes.len();
         let start = state.names.len();
-        state.names.push_str(&info.name);
+        state.names.push_str(&call.info.name);
         let thread = thread_number();
         let running = state.running.iter_mut().find(|(id, _)| *id == thread);
         let parent = match running {
@@ -334,7 +333,7 @@ impl PassInstrument for PassTimingInstrument {
             }
         };
         if self.trace.is_some() {
-            let ops = module.op_count();
+            let ops = call.module.op_count();
             state.traced.push(Traced {
                 plugin: call.provider.map(|provider| provider.plugin.clone()),
                 ops: (ops, ops),
@@ -355,14 +354,12 @@ impl PassInstrument for PassTimingInstrument {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, false);
+        self.finish(call.module, false);
         Ok(())
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
-        let PassCall { module, .. } = *call;
-        self.finish(module, true);
+        self.finish(call.module, true);
         Ok(())
     }
 
@@ -392,6 +389,15 @@ impl PassInstrument for PassTimingInstrument {
             })
         });
         Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+/// A duration as people read it.
+fn time(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.3} s"),
     }
 }
 

@@ -7,7 +7,6 @@ use passdock_ir::Module;
 use crate::instrument::{
     Frame, InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument,
 };
-use crate::pass::PassInfo;
 use crate::util;
 use crate::verify::{self, Verify};
 
@@ -74,7 +73,8 @@ impl WellFormed {
         self
     }
 
-    fn verify(&self, module: &Module, when: &str, info: &PassInfo) -> InstrumentResult {
+    fn verify(&self, call: &PassCall<'_>, when: &str) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         if self.exempt.contains(&info.name) {
             return Ok(());
         }
@@ -118,19 +118,18 @@ impl PassInstrument for WellFormed {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
         match self.before {
-            true => self.verify(module, "before", info),
+            true => self.verify(call, "before"),
             false => Ok(()),
         }
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
-        if self.exempt.contains(&info.name) {
-            util::lock(&self.state).since.push(info.name.clone());
+        let name = &call.info.name;
+        if self.exempt.contains(name) {
+            util::lock(&self.state).since.push(name.clone());
         }
-        self.verify(module, "after", info)
+        self.verify(call, "after")
     }
 }
 
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::testing::{all, keep, parse, reported};
-    use crate::pass::PassRef;
+    use crate::pass::{PassInfo, PassRef};
     use crate::run::create_host_pass;
 
     const CALLS: &str = r#"module {

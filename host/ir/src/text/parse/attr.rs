@@ -4,7 +4,6 @@ use passdock_abi::{Attr, AttrKind, OpId, Range, RegionId, SymbolId};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::syntax::error::ParseError;
 use super::super::syntax::lex::Number;
 use super::super::syntax::{ATTR_KINDS, RESERVED};
 use super::options::ParseOptions;
@@ -12,14 +11,6 @@ use super::parser::{FixPlace, Parse, Parser, RegionFix};
 use crate::edit::{AttrValue, NewAttr};
 use crate::function::{Function, MAX_LIST};
 use crate::pool::{bare_attr, push_range};
-
-/// A value, before it is known to be alone or in a list.
-#[derive(Clone, Copy)]
-struct Item {
-    kind: AttrKind,
-    bits: u64,
-    list: Range,
-}
 
 /// Gives a function an attribute with a value that stands alone, as
 /// [`attr_text`](crate::text::attr_text) writes it.
@@ -29,8 +20,7 @@ struct Item {
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());
-    let mut attr = bare_attr(name);
-    parser.attr_value(&mut attr, 0, &mut Vec::new())?;
+    let attr = parser.attr_value(0, &mut Vec::new())?;
     parser.nothing_follows("the value")?;
     let read = &parser.f;
     let strings: Vec<&[u8]>;
@@ -54,21 +44,16 @@ pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> 
 }
 
 impl<'t> Parser<'t, '_> {
-    /// `{a = 1, b = "x"}` after the brace.
-    pub(super) fn attrs(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
-        let mut attrs: Vec<Attr> = Vec::new();
+    /// `{a = 1, b = "x"}` after the brace, behind so many other attributes.
+    pub(super) fn attrs(&mut self, behind: usize, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
         let mut seen = FxHashSet::default();
-        while self
-            .cur
-            .another("}", attrs.is_empty(), "between attributes")?
-        {
-            let start = self.cur.here();
+        self.list("}", "between attributes", |p, attrs: &[Attr]| {
+            let start = p.cur.here();
             // A parameter, unless it is an attribute that is called so.
-            let param = self.cur.peek_word() == "param"
-                && !matches!(self.cur.after_word(), b'=' | b',' | b'}')
-                && self.cur.eat_word("param");
-            let name = self.cur.name("an attribute's name or `}`")?;
-            let name = self.intern(&name, start)?;
+            let param = p.cur.peek_word() == "param"
+                && !matches!(p.cur.after_word(), b'=' | b',' | b'}')
+                && p.cur.eat_word("param");
+            let name = p.symbol("an attribute's name or `}`")?;
             // A set only where there are many.
             let repeated = if attrs.len() < 16 {
                 attrs.iter().any(|attr| attr.name == name)
@@ -79,38 +64,34 @@ impl<'t> Parser<'t, '_> {
                 !seen.insert(name)
             };
             if repeated {
-                let message = format!("There are two attributes `{}`.", self.symbols.text(name));
-                return self.fail(start, message);
+                let message = format!("There are two attributes `{}`.", p.symbols.text(name));
+                return p.fail(start, message);
             }
             if attrs.len() == MAX_LIST {
                 let message = format!("An op can't have more than {MAX_LIST} attributes.");
-                return self.fail(start, message);
+                return p.fail(start, message);
             }
             let mut attr = bare_attr(name);
-            attr.flags = if param { Attr::PARAM } else { 0 };
-            if self.cur.eat("=") {
-                self.attr_value(&mut attr, attrs.len(), fixes)?;
+            if p.cur.eat("=") {
+                attr = p.attr_value(behind + attrs.len(), fixes)?;
+                attr.name = name;
             }
-            attrs.push(attr);
-        }
-        Ok(attrs)
+            attr.flags |= if param { Attr::PARAM } else { 0 };
+            Ok(attr)
+        })
     }
 
-    fn attr_value(
-        &mut self,
-        attr: &mut Attr,
-        place: usize,
-        fixes: &mut Vec<RegionFix>,
-    ) -> Parse<()> {
+    /// An attribute's value, for the attribute at a place in its op's list.
+    fn attr_value(&mut self, place: usize, fixes: &mut Vec<RegionFix>) -> Parse<Attr> {
         let start = self.cur.here();
         if self.cur.eat("[") {
-            return self.attr_list(attr, fixes, start);
+            return self.attr_list(fixes, start);
         }
         let before = fixes.len();
         let word = self.cur.peek_word();
         if word == "ref" {
             self.cur.word();
-            return self.reference(attr);
+            return self.reference();
         }
         if self.cur.after_word() == b'['
             && let Some(kind) = list_named(word)
@@ -121,23 +102,19 @@ impl<'t> Parser<'t, '_> {
                 "]",
                 "in an empty list; one that isn't needs no word before it",
             )?;
-            attr.kind = kind;
-            return Ok(());
+            return Ok(unnamed(kind, 0, Range::EMPTY));
         }
-        let item = self.attr_item(fixes)?;
+        let attr = self.attr_item(fixes)?;
         for fix in &mut fixes[before..] {
             fix.place = FixPlace::Attr(place);
         }
-        (attr.kind, attr.bits, attr.list) = (item.kind, item.bits, item.list);
-        Ok(())
+        Ok(attr)
     }
 
     /// `ref(alpha, float)`.
-    fn reference(&mut self, attr: &mut Attr) -> Parse<()> {
+    fn reference(&mut self) -> Parse<Attr> {
         self.cur.expect("(", "after `ref`")?;
-        let at = self.cur.here();
-        let param = self.cur.name("an attribute parameter's name")?;
-        let param = self.intern(&param, at)?;
+        let param = self.symbol("an attribute parameter's name")?;
         self.cur.expect(",", "after the parameter's name")?;
         let at = self.cur.here();
         let word = self.cur.word();
@@ -147,26 +124,17 @@ impl<'t> Parser<'t, '_> {
             return Err(self.cur.error_since(at, message).suggest(word, known));
         };
         self.cur.expect(")", "after the kind")?;
-        attr.kind = AttrKind::REFERENCE;
-        attr.bits = u64::from(param.0);
-        attr.stands_for = *kind;
-        Ok(())
+        Ok(Attr {
+            stands_for: *kind,
+            ..unnamed(AttrKind::REFERENCE, param.0.into(), Range::EMPTY)
+        })
     }
 
-    fn attr_list(
-        &mut self,
-        attr: &mut Attr,
-        fixes: &mut Vec<RegionFix>,
-        start: usize,
-    ) -> Parse<()> {
-        let mut items: Vec<Item> = Vec::new();
+    fn attr_list(&mut self, fixes: &mut Vec<RegionFix>, start: usize) -> Parse<Attr> {
         let before = fixes.len();
-        while self
-            .cur
-            .another("]", items.is_empty(), "between the items of a list")?
-        {
-            let at = self.cur.here();
-            let mut item = self.attr_item(fixes)?;
+        let items = self.list("]", "between the items of a list", |p, items: &[Attr]| {
+            let at = p.cur.here();
+            let mut item = p.attr_item(fixes)?;
             // `[1.0, 2]` is floats.
             let first = items.first().map_or(item.kind, |first| first.kind);
             if first == AttrKind::FLOAT && item.kind == AttrKind::INT {
@@ -174,56 +142,42 @@ impl<'t> Parser<'t, '_> {
                 item.bits = u64::from((item.bits as i64 as f32).to_bits());
             }
             if first != item.kind || list_of(item.kind).is_none() {
-                return self.fail(at, "The items of a list have to be of one kind.");
+                return p.fail(at, "The items of a list have to be of one kind.");
             }
-            items.push(item);
-        }
-        let Some(first) = items.first().copied() else {
+            Ok(item)
+        })?;
+        let Some(first) = items.first() else {
             return Err(self.cur.error_since(start, "An empty list has to say of what it is.")
                 .help("Write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`."));
         };
-        attr.kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
-        let f = &mut self.f;
-        attr.list = match first.kind {
-            AttrKind::INT => {
-                push_range(&mut f.pools.ints, items.iter().map(|item| item.bits as i64))
-            }
-            AttrKind::FLOAT => push_range(
-                &mut f.pools.floats,
-                items.iter().map(|item| f32::from_bits(item.bits as u32)),
-            ),
-            AttrKind::STRING => {
-                push_range(&mut f.pools.strings, items.iter().map(|item| item.list))
-            }
-            _ => push_range(&mut f.ids, items.iter().map(|item| item.bits as u32)),
+        let (pools, ids) = (&mut self.f.pools, &mut self.f.ids);
+        let low = items.iter().map(|item| item.bits as u32);
+        let list = match first.kind {
+            AttrKind::INT => push_range(&mut pools.ints, items.iter().map(|i| i.bits as i64)),
+            AttrKind::FLOAT => push_range(&mut pools.floats, low.map(f32::from_bits)),
+            AttrKind::STRING => push_range(&mut pools.strings, items.iter().map(|i| i.list)),
+            _ => push_range(ids, low),
         };
         for (at, fix) in fixes[before..].iter_mut().enumerate() {
             if fix.index.is_none() {
                 let message = "A list of regions says their places: `[region 0, region 1]`.";
-                let text = self.cur.text();
-                return Err(ParseError::new(text, fix.start..fix.end, message));
+                return self.fail_at(fix.start..fix.end, message);
             }
-            fix.place = FixPlace::Id(attr.list.start as usize + at);
+            fix.place = FixPlace::Id(list.start as usize + at);
         }
-        Ok(())
+        let kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
+        Ok(unnamed(kind, 0, list))
     }
 
-    fn attr_item(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Item> {
+    /// A value that may stand alone or in a list.
+    fn attr_item(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Attr> {
         let start = self.cur.here();
-        let item = |kind, bits| Item {
-            kind,
-            bits,
-            list: Range::EMPTY,
-        };
+        let item = |kind, id: u32| Ok(unnamed(kind, id.into(), Range::EMPTY));
         match self.cur.peek() {
             b'"' => {
                 let text = self.cur.string()?;
                 let list = self.f.pools.add_bytes(&text);
-                Ok(Item {
-                    kind: AttrKind::STRING,
-                    bits: 0,
-                    list,
-                })
+                Ok(unnamed(AttrKind::STRING, 0, list))
             }
             b'-' | b'0'..=b'9' => self.attr_number(start),
             _ => match self.cur.peek_word() {
@@ -233,24 +187,17 @@ impl<'t> Parser<'t, '_> {
                     // It goes with the op, wherever that goes.
                     let id = self.tensor(self.f.body())?;
                     self.constant_clauses(id)?;
-                    Ok(item(AttrKind::TENSOR, u64::from(id.0)))
+                    item(AttrKind::TENSOR, id.0)
                 }
                 "type" => {
                     self.cur.word();
-                    let ty = self.ty()?;
-                    Ok(item(AttrKind::TYPE, u64::from(ty.0)))
+                    item(AttrKind::TYPE, self.ty()?.0)
                 }
                 "opaque" => {
                     self.cur.word();
-                    self.cur.expect("(", "after `opaque`")?;
-                    let bytes = self.cur.hex_string()?;
-                    self.cur.expect(")", "after the bytes")?;
+                    let bytes = self.hex_in_parens("after `opaque`")?;
                     let list = self.f.pools.add_bytes(&bytes);
-                    Ok(Item {
-                        kind: AttrKind::OPAQUE,
-                        bits: 0,
-                        list,
-                    })
+                    Ok(unnamed(AttrKind::OPAQUE, 0, list))
                 }
                 "region" => {
                     self.cur.word();
@@ -264,7 +211,7 @@ impl<'t> Parser<'t, '_> {
                         start,
                         end: self.cur.end(),
                     });
-                    Ok(item(AttrKind::REGION, u64::from(RegionId::NONE.0)))
+                    item(AttrKind::REGION, RegionId::NONE.0)
                 }
                 word => {
                     let found = self.cur.found();
@@ -281,7 +228,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn attr_number(&mut self, start: usize) -> Parse<Item> {
+    fn attr_number(&mut self, start: usize) -> Parse<Attr> {
         let number = self.cur.number("a number")?;
         let (kind, bits) = match number {
             Number::Int(_) => (AttrKind::INT, number.int::<i64>().map(|value| value as u64)),
@@ -298,11 +245,7 @@ impl<'t> Parser<'t, '_> {
             );
             return self.fail(start, message);
         };
-        Ok(Item {
-            kind,
-            bits,
-            list: Range::EMPTY,
-        })
+        Ok(unnamed(kind, bits, Range::EMPTY))
     }
 
     /// Resolves the regions that an op's attributes refer to.
@@ -327,8 +270,7 @@ impl<'t> Parser<'t, '_> {
             };
             let Some(region) = found else {
                 let message = "The op has no such region.";
-                let text = self.cur.text();
-                let error = ParseError::new(text, fix.start..fix.end, message);
+                let error = self.cur.error_at(fix.start..fix.end, message);
                 return Err(error.help(
                     "An op's regions follow it: `region then_branch { … }` is the region of \
                      `then_branch = region`.",
@@ -340,6 +282,16 @@ impl<'t> Parser<'t, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// An attribute whose name isn't known yet.
+fn unnamed(kind: AttrKind, bits: u64, list: Range) -> Attr {
+    Attr {
+        kind,
+        bits,
+        list,
+        ..bare_attr(SymbolId::NONE)
     }
 }
 

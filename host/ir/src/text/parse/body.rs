@@ -2,7 +2,6 @@
 
 use passdock_abi::{ConstId, Constant, FunctionKind, OpId, RegionId, SymbolId, Value, ValueId};
 
-use super::super::syntax::error::ParseError;
 use super::parser::{Frame, Owner, Parse, Parser, Ports};
 use crate::function::MAX_DEPTH;
 use crate::origin::Entity;
@@ -26,7 +25,7 @@ impl<'t> Parser<'t, '_> {
                 0 if self.cur.here() >= self.cur.text().len() => {
                     let start = self.frames.last().map_or(start, |frame| frame.start);
                     let message = "The text ends before the `}` of what begins here.";
-                    return Err(ParseError::new(self.cur.text(), start..start + 1, message));
+                    return self.fail_at(start..start + 1, message);
                 }
                 _ => self.statement()?,
             }
@@ -40,7 +39,7 @@ impl<'t> Parser<'t, '_> {
             .map_or(self.f.body(), |frame| frame.region)
     }
 
-    fn push_frame(
+    pub(super) fn push_frame(
         &mut self,
         region: RegionId,
         ports: Option<Ports>,
@@ -67,14 +66,11 @@ impl<'t> Parser<'t, '_> {
         let at = self.cur.end() - 1;
         if !frame.ended {
             let prim = self.f.kind() == FunctionKind::PRIM;
-            let none = frame
-                .ports
-                .as_ref()
-                .is_none_or(|ports| ports.records.is_empty());
-            if !(prim && none) {
-                let word = terminator_of(&frame, self.f.body());
+            let ports = frame.ports.as_ref();
+            if !prim || ports.is_some_and(|ports| !ports.records.is_empty()) {
+                let word = self.f.text(self.f.terminator_name(frame.region));
                 let message = format!("This region ends without a `{word}`.");
-                return Err(ParseError::new(self.cur.text(), at..at + 1, message));
+                return self.fail_at(at..at + 1, message);
             }
             let end = self.end_region(frame.region, &[], frame.ports.take(), at..at + 1)?;
             anchor(&mut self.f.constants, &mut frame.waiting, end);
@@ -100,11 +96,7 @@ impl<'t> Parser<'t, '_> {
         let name = match self.cur.peek() {
             b'(' | b'{' | b'-' => SymbolId::NONE,
             _ if self.is_region_clause() => SymbolId::NONE,
-            _ => {
-                let at = self.cur.here();
-                let name = self.cur.name("a region's name or `{`")?;
-                self.intern(&name, at)?
-            }
+            _ => self.symbol("a region's name or `{`")?,
         };
         let region = self.new_region(&mut owner, name, start)?;
         let mark = self.scope.mark();
@@ -142,17 +134,6 @@ impl<'t> Parser<'t, '_> {
         let region = self.f.make_region(owner.op, name);
         owner.regions.push(region.0);
         Ok(region)
-    }
-
-    /// Opens the body of a loop in its short form.
-    pub(super) fn open_loop(
-        &mut self,
-        owner: Owner<'t>,
-        region: RegionId,
-        start: usize,
-        mark: usize,
-    ) {
-        self.push_frame(region, None, Some(owner), start, mark);
     }
 
     /// An op whose regions were read: its results are visible now.
@@ -193,14 +174,5 @@ impl<'t> Parser<'t, '_> {
 fn anchor(constants: &mut [Constant], waiting: &mut Vec<ConstId>, op: OpId) {
     for id in waiting.drain(..) {
         constants[id.index()].anchor = op;
-    }
-}
-
-/// The word that ends a region.
-pub(super) fn terminator_of(frame: &Frame<'_>, body: RegionId) -> &'static str {
-    if frame.region == body {
-        "return"
-    } else {
-        "yield"
     }
 }

@@ -9,37 +9,27 @@ use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
 use crate::constant::{ByteSource, ConstantData, Payload, string_data};
-use crate::function::Function;
 use crate::function::types::TypeSpec;
 use crate::origin::Entity;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
 
-/// Data, or the number of a blob that stands further down.
-enum Data {
-    Here(Arc<ConstantData>),
-    Blob(u64, std::ops::Range<usize>),
-}
+/// Data, and the number of the blob further down that it stands for, with its place.
+type Data = (Arc<ConstantData>, Option<(u64, std::ops::Range<usize>)>);
 
 impl<'t> Parser<'t, '_> {
     /// A type and data: `f32[2] [1, 2]`. Makes a constant that is no value.
     pub(super) fn tensor(&mut self, region: RegionId) -> Parse<ConstId> {
         let start = self.cur.here();
         let ty = self.ty()?;
-        let elements = match elements(&self.f, ty) {
-            Ok(elements) => elements,
-            Err(message) => return Err(self.cur.error_since(start, message)),
-        };
+        let elements = self.f.constant_len(ty);
+        let elements = elements.map_err(|error| self.cur.error_since(start, error.message))?;
         let at = self.cur.here();
-        let (data, blob) = match self.data(ty, elements)? {
-            Data::Here(data) => {
-                if let Err(message) = check_size(&self.f, ty, &data) {
-                    return self.fail(at, message);
-                }
-                (data, None)
-            }
-            Data::Blob(number, span) => (ConstantData::inline([]), Some((number, span))),
-        };
+        let (data, blob) = self.data(ty, elements)?;
+        if blob.is_none() {
+            let checked = self.f.check_constant(ty, &data);
+            checked.map_err(|error| self.cur.error_since(at, error.message))?;
+        }
         let constant = self.f.insert_tensor(ty, data, region);
         if let Some((number, span)) = blob {
             self.blob_uses.push(BlobUse {
@@ -67,14 +57,12 @@ impl<'t> Parser<'t, '_> {
         let dtype = self.f.ty(ty).dtype;
         let start = self.cur.here();
         if self.cur.peek() == b'[' {
-            return self.dense(dtype, elements).map(Data::Here);
+            return Ok((self.dense(dtype, elements)?, None));
         }
         let word = self.cur.peek_word();
         if self.cur.after_word() != b'(' {
             if is_single(&self.f, ty) {
-                return self
-                    .element(dtype)
-                    .map(|bytes| Data::Here(ConstantData::inline(bytes)));
+                return Ok((ConstantData::inline(self.element(dtype)?), None));
             }
             let found = self.cur.found();
             let message = format!("Expected a constant's data, found {found}.");
@@ -85,27 +73,24 @@ impl<'t> Parser<'t, '_> {
         }
         self.cur.word();
         self.cur.expect("(", "before a constant's data")?;
+        let mut blob = None;
         let data = match word {
-            "splat" => {
-                let element = self.element(dtype)?;
-                Data::Here(ConstantData::new(Payload::Splat {
-                    dtype,
-                    element: element.into(),
-                    count: elements,
-                }))
-            }
-            "external" => Data::Here(self.external(start)?),
-            "raw" => Data::Here(ConstantData::inline(self.cur.hex_string()?)),
+            "splat" => ConstantData::new(Payload::Splat {
+                dtype,
+                element: self.element(dtype)?.into(),
+                count: elements,
+            }),
+            "external" => self.external(start)?,
+            "raw" => ConstantData::inline(self.cur.hex_string()?),
             "blob" => {
                 let number = self.cur.integer("a blob's number")?;
-                Data::Blob(number, start..self.cur.end())
+                blob = Some((number, start..self.cur.end()));
+                ConstantData::inline([])
             }
             "elided" | "unreadable" => {
                 let message = "This constant was left out when the text was printed.";
-                return Err(self
-                    .cur
-                    .error_since(start, message)
-                    .help("Print the module without eliding constants."));
+                let error = self.cur.error_since(start, message);
+                return Err(error.help("Print the module without eliding constants."));
             }
             word => {
                 let message = format!("There is no form of data `{word}`.");
@@ -114,18 +99,14 @@ impl<'t> Parser<'t, '_> {
             }
         };
         self.cur.expect(")", "after a constant's data")?;
-        Ok(data)
+        Ok((data, blob))
     }
 
     /// The bytes of one element that stands in a splat or alone.
     fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
         let start = self.cur.here();
-        if self.cur.peek_word() == "raw" {
-            self.cur.word();
-            self.cur.expect("(", "after `raw`")?;
-            let bytes = self.cur.hex_string()?;
-            self.cur.expect(")", "after the bytes")?;
-            return Ok(bytes);
+        if self.cur.eat_word("raw") {
+            return self.hex_in_parens("after `raw`");
         }
         if dtype == DType::STRING {
             return Ok(string_data(&[self.cur.string()?]));
@@ -164,12 +145,11 @@ impl<'t> Parser<'t, '_> {
         }
         let wanted = numbers_of(dtype, elements);
         if count != wanted {
-            let message = format!("The shape needs {wanted} numbers, and there are {count}.");
-            let message = if dtype == DType::STRING {
-                message.replace("numbers", "strings")
-            } else {
-                message
+            let what = match dtype {
+                DType::STRING => "strings",
+                _ => "numbers",
             };
+            let message = format!("The shape needs {wanted} {what}, and there are {count}.");
             return self.fail(start, message);
         }
         if dtype == DType::STRING {
@@ -185,13 +165,10 @@ impl<'t> Parser<'t, '_> {
         let offset = self.cur.integer("an offset in bytes")?;
         self.cur.expect(",", "after the offset")?;
         let len = self.cur.integer("a length in bytes")?;
-        let source = match self.source(name) {
-            Ok(source) => source,
-            Err(message) => return Err(self.cur.error_since(start, message)),
-        };
-        if let Err(message) = source.read(offset, len) {
-            return self.fail(start, message);
-        }
+        let source = self.source(name);
+        let source = source.map_err(|message| self.cur.error_since(start, message))?;
+        let read = source.read(offset, len);
+        read.map_err(|message| self.cur.error_since(start, message))?;
         Ok(ConstantData::new(Payload::External {
             source,
             offset,
@@ -237,9 +214,8 @@ impl<'t> Parser<'t, '_> {
             return self.fail(start, message);
         };
         let mut bytes = Vec::new();
-        if let Err(message) = push_element(&mut bytes, dtype, number, 0) {
-            return self.fail(start, message);
-        }
+        let pushed = push_element(&mut bytes, dtype, number, 0);
+        pushed.map_err(|message| self.cur.error_since(start, message))?;
         let mut key = [0_u8; 8];
         key[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
         let key = (dtype.0, u64::from_le_bytes(key));
@@ -254,21 +230,4 @@ impl<'t> Parser<'t, '_> {
         self.literals.insert(key, value);
         Ok(value)
     }
-}
-
-/// The number of elements of a constant of this type; `Err` if no constant has it.
-fn elements(f: &Function, ty: TypeId) -> Result<u64, String> {
-    match f.constant_elements(ty) {
-        Ok(Some(elements)) => Ok(elements),
-        Ok(None) => Err(
-            "A constant's type has to be a scalar, or a tensor whose dims are all known."
-                .to_owned(),
-        ),
-        Err(error) => Err(error.message),
-    }
-}
-
-/// Refuses data whose size isn't the type's.
-pub(super) fn check_size(f: &Function, ty: TypeId, data: &ConstantData) -> Result<(), String> {
-    f.check_constant(ty, data).map_err(|error| error.message)
 }

@@ -4,7 +4,7 @@ use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
 };
 
-use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::error::{count, line_of};
 use super::super::syntax::lex::ValueName;
 use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
@@ -12,6 +12,7 @@ use crate::edit::MAX_OPSETS;
 use crate::function::{Function, MAX_LIST};
 use crate::origin::{Entity, Extras};
 use crate::pool::push_range;
+use crate::quote::value_text;
 
 /// A port without a name and a type.
 const BARE_PORT: Port = Port {
@@ -55,11 +56,10 @@ impl<'t> Parser<'t, '_> {
                     self.cur.word();
                     self.cur.expect("{", "after `attributes`")?;
                     let mut fixes = Vec::new();
-                    let attrs = self.attrs(&mut fixes)?;
+                    let attrs = self.attrs(0, &mut fixes)?;
                     if let Some(fix) = fixes.first() {
                         let message = "A function's attribute can't be a region.";
-                        let span = fix.start..fix.end;
-                        return Err(ParseError::new(self.cur.text(), span, message));
+                        return self.fail_at(fix.start..fix.end, message);
                     }
                     self.f.function_attrs = push_range(&mut self.f.attrs, attrs);
                 }
@@ -103,18 +103,13 @@ impl<'t> Parser<'t, '_> {
     /// `(%x: f32[n], %y: i64[])`.
     pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
         self.cur.expect("(", "before the parameters")?;
-        let mut args = Vec::new();
-        while self
-            .cur
-            .another(")", args.is_empty(), "between parameters")?
-        {
+        let args = self.list(")", "between parameters", |p, args| {
             if args.len() == MAX_LIST {
                 let message = format!("A region can't have more than {MAX_LIST} arguments.");
-                return self.fail_here(message);
+                return p.fail_here(message);
             }
-            let arg = self.arg(region, args.len() as u32)?;
-            args.push(arg.0);
-        }
+            Ok(p.arg(region, args.len() as u32)?.0)
+        })?;
         self.f.regions[region.index()].args = push_range(&mut self.f.ids, args);
         Ok(())
     }
@@ -122,15 +117,12 @@ impl<'t> Parser<'t, '_> {
     fn arg(&mut self, region: RegionId, index: u32) -> Parse<ValueId> {
         let start = self.cur.here();
         let name = self.cur.value_name()?;
-        let (ty, declared) = if self.cur.eat(":") {
-            self.value_type()?
-        } else {
-            (TypeId(0), false)
+        let (ty, declared) = match self.cur.eat(":") {
+            true => self.value_type()?,
+            false => (TypeId(0), 0),
         };
-        let value = self.f.make_value(Value::ARG, region.0, index, ty);
-        if declared {
-            self.f.values[value.index()].flags |= Value::DECLARED;
-        }
+        let kind = Value::ARG | declared;
+        let value = self.f.make_value(kind, region.0, index, ty);
         self.define(name, value, start)?;
         self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
@@ -145,10 +137,19 @@ impl<'t> Parser<'t, '_> {
         Ok(value)
     }
 
-    /// A value's type; `!` before it says that the file declares it.
-    pub(super) fn value_type(&mut self) -> Parse<(TypeId, bool)> {
-        let declared = self.cur.eat("!");
+    /// A value's type and flags.
+    pub(super) fn value_type(&mut self) -> Parse<(TypeId, u32)> {
+        let declared = self.declared();
         Ok((self.ty()?, declared))
+    }
+
+    /// The flag of a value whose type the file declares: it has a `!` before it.
+    pub(super) fn declared(&mut self) -> u32 {
+        if self.cur.eat("!") {
+            Value::DECLARED
+        } else {
+            0
+        }
     }
 
     /// ` -> (%y: f32[n])`, if it comes next.
@@ -157,57 +158,42 @@ impl<'t> Parser<'t, '_> {
             return Ok(None);
         }
         self.cur.expect("(", "before the results")?;
-        let mut ports = Ports {
-            records: Vec::new(),
-            extras: Vec::new(),
-        };
-        while self
-            .cur
-            .another(")", ports.records.is_empty(), "between results")?
-        {
-            let start = self.cur.here();
+        let mut extras = Vec::new();
+        let records = self.list(")", "between results", |p, ports| {
+            let start = p.cur.here();
             let mut port = BARE_PORT;
-            if !self.cur.eat_word("_") {
-                match self.cur.value_name()? {
-                    ValueName::Name(name) => port.name = self.intern(&name, start)?,
-                    ValueName::Number(_) => {
-                        return self
-                            .fail(start, "A result has a name or none (`_`), not a number.");
-                    }
-                }
+            if !p.cur.eat_word("_") {
+                let ValueName::Name(name) = p.cur.value_name()? else {
+                    return p.fail(start, "A result has a name or none (`_`), not a number.");
+                };
+                port.name = p.intern(&name, start)?;
             }
-            if self.cur.eat(":") {
-                port.ty = self.ty()?;
+            if p.cur.eat(":") {
+                port.ty = p.ty()?;
             }
-            if let Some(extras) = self.extras()? {
-                ports.extras.push((ports.records.len(), extras));
-            }
-            ports.records.push(port);
-        }
-        Ok(Some(ports))
+            extras.extend(p.extras()?.map(|own| (ports.len(), own)));
+            Ok(port)
+        })?;
+        Ok(Some(Ports { records, extras }))
     }
 
     /// `loc("conv1")`, `loc("a", "f.ir":3:5)`.
     pub(super) fn loc(&mut self) -> Parse<LocId> {
         self.cur.word();
         self.cur.expect("(", "after `loc`")?;
-        let mut parts = Vec::new();
-        while self
-            .cur
-            .another(")", parts.is_empty(), "between locations")?
-        {
-            let at = self.cur.here();
-            let name = self.cur.string_text()?;
-            let name = self.intern(&name, at)?;
+        let parts = self.list(")", "between locations", |p, _| {
+            let at = p.cur.here();
+            let name = p.cur.string_text()?;
+            let name = p.intern(&name, at)?;
             let (mut kind, mut a, mut b) = (LocKind::NAME, 0, 0);
-            if self.cur.eat(":") {
+            if p.cur.eat(":") {
                 kind = LocKind::TEXT;
-                a = self.cur.integer("a line")?;
-                self.cur.expect(":", "between line and column")?;
-                b = self.cur.integer("a column")?;
+                a = p.cur.integer("a line")?;
+                p.cur.expect(":", "between line and column")?;
+                b = p.cur.integer("a column")?;
             }
-            parts.push(self.f.add_loc(Loc { kind, name, a, b }));
-        }
+            Ok(p.f.add_loc(Loc { kind, name, a, b }))
+        })?;
         Ok(self.f.fuse_locs(&parts))
     }
 
@@ -249,30 +235,21 @@ impl<'t> Parser<'t, '_> {
                 }
                 "meta" => {
                     self.cur.eat("{");
-                    self.metadata(&mut extras.metadata)?;
+                    extras.metadata.append(&mut self.metadata()?);
                 }
-                _ => {
-                    self.cur.eat("(");
-                    extras.bytes.extend(self.cur.hex_string()?);
-                    self.cur.expect(")", "after the bytes")?;
-                }
+                _ => extras.bytes.extend(self.hex_in_parens("after `extra`")?),
             }
         }
         Ok(extras)
     }
 
     /// `key = "value", …}` after the brace.
-    fn metadata(&mut self, pairs: &mut Vec<(Box<str>, Box<str>)>) -> Parse<()> {
-        let mut first = true;
-        while self
-            .cur
-            .another("}", std::mem::take(&mut first), "between pairs of metadata")?
-        {
-            let key = self.cur.name("a key or `}`")?;
-            self.cur.expect("=", "after a key")?;
-            pairs.push((key.into(), self.cur.string_text()?.into()));
-        }
-        Ok(())
+    fn metadata(&mut self) -> Parse<Vec<(Box<str>, Box<str>)>> {
+        self.list("}", "between pairs of metadata", |p, _| {
+            let key = p.cur.name("a key or `}`")?;
+            p.cur.expect("=", "after a key")?;
+            Ok((key.into(), p.cur.string_text()?.into()))
+        })
     }
 
     /// Gives a value its name, from here on.
@@ -294,10 +271,9 @@ impl<'t> Parser<'t, '_> {
             return Ok(());
         };
         let line = line_of(self.cur.text(), known);
-        let shown = spell(&name);
-        let message = format!("`{shown}` is defined already, on line {line}.");
-        let span = start..start + self.width(start);
-        Err(ParseError::new(self.cur.text(), span, message)
+        let message = format!("`{}` is defined already, on line {line}.", spell(&name));
+        let error = self.cur.error_at(start..start + self.width(start), message);
+        Err(error
             .help("A value's name may not be that of a value that is visible where it is defined."))
     }
 
@@ -330,7 +306,7 @@ impl<'t> Parser<'t, '_> {
                 count(records.len(), "result"),
                 count(values.len(), "value")
             );
-            return Err(ParseError::new(self.cur.text(), span, message));
+            return self.fail_at(span, message);
         }
         self.f.end_region(region, values, &records);
         let start = self.f.region(region).ports.start;
@@ -340,22 +316,15 @@ impl<'t> Parser<'t, '_> {
         }
         match self.f.terminator(region) {
             Some(op) => Ok(op),
-            None => Err(ParseError::new(
-                self.cur.text(),
-                span,
-                "This region can't be ended.",
-            )),
+            None => self.fail_at(span, "This region can't be ended."),
         }
     }
 }
 
 /// A value's name as messages spell it.
 pub(super) fn spell(name: &ValueName<'_>) -> String {
-    let mut text = String::from("%");
     match name {
-        ValueName::Number(number) => text.push_str(&number.to_string()),
-        // Writing to a string doesn't fail.
-        ValueName::Name(name) => _ = crate::quote::write_name(&mut text, name),
+        ValueName::Number(number) => format!("%{number}"),
+        ValueName::Name(name) => value_text(name),
     }
-    text
 }

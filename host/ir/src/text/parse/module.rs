@@ -4,8 +4,6 @@ use base64::Engine;
 use passdock_abi::SymbolId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::syntax::error::ParseError;
-use super::data::check_size;
 use super::parser::{Parse, Parser};
 use crate::constant::ConstantData;
 use crate::function::Function;
@@ -107,19 +105,17 @@ impl Parser<'_, '_> {
         let mut places: FxHashMap<SymbolId, &mut Function> =
             functions.iter_mut().map(|f| (f.name(), f)).collect();
         for used in std::mem::take(&mut self.blob_uses) {
-            let fail =
-                |message: String| ParseError::new(self.cur.text(), used.span.clone(), message);
+            let fail = |message: String| self.cur.error_at(used.span.clone(), message);
             let Some(data) = self.blobs.get(&used.number) else {
-                let message = format!("There is no blob {}.", used.number);
-                return Err(
-                    fail(message).help("Blobs stand at the end of the module: `blob 0 = \"…\"`.")
-                );
+                let error = fail(format!("There is no blob {}.", used.number));
+                return Err(error.help("Blobs stand at the end of the module: `blob 0 = \"…\"`."));
             };
             let Some(f) = places.get_mut(&used.function) else {
                 continue;
             };
             let at = used.constant.index();
-            check_size(f, f.constants[at].ty, data).map_err(fail)?;
+            let checked = f.check_constant(f.constants[at].ty, data);
+            checked.map_err(|error| fail(error.message))?;
             f.constants[at].storage = data.storage();
             f.constants[at].byte_len = data.len();
             f.data[at] = data.clone();

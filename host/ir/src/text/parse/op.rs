@@ -1,28 +1,28 @@
 //! Statements: constants, ops, loops, terminators.
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId,
-    Value, ValueId, symbol,
+    Attr, AttrKind, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId, Value,
+    ValueId, symbol,
 };
 
 use super::super::syntax::LOOP_KINDS;
-use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::error::{ParseError, count, line_of, nearest};
 use super::super::syntax::lex::ValueName;
-use super::body::terminator_of;
 use super::function::spell;
-use super::parser::{FixPlace, Owner, Parse, Parser, ResultName};
+use super::parser::{Owner, Parse, Parser, ResultName};
 use super::scope::Key;
 use crate::edit::{NewOp, NewPort};
+use crate::function::MAX_LIST;
 use crate::function::types::TypeSpec;
-use crate::function::{MAX_LIST, MAX_RECORDS};
 use crate::origin::Entity;
 use crate::pool::{bare_attr, push_range};
+use crate::quote::value_text;
 use crate::symbols::is_terminator;
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
-            let word = terminator_of(frame, self.f.body());
+            let word = self.f.text(self.f.terminator_name(frame.region));
             let message = format!("`{word}` ends its region, so nothing may follow it.");
             return self.fail_here(message);
         }
@@ -85,10 +85,12 @@ impl<'t> Parser<'t, '_> {
             return self.fail(start, "A constant needs a name or a number.");
         };
         self.cur.word();
-        let declared = self.cur.eat("!");
+        let declared = self.declared();
         let region = self.region();
         let id = self.tensor(region)?;
-        let value = self.constant_value(id, declared);
+        let ty = self.f.constant(id).ty;
+        let value = self.f.make_constant_value(id, ty);
+        self.f.values[value.index()].flags |= declared;
         if let Some(extras) = result.extras {
             self.f.origins.set_extras(Entity::Value(value), extras);
         }
@@ -119,18 +121,8 @@ impl<'t> Parser<'t, '_> {
         let line = line_of(self.cur.text(), place);
         let message =
             format!("This name is defined already inside a region above, on line {line}.");
-        let span = start..start + self.width(start);
-        Err(ParseError::new(self.cur.text(), span, message)
-            .help("A constant is visible in all of its region, also in regions before it."))
-    }
-
-    fn constant_value(&mut self, id: ConstId, declared: bool) -> ValueId {
-        let ty = self.f.constants[id.index()].ty;
-        let value = self.f.make_constant_value(id, ty);
-        if declared {
-            self.f.values[value.index()].flags |= Value::DECLARED;
-        }
-        value
+        let error = self.cur.error_at(start..start + self.width(start), message);
+        Err(error.help("A constant is visible in all of its region, also in regions before it."))
     }
 
     /// `return %a, %b`.
@@ -139,16 +131,12 @@ impl<'t> Parser<'t, '_> {
         if !results.is_empty() {
             return self.fail(start, format!("A `{word}` has no results."));
         }
-        let body = self.f.body();
-        let Some(frame) = self.frames.last() else {
-            return Ok(());
-        };
-        let expected = terminator_of(frame, body);
+        let region = self.region();
+        let expected = self.f.text(self.f.terminator_name(region));
         if word != expected {
             let message = format!("This region ends with `{expected}`, not with `{word}`.");
             return self.fail(start, message);
         }
-        let region = frame.region;
         let mut values = Vec::new();
         // What comes next in any case is the region's end or a clause.
         if self.starts_operand() {
@@ -185,12 +173,7 @@ impl<'t> Parser<'t, '_> {
             self.cur.word();
             self.cur.eat("@");
             let callee = self.cur.op_name("a function's name")?;
-            let list = self.f.pools.add_bytes(callee.as_bytes());
-            attrs.push(Attr {
-                kind: AttrKind::STRING,
-                list,
-                ..bare_attr(symbol::CALLEE)
-            });
+            attrs.push(self.text_attr(symbol::CALLEE, callee.as_bytes()));
             symbol::CALL
         } else {
             let name = self.cur.op_name("an op")?;
@@ -202,14 +185,7 @@ impl<'t> Parser<'t, '_> {
         let operands = self.operands()?;
         let mut fixes = Vec::new();
         if self.cur.eat("{") {
-            let mut given = self.attrs(&mut fixes)?;
-            let shift = attrs.len();
-            for fix in &mut fixes {
-                if let FixPlace::Attr(place) = &mut fix.place {
-                    *place += shift;
-                }
-            }
-            attrs.append(&mut given);
+            attrs.append(&mut self.attrs(attrs.len(), &mut fixes)?);
         }
         let (types, declared) = self.result_types(&results)?;
         let op = self.insert(name, &operands, &types, start)?;
@@ -236,17 +212,12 @@ impl<'t> Parser<'t, '_> {
 
     fn operands(&mut self) -> Parse<Vec<ValueId>> {
         self.cur.expect("(", "before an op's operands")?;
-        let mut operands = Vec::new();
-        while self
-            .cur
-            .another(")", operands.is_empty(), "between operands")?
-        {
+        self.list(")", "between operands", |p, operands| {
             if operands.len() == MAX_LIST {
-                return self.fail_here(format!("An op can't have more than {MAX_LIST} operands."));
+                return p.fail_here(format!("An op can't have more than {MAX_LIST} operands."));
             }
-            operands.push(self.operand()?);
-        }
-        Ok(operands)
+            p.operand()
+        })
     }
 
     /// `%x`, `_`, or a number in a prim function.
@@ -288,7 +259,7 @@ impl<'t> Parser<'t, '_> {
         let (mut types, mut declared) = (Vec::new(), Vec::new());
         loop {
             let (ty, flag) = self.value_type()?;
-            if flag {
+            if flag != 0 {
                 declared.push(types.len());
             }
             types.push(ty);
@@ -314,16 +285,8 @@ impl<'t> Parser<'t, '_> {
         types: &[TypeId],
         start: usize,
     ) -> Parse<OpId> {
-        let used = self
-            .f
-            .uses
-            .len()
-            .max(self.f.ids.len())
-            .max(self.f.values.len());
-        if used + operands.len() + types.len() > MAX_RECORDS {
-            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return self.fail(start, message);
-        }
+        let room = self.f.check_room(operands.len() + types.len());
+        room.map_err(|error| self.cur.error_since(start, error.message))?;
         if types.len() > MAX_LIST {
             let message = format!("An op can't have more than {MAX_LIST} results.");
             return self.fail(start, message);
@@ -372,10 +335,9 @@ impl<'t> Parser<'t, '_> {
         self.cur.word();
         let at = self.cur.here();
         let name = self.cur.value_name()?;
-        let (ty, declared) = if self.cur.eat(":") {
-            self.value_type()?
-        } else {
-            (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), false)
+        let (ty, declared) = match self.cur.eat(":") {
+            true => self.value_type()?,
+            false => (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), 0),
         };
         if !self.cur.eat_word("in") {
             return self.fail_here("Expected `in` and the bounds of the loop: `in 0..128`.");
@@ -403,11 +365,9 @@ impl<'t> Parser<'t, '_> {
         let region = self.new_region(&mut owner, body, start)?;
         let mark = self.scope.mark();
         let arg = self.f.push_arg(region, &NewPort { name: "", ty });
-        if declared {
-            self.f.values[arg.index()].flags |= Value::DECLARED;
-        }
+        self.f.values[arg.index()].flags |= declared;
         self.define(name, arg, at)?;
-        self.open_loop(owner, region, start, mark);
+        self.push_frame(region, None, Some(owner), start, mark);
         Ok(())
     }
 
@@ -416,7 +376,7 @@ impl<'t> Parser<'t, '_> {
         let word = self.cur.peek_word();
         if LOOP_KINDS.contains(&word) {
             self.cur.word();
-            attrs.push(self.text_attr("kind", word.as_bytes()));
+            attrs.push(self.text_attr(self.symbols.intern("kind"), word.as_bytes()));
         } else if !matches!(word, "" | "tag" | "loc" | "doc" | "meta" | "extra") {
             let message = format!("There is no kind of loop `{word}`.");
             let error = self.cur.error_here(message);
@@ -426,16 +386,16 @@ impl<'t> Parser<'t, '_> {
             self.cur.expect("(", "after `tag`")?;
             let tag = self.cur.string()?;
             self.cur.expect(")", "after the tag")?;
-            attrs.push(self.text_attr("tag", &tag));
+            attrs.push(self.text_attr(self.symbols.intern("tag"), &tag));
         }
         Ok(attrs)
     }
 
-    fn text_attr(&mut self, name: &str, text: &[u8]) -> Attr {
+    fn text_attr(&mut self, name: SymbolId, text: &[u8]) -> Attr {
         Attr {
             kind: AttrKind::STRING,
             list: self.f.pools.add_bytes(text),
-            ..bare_attr(self.symbols.intern(name))
+            ..bare_attr(name)
         }
     }
 
@@ -445,7 +405,7 @@ impl<'t> Parser<'t, '_> {
         let text = self.cur.text();
         let written = &text[start..self.cur.end()];
         let span = start..self.cur.end();
-        let fail = |message: String| ParseError::new(text, span.clone(), message);
+        let fail = |message: String| self.cur.error_at(span.clone(), message);
         let header = self.frames.first().map_or(0, |frame| frame.start);
         let rest = &text[self.cur.end()..];
         let behind = ["fn @", "prim @"].iter().filter_map(|word| rest.find(word));
@@ -473,18 +433,9 @@ impl<'t> Parser<'t, '_> {
         let ValueName::Name(name) = name else {
             return error;
         };
-        let known: Vec<&str> = self.scope.names().map(|id| self.symbols.text(id)).collect();
-        let near = known
-            .iter()
-            .take(10_000)
-            .map(|known| (strsim::damerau_levenshtein(name, known), known))
-            .filter(|(distance, _)| *distance <= name.len().div_ceil(3))
-            .min();
-        match near {
-            Some((_, near)) => {
-                let near = spell(&ValueName::Name((*near).into()));
-                error.help(format!("Did you mean `{near}`?"))
-            }
+        let known = self.scope.names().map(|id| self.symbols.text(id));
+        match nearest(name, known.take(10_000)) {
+            Some(near) => error.help(format!("Did you mean `{}`?", value_text(near))),
             None => error,
         }
     }

@@ -138,6 +138,11 @@ impl<'t, 'o> Parser<'t, 'o> {
         Err(self.cur.error_since(start, message))
     }
 
+    /// Fails with an error about a span.
+    pub(super) fn fail_at<T>(&self, span: Range<usize>, message: impl Into<String>) -> Parse<T> {
+        Err(self.cur.error_at(span, message))
+    }
+
     /// Fails with an error about the next word.
     pub(super) fn fail_here<T>(&mut self, message: impl Into<String>) -> Parse<T> {
         Err(self.cur.error_here(message))
@@ -153,6 +158,35 @@ impl<'t, 'o> Parser<'t, 'o> {
             return self.fail(start, message);
         }
         Ok(self.symbols.intern(text))
+    }
+
+    /// A name that comes next, interned; `what` says what it names.
+    pub(super) fn symbol(&mut self, what: &str) -> Parse<SymbolId> {
+        let start = self.cur.here();
+        let name = self.cur.name(what)?;
+        self.intern(&name, start)
+    }
+
+    /// The items of a list up to `close`; each is read knowing those before it.
+    pub(super) fn list<T>(
+        &mut self,
+        close: &str,
+        place: &str,
+        mut item: impl FnMut(&mut Self, &[T]) -> Parse<T>,
+    ) -> Parse<Vec<T>> {
+        let mut items = Vec::new();
+        while self.cur.another(close, items.is_empty(), place)? {
+            items.push(item(self, &items)?);
+        }
+        Ok(items)
+    }
+
+    /// Bytes in hexadecimal, in parentheses; `place` says where those stand.
+    pub(super) fn hex_in_parens(&mut self, place: &str) -> Parse<Vec<u8>> {
+        self.cur.expect("(", place)?;
+        let bytes = self.cur.hex_string()?;
+        self.cur.expect(")", "after the bytes")?;
+        Ok(bytes)
     }
 
     /// The line and column of a place behind all that were asked for before.

@@ -11,22 +11,62 @@ pub(super) enum Key {
 }
 
 /// The largest distance of a number to those before it for it to be kept beside them.
-const GAP: u64 = 1024;
+const GAP: usize = 1024;
+
+/// Values by number: a list of those that come one after another, and a map of the others.
+#[derive(Default)]
+struct Table {
+    /// The number that the list begins with.
+    first: usize,
+    /// The largest distance of a number to the list's end for it to be put there.
+    gap: usize,
+    list: Vec<ValueId>,
+    others: FxHashMap<u64, ValueId>,
+}
+
+impl Table {
+    /// The place of a number in the list, if it is behind where that begins.
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number).ok()?.checked_sub(self.first)
+    }
+
+    fn get(&self, number: u64) -> Option<ValueId> {
+        let listed = self.place(number).and_then(|at| self.list.get(at));
+        match listed.and_then(|value| value.option()) {
+            None => self.others.get(&number).copied(),
+            found => found,
+        }
+    }
+
+    fn insert(&mut self, number: u64, value: ValueId) {
+        let end = self.list.len().saturating_add(self.gap);
+        match self.place(number).filter(|&at| at <= end) {
+            Some(at) => {
+                if self.list.len() <= at {
+                    self.list.resize(at + 1, ValueId::NONE);
+                }
+                self.list[at] = value;
+            }
+            None => _ = self.others.insert(number, value),
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> ValueId {
+        let listed = self.place(number).and_then(|at| self.list.get_mut(at));
+        match listed.filter(|value| value.is_some()) {
+            Some(value) => std::mem::replace(value, ValueId::NONE),
+            None => self.others.remove(&number).unwrap_or(ValueId::NONE),
+        }
+    }
+}
 
 /// The names that are visible. Leaving a region forgets those defined in it.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// The number of symbols there were before this text: a body of three ops may be read into a
-    /// module of a million names.
-    first: usize,
-    /// The value of each symbol that is new.
-    named: Vec<ValueId>,
-    /// The values of symbols that were there.
-    known: FxHashMap<SymbolId, ValueId>,
-    /// The values of numbers that come one after another.
-    numbered: Vec<ValueId>,
-    /// Numbers from further off.
-    scattered: FxHashMap<u64, ValueId>,
+    /// The values of symbols. The list has those that are new: a body of three ops may be read into
+    /// a module of a million names.
+    names: Table,
+    numbers: Table,
     log: Vec<Key>,
     /// The place where each value is defined.
     places: Vec<usize>,
@@ -35,10 +75,14 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// A scope without names, given the number of symbols.
+    /// A scope without names, given the number of symbols there were before the text.
     pub(super) fn new(symbols: usize) -> Scope {
+        let (mut names, mut numbers) = (Table::default(), Table::default());
+        (names.first, names.gap) = (symbols, usize::MAX);
+        numbers.gap = GAP;
         Scope {
-            first: symbols,
+            names,
+            numbers,
             ..Scope::default()
         }
     }
@@ -50,21 +94,15 @@ impl Scope {
 
     /// Leaves a region; `nested`: it isn't the function's body.
     pub(super) fn leave(&mut self, mark: usize, nested: bool) {
-        for key in self.log.split_off(mark.min(self.log.len())) {
+        for key in self.log.drain(mark.min(self.log.len())..) {
             match key {
                 Key::Name(name) => {
-                    let value = match name.index().checked_sub(self.first) {
-                        Some(at) => std::mem::replace(&mut self.named[at], ValueId::NONE),
-                        None => self.known.remove(&name).unwrap_or(ValueId::NONE),
-                    };
+                    let value = self.names.remove(name.0.into());
                     if nested {
                         self.ended.insert(name, value);
                     }
                 }
-                Key::Number(number) => match self.near(number) {
-                    Some(at) => self.numbered[at] = ValueId::NONE,
-                    _ => _ = self.scattered.remove(&number),
-                },
+                Key::Number(number) => _ = self.numbers.remove(number),
             }
         }
         if !nested {
@@ -80,21 +118,9 @@ impl Scope {
 
     pub(super) fn get(&self, key: Key) -> Option<ValueId> {
         match key {
-            Key::Name(name) => match name.index().checked_sub(self.first) {
-                Some(at) => self.named.get(at)?.option(),
-                None => self.known.get(&name).copied(),
-            },
-            Key::Number(number) => match self.near(number) {
-                Some(at) => Some(self.numbered[at]),
-                None => self.scattered.get(&number).copied(),
-            },
+            Key::Name(name) => self.names.get(name.0.into()),
+            Key::Number(number) => self.numbers.get(number),
         }
-    }
-
-    /// The index of a defined number among those kept beside each other.
-    fn near(&self, number: u64) -> Option<usize> {
-        let at = usize::try_from(number).ok()?;
-        self.numbered.get(at)?.option().map(|_| at)
     }
 
     /// Defines a name; `Err` is where it is defined already.
@@ -103,23 +129,8 @@ impl Scope {
             return Err(self.places.get(known.index()).copied().unwrap_or(0));
         }
         match key {
-            Key::Name(name) => match name.index().checked_sub(self.first) {
-                Some(at) => {
-                    if self.named.len() <= at {
-                        self.named.resize(at + 1, ValueId::NONE);
-                    }
-                    self.named[at] = value;
-                }
-                None => _ = self.known.insert(name, value),
-            },
-            Key::Number(number) if number <= self.numbered.len() as u64 + GAP => {
-                let at = number as usize;
-                if self.numbered.len() <= at {
-                    self.numbered.resize(at + 1, ValueId::NONE);
-                }
-                self.numbered[at] = value;
-            }
-            Key::Number(number) => _ = self.scattered.insert(number, value),
+            Key::Name(name) => self.names.insert(name.0.into(), value),
+            Key::Number(number) => self.numbers.insert(number, value),
         }
         self.log.push(key);
         if self.places.len() <= value.index() {

@@ -2,6 +2,7 @@
 
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
+use super::super::syntax::CHOICES;
 use super::super::syntax::error::ParseError;
 use super::parser::{Parse, Parser};
 use crate::function::expr::MAX_DIM_TERMS;
@@ -24,9 +25,6 @@ impl<'t> Parser<'t, '_> {
         }
         if self.cur.eat("?") {
             let denotation = self.denotation()?;
-            if denotation.is_none() {
-                return Ok(TypeId(0));
-            }
             return Ok(self.f.add_denoted_type(TypeSpec::Unknown, denotation));
         }
         let start = self.cur.here();
@@ -71,9 +69,7 @@ impl<'t> Parser<'t, '_> {
             }
             "opaque" => {
                 self.angle(word)?;
-                let at = self.cur.here();
-                let name = self.cur.name("the name of an opaque type")?;
-                let name = self.intern(&name, at)?;
+                let name = self.symbol("the name of an opaque type")?;
                 self.end_angle(word)?;
                 Ok(self.f.add_type(TypeSpec::Opaque(name)))
             }
@@ -132,11 +128,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn types_until(&mut self, end: &str, depth: u32) -> Parse<Vec<TypeId>> {
-        let mut items = Vec::new();
-        while self.cur.another(end, items.is_empty(), "between types")? {
-            items.push(self.nested_type(depth + 1)?);
-        }
-        Ok(items)
+        self.list(end, "between types", |p, _| p.nested_type(depth + 1))
     }
 
     /// An element type.
@@ -166,11 +158,7 @@ impl<'t> Parser<'t, '_> {
                     }
                     layout.push(self.dim(0)?);
                 }
-                "scope" => {
-                    let at = self.cur.here();
-                    let name = self.cur.name("a memory scope")?;
-                    scope = self.intern(&name, at)?;
-                }
+                "scope" => scope = self.symbol("a memory scope")?,
                 "may_alias" => may_alias = true,
                 word => {
                     let message = "Expected `strides`, `scope` or `may_alias`.";
@@ -204,21 +192,15 @@ impl<'t> Parser<'t, '_> {
             self.cur.expect("]", "after `*`: the rank isn't known")?;
             return Ok(None);
         }
-        let mut dims = Vec::new();
-        while self.cur.another("]", dims.is_empty(), "between dims")? {
-            dims.push(self.dim(0)?);
-        }
-        Ok(Some(dims))
+        self.list("]", "between dims", |p, _| p.dim(0)).map(Some)
     }
 
     /// `@IMAGE`.
     fn denotation(&mut self) -> Parse<SymbolId> {
-        if !self.cur.eat("@") {
-            return Ok(SymbolId::NONE);
+        match self.cur.eat("@") {
+            true => self.symbol("a denotation"),
+            false => Ok(SymbolId::NONE),
         }
-        let at = self.cur.here();
-        let name = self.cur.name("a denotation")?;
-        self.intern(&name, at)
     }
 
     /// `n`, `3`, `?`, `n*2+1`.
@@ -231,7 +213,7 @@ impl<'t> Parser<'t, '_> {
                 b'-' if !self.cur.clone().eat("->") => true,
                 _ => return Ok(sum),
             };
-            self.cur.eat(if minus { "-" } else { "+" });
+            self.cur.bump();
             let mut term = self.product(depth)?;
             if minus {
                 term = self.combine(start, ExprKind::MUL, term, Dim::constant(-1))?;
@@ -250,11 +232,7 @@ impl<'t> Parser<'t, '_> {
                 b'%' => ExprKind::MOD,
                 _ => return Ok(product),
             };
-            self.cur.eat(match kind {
-                ExprKind::MUL => "*",
-                ExprKind::FLOORDIV => "/",
-                _ => "%",
-            });
+            self.cur.bump();
             let factor = self.factor(depth)?;
             product = self.combine(start, kind, product, factor)?;
         }
@@ -268,46 +246,34 @@ impl<'t> Parser<'t, '_> {
         let start = self.cur.here();
         let bare = match self.cur.peek() {
             b'?' => {
-                self.cur.eat("?");
+                self.cur.bump();
                 Dim::UNKNOWN
             }
             b'(' => {
-                self.cur.eat("(");
+                self.cur.bump();
                 let inner = self.dim(depth + 1)?;
                 self.cur.expect(")", "in a dim")?;
                 inner
             }
             b'-' | b'0'..=b'9' => Dim::constant(self.cur.integer("a dim")?),
             _ => {
-                let called = self.cur.after_word() == b'(';
-                match self.cur.peek_word() {
-                    word @ ("min" | "max" | "broadcast") if called => {
+                let word = self.cur.peek_word();
+                match CHOICES.iter().find(|(_, name)| *name == word) {
+                    Some(&(kind, _)) if self.cur.after_word() == b'(' => {
                         self.cur.word();
                         self.cur.eat("(");
                         let lhs = self.dim(depth + 1)?;
                         self.cur.expect(",", "between two dims")?;
                         let rhs = self.dim(depth + 1)?;
                         self.cur.expect(")", "in a dim")?;
-                        let kind = match word {
-                            "min" => ExprKind::MIN,
-                            "max" => ExprKind::MAX,
-                            _ => ExprKind::BROADCAST,
-                        };
                         self.combine(start, kind, lhs, rhs)?
                     }
-                    _ => {
-                        let name = self.cur.name("a dim")?;
-                        Dim::symbol(self.intern(&name, start)?)
-                    }
+                    _ => Dim::symbol(self.symbol("a dim")?),
                 }
             }
         };
-        let denotation = self.denotation()?;
-        Ok(if denotation.is_none() {
-            bare
-        } else {
-            Dim { denotation, ..bare }
-        })
+        let denotation = self.denotation()?.option().unwrap_or(bare.denotation);
+        Ok(Dim { denotation, ..bare })
     }
 
     fn combine(&mut self, start: usize, kind: ExprKind, lhs: Dim, rhs: Dim) -> Parse<Dim> {

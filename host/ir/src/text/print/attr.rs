@@ -17,10 +17,7 @@ impl Printer<'_, '_> {
             return;
         }
         self.out.text.push_str(" {");
-        for (at, attr) in attrs.iter().enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
-            self.attr(op, attr);
-        }
+        self.list(attrs, |p, attr| p.attr(op, attr));
         self.out.text.push('}');
     }
 
@@ -55,38 +52,34 @@ impl Printer<'_, '_> {
                     self.attr_region(op, RegionId(id));
                 }
             }
-            AttrKind::TENSORS => self.list("tensors", f.ids_in(attr.list), |p, &id| {
+            AttrKind::TENSORS => self.typed("tensors", f.ids_in(attr.list), |p, &id| {
                 p.attr_tensor(ConstId(id));
             }),
-            AttrKind::TYPES => self.list("types", f.ids_in(attr.list), |p, &id| {
+            AttrKind::TYPES => self.typed("types", f.ids_in(attr.list), |p, &id| {
                 p.attr_type(TypeId(id));
             }),
-            AttrKind::REGIONS => self.list("regions", f.ids_in(attr.list), |p, &id| {
+            AttrKind::REGIONS => self.typed("regions", f.ids_in(attr.list), |p, &id| {
                 p.attr_region(op, RegionId(id));
             }),
             AttrKind::REFERENCE => {
-                self.out.text.push_str("ref(");
-                _ = write_name(&mut self.out.text, f.text(SymbolId(id)));
                 let kind = ATTR_KINDS.iter().find(|(kind, _)| *kind == attr.stands_for);
                 let kind = kind.map_or("unknown", |(_, name)| name);
+                self.out.text.push_str("ref(");
+                _ = write_name(&mut self.out.text, f.text(SymbolId(id)));
                 _ = write!(self.out.text, ", {kind})");
             }
             AttrKind::OPAQUE => {
-                self.out.text.push_str("opaque(");
-                self.out.hex(f.bytes_in(attr.list));
-                self.out.text.push(')');
+                self.out
+                    .clause("opaque", |out| out.hex(f.bytes_in(attr.list)));
             }
             kind => _ = write!(self.out.text, "unknown({})", kind.0),
         }
     }
 
     /// Writes a list; an empty one with the kind of its items.
-    fn list<T>(&mut self, what: &str, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+    fn typed<T>(&mut self, what: &str, items: &[T], write: impl FnMut(&mut Self, &T)) {
         begin_list(&mut self.out.text, what, items.len());
-        for (at, item) in items.iter().enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
-            write(self, item);
-        }
+        self.list(items, write);
         self.out.text.push(']');
     }
 

@@ -1,6 +1,8 @@
 //! The data of constants.
 
+use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use passdock_abi::{ConstId, DType};
 
@@ -30,13 +32,7 @@ impl Printer<'_, '_> {
         self.data(f.constant_data(id), dtype, count, single);
     }
 
-    fn data(
-        &mut self,
-        data: &std::sync::Arc<ConstantData>,
-        dtype: DType,
-        count: Option<u64>,
-        single: bool,
-    ) {
+    fn data(&mut self, data: &Arc<ConstantData>, dtype: DType, count: Option<u64>, single: bool) {
         let payload = data.payload();
         if let Payload::Splat { element, .. } = payload {
             self.out.text.push_str("splat(");
@@ -63,20 +59,19 @@ impl Printer<'_, '_> {
             return;
         }
         match (self.options.constants, data.in_file()) {
+            // Writing to a string doesn't fail, here and below.
             (Constants::Elide, _) => {
                 self.out.elided += 1;
-                let text = format!("elided({})", data.len());
-                self.out.text.push_str(&text);
+                _ = write!(self.out.text, "elided({})", data.len());
             }
             (Constants::Reference, Some((source, offset, len))) => {
                 self.out.text.push_str("external(");
                 self.file(source.name());
-                let text = format!(", {offset}, {len})");
-                self.out.text.push_str(&text);
+                _ = write!(self.out.text, ", {offset}, {len})");
             }
             _ => {
-                let text = format!("blob({})", self.out.blob(data));
-                self.out.text.push_str(&text);
+                let number = self.out.blob(data);
+                _ = write!(self.out.text, "blob({number})");
             }
         }
     }
@@ -89,8 +84,7 @@ impl Printer<'_, '_> {
             .and_then(|directory| Path::new(name).strip_prefix(directory).ok());
         match below {
             Some(below) => {
-                let parts = below.iter().map(|part| part.to_string_lossy());
-                let parts: Vec<_> = parts.collect();
+                let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
                 self.out.quoted(&parts.join("/"));
             }
             None => self.out.quoted(name),
@@ -99,9 +93,7 @@ impl Printer<'_, '_> {
 
     /// Writes bytes that don't fit the type.
     fn raw(&mut self, bytes: &[u8]) {
-        self.out.text.push_str("raw(");
-        self.out.hex(bytes);
-        self.out.text.push(')');
+        self.out.clause("raw", |out| out.hex(bytes));
     }
 }
 

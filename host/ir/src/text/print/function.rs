@@ -27,13 +27,13 @@ impl Printer<'_, '_> {
                         self.region_header(region);
                     }
                     self.level += 1;
-                    for at in 0..self.names.top(region).len() {
-                        self.constant(self.names.top(region)[at].1);
+                    for &(_, id) in self.names.top(region) {
+                        self.constant(id);
                     }
                 }
                 Event::Op(op) => {
-                    for at in 0..self.names.before(op).len() {
-                        self.constant(self.names.before(op)[at]);
+                    for &id in self.names.before(op) {
+                        self.constant(id);
                     }
                     self.op(op);
                     self.level += self.region_indent(op);
@@ -72,11 +72,10 @@ impl Printer<'_, '_> {
         self.ports(body);
         if !f.opsets().is_empty() {
             self.out.text.push_str(" opset(");
-            for (at, opset) in f.opsets().iter().enumerate() {
-                self.out.text.push_str(if at > 0 { ", " } else { "" });
-                self.out.quoted(f.text(opset.domain));
-                _ = write!(self.out.text, " = {}", opset.version);
-            }
+            self.list(f.opsets(), |p, opset| {
+                p.out.quoted(f.text(opset.domain));
+                _ = write!(p.out.text, " = {}", opset.version);
+            });
             self.out.text.push(')');
         }
         self.loc(f.region(body).loc);
@@ -179,8 +178,7 @@ impl Printer<'_, '_> {
         if constant.flags & Constant::NODE != 0 {
             self.out.text.push_str(" node");
         }
-        let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
-        self.loc(loc);
+        self.loc(constant.loc);
         self.line_extras(Entity::Constant(id));
         self.out.text.push('\n');
     }
@@ -223,38 +221,22 @@ impl Printer<'_, '_> {
 
     /// ` loc("conv1")`, ` loc("a", "b")` for "came from these".
     pub(super) fn loc(&mut self, id: LocId) {
-        let Some(loc) = self.f.loc(id).copied() else {
-            return;
-        };
-        let mut written = 0;
-        if loc.kind == LocKind::FUSED {
-            let f = self.f;
-            for &part in f.loc_parts(&loc) {
-                self.one_loc(LocId(part), &mut written);
+        let (f, text_locs) = (self.f, self.options.text_locs);
+        let mut between = " loc(";
+        for loc in f.single_locs(id) {
+            let in_text = loc.kind == LocKind::TEXT;
+            if !(loc.kind == LocKind::NAME || in_text && text_locs) {
+                continue;
             }
-        } else {
-            self.one_loc(id, &mut written);
+            self.out.text.push_str(between);
+            between = ", ";
+            self.out.quoted(f.text(loc.name));
+            if in_text {
+                _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
+            }
         }
-        if written > 0 {
+        if between == ", " {
             self.out.text.push(')');
-        }
-    }
-
-    fn one_loc(&mut self, id: LocId, written: &mut u32) {
-        let Some(loc) = self.f.loc(id).copied() else {
-            return;
-        };
-        let in_text = loc.kind == LocKind::TEXT;
-        if !(loc.kind == LocKind::NAME || in_text && self.options.text_locs) {
-            return;
-        }
-        self.out
-            .text
-            .push_str(if *written == 0 { " loc(" } else { ", " });
-        *written += 1;
-        self.out.quoted(self.f.text(loc.name));
-        if in_text {
-            _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
         }
     }
 

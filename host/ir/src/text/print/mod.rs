@@ -18,6 +18,7 @@ use std::{fmt, io};
 use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
+use names::ValueNames;
 use options::PrintOptions;
 use out::Out;
 use printer::Printer;
@@ -44,8 +45,9 @@ pub fn print_with(module: &Module, options: &PrintOptions<'_>) -> String {
 /// One function as text, without the module around it.
 pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String {
     let mut out = Out::new(None);
-    Printer::new(function, options, &mut out, 0).function();
-    out.finish();
+    out.function(function, options, 0);
+    out.write_blobs();
+    out.note();
     out.text
 }
 
@@ -77,10 +79,17 @@ impl Out<'_> {
             self.text.push('\n');
         }
         for function in module.functions() {
-            Printer::new(function, options, self, 1).function();
+            self.function(function, options, 1);
         }
         self.write_blobs();
         self.text.push_str("}\n");
         self.note();
+    }
+
+    fn function(&mut self, function: &Function, options: &PrintOptions<'_>, level: usize) {
+        let names = ValueNames::new(function, options.raw_ids, &mut self.bound);
+        let mut printer = Printer::new(function, options, self, &names);
+        printer.level = level;
+        printer.function();
     }
 }

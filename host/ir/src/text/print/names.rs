@@ -12,6 +12,7 @@ use super::super::syntax::element::literal;
 use super::super::syntax::walk::{Event, Events};
 use crate::function::Function;
 use crate::origin::Entity;
+use crate::pool::of_region;
 use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
@@ -63,9 +64,7 @@ impl ValueNames {
 
     /// The constants at the start of a region.
     pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
-        let start = self.top.partition_point(|entry| entry.0 < region);
-        let len = self.top[start..].partition_point(|entry| entry.0 == region);
-        &self.top[start..start + len]
+        of_region(&self.top, region)
     }
 
     /// The constants right before an op.
@@ -210,19 +209,16 @@ impl Binder<'_> {
             match event {
                 Event::Enter(region) => {
                     marks.push(self.log.len());
-                    self.f.args(region).for_each(|arg| {
-                        self.number(arg);
-                        self.bind(arg);
-                    });
+                    self.f.args(region).for_each(|arg| self.define(arg));
                     for at in 0..self.names.top(region).len() {
                         let id = self.names.top(region)[at].1;
-                        self.constant(id);
+                        self.define(self.f.constant(id).value);
                     }
                 }
                 Event::Op(op) => {
                     for at in 0..self.names.before(op).len() {
                         let id = self.names.before(op)[at];
-                        self.constant(id);
+                        self.define(self.f.constant(id).value);
                     }
                     let nested = self.f.op(op).regions.len > 0;
                     for result in self.f.results(op) {
@@ -243,8 +239,7 @@ impl Binder<'_> {
         }
     }
 
-    fn constant(&mut self, id: ConstId) {
-        let value = self.f.constant(id).value;
+    fn define(&mut self, value: ValueId) {
         self.number(value);
         self.bind(value);
     }

@@ -24,12 +24,11 @@ impl<'p> Printer<'p, '_> {
             self.short_loop(op, record);
         } else if is_terminator(record.name) {
             self.out.text.push_str(f.text(record.name));
-            let start = self.out.text.len();
-            for slot in f.operands(op) {
-                let comma = self.out.text.len() > start;
-                self.out.text.push_str(if comma { ", " } else { " " });
-                self.use_of(slot.value);
-            }
+            let operands = f.operands(op);
+            self.out
+                .text
+                .push_str(if operands.is_empty() { "" } else { " " });
+            self.list(operands, |p, slot| p.use_of(slot.value));
             self.op_clauses(op, record);
         } else {
             self.plain_op(op, record);
@@ -40,17 +39,16 @@ impl<'p> Printer<'p, '_> {
     fn plain_op(&mut self, op: OpId, record: &Op) {
         let f = self.f;
         let mut all_unknown = true;
-        for (at, result) in f.results(op).enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
+        self.list(f.results(op), |p, result| {
             let value = f.value(result);
             all_unknown &= value.ty == TypeId(0) && value.flags & Value::DECLARED == 0;
             if is_absent(value) {
-                self.out.text.push('_');
+                p.out.text.push('_');
             } else {
-                self.names.write(&mut self.out.text, f, result);
+                p.names.write(&mut p.out.text, f, result);
             }
-            self.extras(Entity::Value(result));
-        }
+            p.extras(Entity::Value(result));
+        });
         if record.results.len > 0 {
             self.out.text.push_str(" = ");
         }
@@ -63,17 +61,12 @@ impl<'p> Printer<'p, '_> {
             self.op_name(f.text(record.name));
         }
         self.out.text.push('(');
-        for (at, slot) in f.operands(op).iter().enumerate() {
-            self.out.text.push_str(if at > 0 { ", " } else { "" });
-            self.use_of(slot.value);
-        }
+        self.list(f.operands(op), |p, slot| p.use_of(slot.value));
         self.out.text.push(')');
         self.attrs(op, attrs);
         if record.results.len > 0 && !all_unknown {
-            for (at, result) in f.results(op).enumerate() {
-                self.out.text.push_str(if at > 0 { ", " } else { " : " });
-                self.value_type(f.value(result));
-            }
+            self.out.text.push_str(" : ");
+            self.list(f.results(op), |p, result| p.value_type(f.value(result)));
         }
         self.op_clauses(op, record);
     }
@@ -94,9 +87,7 @@ impl<'p> Printer<'p, '_> {
         if is_canonical(text) {
             self.out.text.push_str(text);
         } else {
-            self.out.text.push_str("symbol(");
-            self.out.quoted(text);
-            self.out.text.push(')');
+            self.out.clause("symbol", |out| out.quoted(text));
         }
     }
 
@@ -204,9 +195,8 @@ impl<'p> Printer<'p, '_> {
             self.out.text.push_str(kind);
         }
         if let Some(tag) = tag {
-            self.out.text.push_str(" tag(");
-            write_bytes(&mut self.out.text, tag);
-            self.out.text.push(')');
+            self.out
+                .clause(" tag", |out| write_bytes(&mut out.text, tag));
         }
         self.loc(record.loc);
         self.extras(Entity::Op(op));

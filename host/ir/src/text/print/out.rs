@@ -37,11 +37,6 @@ impl<'w> Out<'w> {
         }
     }
 
-    pub(super) fn finish(&mut self) {
-        self.write_blobs();
-        self.note();
-    }
-
     pub(super) fn note(&mut self) {
         if self.elided > 0 {
             let note = format!(
@@ -89,9 +84,7 @@ impl<'w> Out<'w> {
 
     /// Writes a placeholder for bytes that can't be read.
     pub(super) fn unreadable(&mut self, message: &str) {
-        self.text.push_str("unreadable(");
-        self.quoted(message);
-        self.text.push(')');
+        self.clause("unreadable", |out| out.quoted(message));
         self.error
             .get_or_insert_with(|| io::Error::other(message.to_owned()));
     }
@@ -104,9 +97,7 @@ impl<'w> Out<'w> {
 
     pub(super) fn doc_and_meta(&mut self, extras: &Extras) {
         if let Some(doc) = &extras.doc {
-            self.text.push_str(" doc(");
-            self.quoted(doc);
-            self.text.push(')');
+            self.clause(" doc", |out| out.quoted(doc));
         }
         if extras.metadata.is_empty() {
             return;
@@ -125,9 +116,7 @@ impl<'w> Out<'w> {
     /// Writes an importer's data, in hexadecimal.
     pub(super) fn extra(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.text.push_str(" extra(");
-            self.hex(bytes);
-            self.text.push(')');
+            self.clause(" extra", |out| out.hex(bytes));
         }
     }
 
@@ -142,6 +131,14 @@ impl<'w> Out<'w> {
             self.text.extend(pair.map(char::from));
         }
         self.text.push('"');
+    }
+
+    /// Writes a word and, in parentheses, what it takes: `doc("…")`.
+    pub(super) fn clause(&mut self, word: &str, write: impl FnOnce(&mut Self)) {
+        self.text.push_str(word);
+        self.text.push('(');
+        write(self);
+        self.text.push(')');
     }
 
     pub(super) fn quoted(&mut self, text: &str) {

@@ -20,7 +20,7 @@ const OPTIONS: PrintOptions<'static> = PrintOptions {
 /// its length.
 pub struct Pieces<'f> {
     f: &'f Function,
-    names: Option<ValueNames>,
+    names: ValueNames,
 }
 
 /// The names of the values of one state of a function, kept to print more of it later.
@@ -30,36 +30,29 @@ impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
         let names = ValueNames::new(f, false, &mut Vec::new());
-        Pieces {
-            f,
-            names: Some(names),
-        }
+        Pieces { f, names }
     }
 
     /// Pieces with the names of [`Pieces::into_naming`], made from the same state of the function.
     pub fn named(f: &'f Function, naming: Naming) -> Pieces<'f> {
-        Pieces {
-            f,
-            names: Some(naming.0),
-        }
+        let Naming(names) = naming;
+        Pieces { f, names }
     }
 
     /// The names, to be kept.
-    pub fn into_naming(self) -> Option<Naming> {
-        self.names.map(Naming)
+    pub fn into_naming(self) -> Naming {
+        Naming(self.names)
     }
 
     /// A value where it is used: its name, its number, or the literal it is.
     pub fn value(&self, value: ValueId) -> String {
         let mut text = String::new();
-        if let Some(names) = &self.names {
-            names.write_use(&mut text, self.f, value);
-        }
+        self.names.write_use(&mut text, self.f, value);
         text
     }
 
     /// An op's line, without its regions and where it comes from.
-    pub fn op(&mut self, op: OpId) -> String {
+    pub fn op(&self, op: OpId) -> String {
         let line = self.print(|printer| printer.op(op));
         let line = line.trim_end();
         match line.strip_suffix(" {").unwrap_or(line) {
@@ -69,23 +62,20 @@ impl<'f> Pieces<'f> {
     }
 
     /// The value of an attribute of an op (NONE: of the function).
-    pub fn attr(&mut self, op: OpId, attr: &Attr) -> String {
+    pub fn attr(&self, op: OpId, attr: &Attr) -> String {
         self.print(|printer| printer.attr_value(op, attr))
     }
 
     /// A constant's type and data.
-    pub fn constant(&mut self, id: ConstId) -> String {
+    pub fn constant(&self, id: ConstId) -> String {
         self.print(|printer| printer.tensor(id, false))
     }
 
-    fn print(&mut self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
-        let names = self.names.take();
-        let names = names.unwrap_or_else(|| ValueNames::new(self.f, false, &mut Vec::new()));
+    fn print(&self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
         let mut out = Out::new(None);
-        let mut printer = Printer::with_names(self.f, &OPTIONS, &mut out, names);
+        let mut printer = Printer::new(self.f, &OPTIONS, &mut out, &self.names);
         printer.bare = true;
         write(&mut printer);
-        self.names = Some(printer.names);
         out.text
     }
 }
@@ -106,7 +96,7 @@ mod tests {
         } }"#;
         let module = text::parse(source).expect("it can be read");
         let f = module.functions().next().expect("one function");
-        let mut pieces = text::Pieces::new(f);
+        let pieces = text::Pieces::new(f);
         let mut lines = Vec::new();
         for op in f.walk(f.body()) {
             lines.push(pieces.op(op));

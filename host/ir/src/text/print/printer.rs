@@ -13,7 +13,7 @@ pub(super) struct Printer<'p, 'w> {
     pub(super) f: &'p Function,
     pub(super) options: &'p PrintOptions<'p>,
     pub(super) out: &'p mut Out<'w>,
-    pub(super) names: ValueNames,
+    pub(super) names: &'p ValueNames,
     /// The regions of the op whose attributes were written last.
     pub(super) regions: OpRegions,
     /// Whether ops are written without locations and an importer's data.
@@ -26,25 +26,12 @@ pub(super) struct Printer<'p, 'w> {
 }
 
 impl<'p, 'w> Printer<'p, 'w> {
+    /// A printer at no indentation.
     pub(super) fn new(
         f: &'p Function,
         options: &'p PrintOptions<'p>,
         out: &'p mut Out<'w>,
-        level: usize,
-    ) -> Printer<'p, 'w> {
-        let names = ValueNames::new(f, options.raw_ids, &mut out.bound);
-        Printer {
-            level,
-            ..Printer::with_names(f, options, out, names)
-        }
-    }
-
-    /// A printer at no indentation, of a function whose values are named.
-    pub(super) fn with_names(
-        f: &'p Function,
-        options: &'p PrintOptions<'p>,
-        out: &'p mut Out<'w>,
-        names: ValueNames,
+        names: &'p ValueNames,
     ) -> Printer<'p, 'w> {
         Printer {
             f,
@@ -56,6 +43,20 @@ impl<'p, 'w> Printer<'p, 'w> {
             level: 0,
             type_texts: String::new(),
             type_ranges: Vec::new(),
+        }
+    }
+}
+
+impl Printer<'_, '_> {
+    /// Writes items with commas between them.
+    pub(super) fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        for (at, item) in items.into_iter().enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            write(self, item);
         }
     }
 }

@@ -77,22 +77,10 @@ pub(in crate::text) fn write_elements(
 /// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
 /// type behind; `None` if it can't be told so.
 pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
-    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
-    let is_int = matches!(
-        dtype,
-        DType::U8
-            | DType::I8
-            | DType::U16
-            | DType::I16
-            | DType::U32
-            | DType::I32
-            | DType::U64
-            | DType::I64
-            | DType::INDEX
-    );
+    // Elements of less than a byte, and those that are two numbers, have no such spelling.
+    let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
     let mut text = String::new();
-    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
-    {
+    if !whole || !write_elements(&mut text, dtype, bytes, 1) {
         return None;
     }
     // Not `nan`, `inf`, `0x7fc00001`.

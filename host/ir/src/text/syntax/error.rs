@@ -47,16 +47,23 @@ impl ParseError {
         word: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> ParseError {
-        let near = known
-            .into_iter()
-            .map(|name| (strsim::damerau_levenshtein(word, name), name))
-            .filter(|&(distance, _)| distance <= word.len().div_ceil(3))
-            .min();
-        match near {
-            Some((_, name)) => self.help(format!("Did you mean `{name}`?")),
+        match nearest(word, known) {
+            Some(name) => self.help(format!("Did you mean `{name}`?")),
             None => self,
         }
     }
+}
+
+/// The word of those known that is closest to another, if any is close.
+pub(in crate::text) fn nearest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let distances = known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let near = distances.filter(|&(distance, _)| distance <= word.len().div_ceil(3));
+    near.min().map(|(_, name)| name)
 }
 
 /// `1 result`, `2 results`.

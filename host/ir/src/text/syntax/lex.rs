@@ -4,6 +4,7 @@
 //! sigil among ops and "modulo" in a dim), so the parser asks for what it expects.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::str::FromStr;
 
 use super::error::ParseError;
@@ -136,6 +137,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Takes the byte that was looked at.
+    pub(in crate::text) fn bump(&mut self) {
+        self.pos += 1;
+    }
+
     /// Takes punctuation if it comes next.
     pub(in crate::text) fn eat(&mut self, what: &str) -> bool {
         self.skip();
@@ -174,7 +180,7 @@ impl<'t> Cursor<'t> {
         if only_space && skipped.contains('\n') && self.taken > 0 {
             // Nothing is wrong with the next line: it's this one that isn't whole.
             let message = format!("Expected {what}, found the end of the line.");
-            return ParseError::new(self.text, self.taken..self.taken, message);
+            return self.error_at(self.taken..self.taken, message);
         }
         let found = self.found();
         self.error_here(format!("Expected {what}, found {found}."))
@@ -204,7 +210,7 @@ impl<'t> Cursor<'t> {
             .unwrap_or(rest.len() - sigil);
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let len = (sigil + word).max(first);
-        ParseError::new(self.text, start..start + len, message)
+        self.error_at(start..start + len, message)
     }
 
     /// An error about what was read since `start`.
@@ -213,15 +219,22 @@ impl<'t> Cursor<'t> {
         start: usize,
         message: impl Into<String>,
     ) -> ParseError {
-        ParseError::new(self.text, start..self.pos.max(start), message)
+        self.error_at(start..self.pos.max(start), message)
+    }
+
+    /// An error about a span of the text.
+    pub(in crate::text) fn error_at(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+    ) -> ParseError {
+        ParseError::new(self.text, span, message)
     }
 
     /// A word that comes next, not taken.
     pub(in crate::text) fn peek_word(&mut self) -> &'t str {
         self.skip();
-        let rest = self.rest();
-        let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
-        &rest[..end]
+        self.plain_word()
     }
 
     /// Takes a word of letters, digits and `_`; empty if none comes next.
@@ -279,7 +292,7 @@ impl<'t> Cursor<'t> {
             _ => {
                 self.pos -= 1;
                 let message = "Expected a name or a number after `%`.";
-                Err(ParseError::new(self.text, self.pos..self.pos + 1, message))
+                Err(self.error_at(self.pos..self.pos + 1, message))
             }
         }
     }
@@ -294,7 +307,7 @@ impl<'t> Cursor<'t> {
                 quoted = true;
                 self.skip_quoted()?;
             } else {
-                let word = self.plain_word();
+                let word = self.suffix();
                 if word.is_empty() {
                     if start == self.pos {
                         return Err(self.missing(what));
@@ -335,10 +348,10 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn plain_word(&mut self) -> &'t str {
+    /// The word right here, not taken.
+    fn plain_word(&self) -> &'t str {
         let rest = self.rest();
         let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
-        self.pos += end;
         &rest[..end]
     }
 
@@ -354,11 +367,7 @@ impl<'t> Cursor<'t> {
                 byte => escaped = byte == b'\\' && !escaped,
             }
         }
-        Err(ParseError::new(
-            self.text,
-            start..start + 1,
-            "This quote isn't closed.",
-        ))
+        Err(self.error_at(start..start + 1, "This quote isn't closed."))
     }
 
     /// A number, a sign included.
@@ -367,7 +376,7 @@ impl<'t> Cursor<'t> {
         let start = self.pos;
         let sign = usize::from(self.byte(0) == b'-');
         self.pos += sign;
-        let word = self.plain_word();
+        let word = self.suffix();
         let whole = &self.text[start..self.pos];
         if let ("inf", _) | ("nan" | "true" | "false", 0) = (word, sign) {
             return Ok(Number::Word(whole));
@@ -413,9 +422,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The word right behind a number, without a space: its type.
+    /// Takes the word right behind what was read, without a space.
     pub(in crate::text) fn suffix(&mut self) -> &'t str {
-        self.plain_word()
+        let word = self.plain_word();
+        self.pos += word.len();
+        word
     }
 
     /// An integer.
@@ -467,7 +478,7 @@ impl<'t> Cursor<'t> {
                 0 | b'\n' if self.byte(0) == b'\n' || self.pos >= self.text.len() => {
                     let message =
                         "This quote isn't closed on its line; a line break is written `\\n`.";
-                    return Err(ParseError::new(self.text, start..start + 1, message));
+                    return Err(self.error_at(start..start + 1, message));
                 }
                 byte => {
                     text.push(byte);
@@ -484,13 +495,10 @@ impl<'t> Cursor<'t> {
             b'r' => (2, b'\r'),
             b't' => (2, b'\t'),
             byte @ (b'"' | b'\\') => (2, byte),
-            b'x' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                match (digit(self.byte(2)), digit(self.byte(3))) {
-                    (Some(high), Some(low)) => (4, (high << 4 | low) as u8),
-                    _ => return Err(self.bad_escape(start)),
-                }
-            }
+            b'x' => match hex_byte(self.byte(2), self.byte(3)) {
+                Some(byte) => (4, byte),
+                None => return Err(self.bad_escape(start)),
+            },
             b'u' => {
                 let hex = self.rest().get(2..).and_then(|rest| rest.strip_prefix('{'));
                 let hex = hex
@@ -516,26 +524,29 @@ impl<'t> Cursor<'t> {
 
     fn bad_escape(&self, start: usize) -> ParseError {
         let after = self.rest().chars().nth(1).map_or(0, char::len_utf8);
-        ParseError::new(
-            self.text,
-            start..start + 1 + after,
-            "This escape isn't one of `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t`, `\\xNN`, `\\u{N}`.",
-        )
+        let message =
+            "This escape isn't one of `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t`, `\\xNN`, `\\u{N}`.";
+        self.error_at(start..start + 1 + after, message)
     }
 
     /// Bytes in hexadecimal, in quotes.
     pub(in crate::text) fn hex_string(&mut self) -> Lex<Vec<u8>> {
         let start = self.here();
         let text = self.string()?;
-        let digit = |byte: u8| char::from(byte).to_digit(16);
         let pairs = text.chunks(2).map(|pair| match *pair {
-            [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+            [high, low] => hex_byte(high, low),
             _ => None,
         });
         pairs
             .collect::<Option<Vec<u8>>>()
             .ok_or_else(|| self.error_since(start, "This isn't an even number of hex digits."))
     }
+}
+
+/// The byte that two hex digits are.
+fn hex_byte(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    Some((digit(high)? << 4 | digit(low)?) as u8)
 }
 
 fn is_word(byte: u8) -> bool {

@@ -6,7 +6,7 @@ pub(super) mod lex;
 pub(crate) mod types;
 pub(super) mod walk;
 
-use passdock_abi::{AttrKind, TypeId, TypeKind};
+use passdock_abi::{AttrKind, ExprKind, TypeId, TypeKind};
 
 use crate::function::Function;
 
@@ -37,6 +37,13 @@ pub(in crate::text) const ATTR_KINDS: &[(AttrKind, &str)] = {
         (K::OPAQUE, "opaque"),
     ]
 };
+
+/// The kinds of dim expressions that are written as calls.
+pub(in crate::text) const CHOICES: [(ExprKind, &str); 3] = [
+    (ExprKind::MIN, "min"),
+    (ExprKind::MAX, "max"),
+    (ExprKind::BROADCAST, "broadcast"),
+];
 
 /// The kinds that the short form of a `for` names.
 pub(in crate::text) const LOOP_KINDS: &[&str] =

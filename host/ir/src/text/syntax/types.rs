@@ -6,6 +6,7 @@ use passdock_abi::{
     DType, Dim, DimExpr, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind,
 };
 
+use super::CHOICES;
 use crate::function::Function;
 use crate::quote::write_name;
 
@@ -196,12 +197,8 @@ fn write_bare_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32)
                 ExprKind::FLOORDIV => (2, "/"),
                 ExprKind::MOD => (2, "%"),
                 kind => {
-                    let name = match kind {
-                        ExprKind::MIN => "min",
-                        ExprKind::MAX => "max",
-                        _ => "broadcast",
-                    };
-                    write!(out, "{name}(")?;
+                    let choice = CHOICES.iter().find(|(own, _)| *own == kind);
+                    write!(out, "{}(", choice.map_or("broadcast", |(_, name)| name))?;
                     write_dim(out, f, &expr.lhs, 0)?;
                     out.write_str(",")?;
                     write_dim(out, f, &expr.rhs, 0)?;

@@ -1,0 +1,85 @@
+//! A plugin's table: an entry for each pass, op and instrument.
+
+use passdock_abi as abi;
+
+use super::attach::{decompose, evaluate, infer, run_function, run_module};
+use super::calls::Bound;
+use super::watch;
+use crate::op::{AttrDef, OpDef};
+use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
+use crate::raw::{self, Tables};
+
+/// The table of a plugin for the host with these tables. Its entries live for ever.
+pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
+    let passes = pass_entries(plugin.passes, tables);
+    let ops = op_entries(plugin.ops, tables);
+    let instruments = watch::entries(plugin.instruments, tables);
+    abi::Plugin {
+        struct_size: std::mem::size_of::<abi::Plugin>() as u32,
+        pass_count: passes.len() as u32,
+        passes: passes.as_ptr(),
+        pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
+        op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
+        ops: ops.as_ptr(),
+        op_count: ops.len() as u32,
+        reserved: 0,
+        instruments: instruments.as_ptr(),
+        instrument_count: instruments.len() as u32,
+        instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
+    }
+}
+
+fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
+    let (function, module): (abi::RunFunctionPass, abi::RunModulePass) = if raw::is_to_note(tables)
+    {
+        (run_function::<true>, run_module::<true>)
+    } else {
+        (run_function::<false>, run_module::<false>)
+    };
+    let entries = passes.iter().map(|pass| {
+        let (state, run_function, run_module) = match pass.run {
+            PassRun::Function(part) | PassRun::PrimFunction(part) => {
+                let state = Bound::<FunctionPass> { part, tables }.leak();
+                (state, Some(function), None)
+            }
+            PassRun::Module(part) => {
+                let state = Bound::<ModulePass> { part, tables }.leak();
+                (state, None, Some(module))
+            }
+        };
+        abi::PassEntry {
+            name: abi::Str::new(pass.name),
+            kind: pass.run.kind(),
+            reserved: 0,
+            state,
+            run_function,
+            run_module,
+        }
+    });
+    Box::leak(entries.collect())
+}
+
+fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
+    let entries = ops.iter().map(|def| abi::OpEntry {
+        attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
+        attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
+        attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
+        decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
+        name: abi::Str::new(def.name),
+        since: def.since,
+        min_operands: def.min_operands,
+        max_operands: def.max_operands,
+        reserved: 0,
+        traits: def.all_traits().0,
+        state: Bound { part: def, tables }.leak(),
+        infer: def.infer.map(|_| infer as abi::InferOp),
+        evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+    });
+    Box::leak(entries.collect())
+}
+
+/// The attributes of an operator; not null, also if it has none.
+fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
+    let entries: Box<[abi::AttrEntry]> = attrs.iter().map(AttrDef::entry).collect();
+    Box::leak(entries).as_ptr()
+}
