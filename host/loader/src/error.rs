@@ -145,6 +145,11 @@ pub enum PluginErrorKind {
     )]
     AbiMajor { got: Ver, supported: u32 },
     #[error(
+        "it was built for plugin ABI {got}, which {}.{oldest} broke; build it against the \
+         passdock-plugin-api of ABI {host}, or use a passdock of ABI {got}", host.major
+    )]
+    Broken { got: Ver, host: Ver, oldest: u32 },
+    #[error(
         "it needs plugin ABI {needed}, this host has {host}; update passdock, or build the plugin \
          without the newer features"
     )]

@@ -241,7 +241,7 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
         + "[[pass]]\nname = \"c.transform.Two\"\nkind = \"function\"\n";
     parts.manifest = parts
         .manifest
-        .replace("abi = \"0.9\"", "abi = \"0.9\"\nmin_host = \"0.1\"");
+        .replace("abi = \"0.9\"", "abi = \"0.9\"\nmin_host = \"0.4\"");
     parts.more += "typedef struct { Pass known; uint64_t newer[5]; } Longer;\n\
         static const Longer longer[] = {\n\
         { { NAME(\"c.transform.One\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } },\n\

@@ -42,7 +42,8 @@
  *             null function isn't there. Records may be larger than here: step by `stride`.
  *             Fields called `reserved` are 0.
  *  Versions   Two sides of one major version understand each other; both use the smaller minor.
- *             Major 0 isn't frozen: a break is said in the changelog.
+ *             Major 0 isn't frozen: a side refuses another one that is older than the last break
+ *             (PASSDOCK_ABI_OLDEST_MINOR), and the changelog says what broke.
  */
 #ifndef PASSDOCK_H
 #define PASSDOCK_H

@@ -58,7 +58,7 @@ pub use record::{
     Range, Region, Storage, Type, TypeKind, Use, Value,
 };
 pub use status::Status;
-pub use version::{Version, ABI, IR};
+pub use version::{Version, ABI, IR, OLDEST_MINOR};
 pub use view::{
     Bytes, Column, Function, FunctionEntry, FunctionKind, FunctionRef, FunctionView, Module,
     ModuleRef, ModuleView, Str, Symbols,

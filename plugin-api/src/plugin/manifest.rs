@@ -193,7 +193,8 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     raw!("\"\nmin_host = \"");
     int!(passdock_abi::ABI.major as i128);
     byte!(b'.');
-    int!(min_host_minor(plugin) as i128);
+    // What a host of this minor lacks, calls answer with UNSUPPORTED.
+    int!(passdock_abi::OLDEST_MINOR as i128);
     raw!("\"\nir = \"");
     int!(passdock_abi::IR.major as i128);
     byte!(b'.');
@@ -399,59 +400,6 @@ const fn last_dot_of_words(name: &str) -> Option<usize> {
     } else {
         Some(last_dot)
     }
-}
-
-/// The minor of the ABI that the plugin uses of the host. An older host ignores instruments, so a
-/// plugin that has passes or ops, too, is of use there.
-const fn min_host_minor(plugin: &PluginSpec) -> u32 {
-    if has_tables(plugin) {
-        return 3;
-    }
-    let only_instruments = plugin.passes.is_empty() && plugin.ops.is_empty();
-    if only_instruments && !plugin.instruments.is_empty() {
-        2
-    } else {
-        1
-    }
-}
-
-/// Whether any option is a table: the manifest of one says what older hosts can't read.
-const fn has_tables(plugin: &PluginSpec) -> bool {
-    const fn among(fields: &[OptionSpec]) -> bool {
-        let mut f = 0;
-        while f < fields.len() {
-            if matches!(
-                fields[f].default,
-                OptionDefault::Ints | OptionDefault::Values
-            ) {
-                return true;
-            }
-            f += 1;
-        }
-        false
-    }
-    let mut p = 0;
-    while p < plugin.passes.len() {
-        if among(plugin.passes[p].options) {
-            return true;
-        }
-        p += 1;
-    }
-    let mut c = 0;
-    while c < plugin.configs.len() {
-        if among(plugin.configs[c].fields) {
-            return true;
-        }
-        c += 1;
-    }
-    let mut i = 0;
-    while i < plugin.instruments.len() {
-        if among(plugin.instruments[i].options) {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }
 
 /// A copy, for the exported symbol.

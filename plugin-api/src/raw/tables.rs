@@ -18,7 +18,7 @@ pub struct Tables {
 
 impl Tables {
     /// Reads the part of the host's tables that both sides know; `None` if the host speaks another
-    /// major version.
+    /// major version, or is older than the last break.
     ///
     /// # Safety
     /// `host` and the tables it points to are as the contract says and live for ever.
@@ -29,7 +29,10 @@ impl Tables {
         // SAFETY: the caller's promise; `prefix` reads no further than both sides know.
         unsafe {
             let host = prefix(host);
-            if host.abi.major != abi::ABI.major || host.ir.major != abi::IR.major {
+            if host.abi.major != abi::ABI.major
+                || host.abi.minor < abi::OLDEST_MINOR
+                || host.ir.major != abi::IR.major
+            {
                 return None;
             }
             Some(Tables {

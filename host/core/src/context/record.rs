@@ -272,7 +272,7 @@ mod tests {
     fn the_time_of_a_pass_is_its_own() {
         let registry = Registry::new();
         let manifest = b"[plugin]\n\
-            name = 'slow'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\n\
+            name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\
             panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
         let entry = load;
         registry

@@ -152,7 +152,7 @@ mod tests {
     /// A plugin that gives one pass.
     fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
         let manifest = format!(
-            "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\n\
+            "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\n\
              ir = '0.1'\npanic = 'unwind'\n\
              [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
              [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"

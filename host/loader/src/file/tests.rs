@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::check;
 
 const MANIFEST: &str =
-    r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"0.1\"\nir = \"0.1\"\npanic = \"none\"\n"#;
+    r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n"#;
 
 /// A directory with a library in it; `None`, said aloud, where there is no C compiler.
 struct Built {

@@ -7,7 +7,7 @@ use super::*;
 const PLUGIN: &str = "[plugin]
 name = \"acme\"
 version = \"1.2.0\"
-abi = \"0.1\"
+abi = \"0.4\"
 ir = \"0.1\"
 panic = \"unwind\"
 ";
@@ -59,7 +59,7 @@ default = 3
 "
     );
     // Of another minor, the fingerprint may be another.
-    let text = text.replace("abi = \"0.1\"", "abi = \"0.9\"");
+    let text = text.replace("abi = \"0.4\"", "abi = \"0.9\"");
     let manifest = Manifest::parse(&text).expect("a good manifest");
     expect![[r#"
         {
@@ -310,14 +310,15 @@ fn versions_are_negotiated() {
             Err(error) => error.to_string(),
         }
     };
-    expect!["abi 0.1, ir 0.1"].assert_eq(&with("0.1", "0.1", "0.1"));
-    expect!["abi 0.3, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
-    expect!["abi 0.0, ir 0.0"].assert_eq(&with("0.0", "0.0", "0.0"));
-    expect!["it needs plugin ABI 0.4, this host has 0.3; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.4", "0.1"));
+    expect!["abi 0.4, ir 0.1"].assert_eq(&with("0.4", "0.4", "0.1"));
+    expect!["abi 0.4, ir 0.1"].assert_eq(&with("0.7", "0.4", "0.3"));
+    expect!["abi 0.4, ir 0.0"].assert_eq(&with("0.4", "0.0", "0.0"));
+    expect![""].assert_eq(&with("0.3", "0.1", "0.1"));
+    expect![""].assert_eq(&with("0.7", "0.5", "0.1"));
     expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
-    expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.2", "0.3", "0.1"));
+    expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.4", "0.5", "0.1"));
     expect!["it was built for IR 1.0, this host supports 0.x; build it against a passdock-plugin-api of IR 0"]
-        .assert_eq(&with("0.1", "0.1", "1.0"));
+        .assert_eq(&with("0.4", "0.4", "1.0"));
     expect!["in its manifest `abi` is `0.1.2`; a version is written `major.minor`"]
         .assert_eq(&with("0.1.2", "0.1", "0.1"));
     expect!["in its manifest `abi` is `99999999999.0`; a version is written `major.minor`"]
@@ -326,12 +327,11 @@ fn versions_are_negotiated() {
 
 #[test]
 fn records_of_another_draft_are_refused() {
-    let plugin = PLUGIN.replace("abi = \"0.1\"", "abi = \"0.3\"");
-    let error = Manifest::parse(&format!("{plugin}layout = \"00000000\"\n"));
+    let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
     expect!["its records have another layout (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
-    let same = format!("{plugin}layout = \"{host}\"\n");
+    let same = format!("{PLUGIN}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
 }
 

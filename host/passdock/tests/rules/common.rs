@@ -48,7 +48,7 @@ pub(crate) const GONE: sdk::StaticPlugin = {
     sdk::StaticPlugin {
         entry: refuse,
         manifest: b"[plugin]\n\
-            name = 'gone'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\npanic = 'unwind'\n\
+            name = 'gone'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\npanic = 'unwind'\n\
             [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
             [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0",
     }

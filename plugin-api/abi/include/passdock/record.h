@@ -10,14 +10,16 @@ extern "C" {
 #endif
 
 #define PASSDOCK_ABI_MAJOR 0
-#define PASSDOCK_ABI_MINOR 3
+#define PASSDOCK_ABI_MINOR 4
+/* The oldest minor of this major that a side with this header understands. */
+#define PASSDOCK_ABI_OLDEST_MINOR 4
 #define PASSDOCK_IR_MAJOR 0
 #define PASSDOCK_IR_MINOR 1
 
-/* The smallest host that a plugin works with. Define it before including this header, if the plugin
- * looks before it uses what is newer. */
+/* The oldest host that a plugin works with: the one that has all of this header. A plugin that asks
+ * PASSDOCK_HAS before it uses what is newer defines an older one before it includes this header. */
 #ifndef PASSDOCK_TARGET_MINOR
-#define PASSDOCK_TARGET_MINOR 1
+#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR
 #endif
 
 typedef struct passdock_version {

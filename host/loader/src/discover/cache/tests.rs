@@ -12,7 +12,7 @@ const MANIFEST: &str = r#"
 [plugin]
 name = "acme"
 version = "1.2.0"
-abi = "0.1"
+abi = "0.4"
 ir = "0.1"
 panic = "unwind"
 compiler = "rustc"
