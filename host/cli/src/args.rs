@@ -3,9 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::builder::{
-    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
-};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
@@ -163,8 +161,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timing: bool,
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
-    #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) trace: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows them and their options.
@@ -187,8 +185,8 @@ pub(crate) struct RunArgs {
     ]))]
     pub(crate) verify: Verify,
     /// Write the module to DIR after each pass.
-    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) dump_dir: Option<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dump_dir: Option<PathBuf>,
     /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
     /// beside OUT.
     #[arg(long, value_name = "DIR")]

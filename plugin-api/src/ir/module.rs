@@ -62,7 +62,8 @@ impl<'h> Module<'h> {
         self.raw.version()
     }
 
-    /// The functions, in order. A snapshot: functions may be added and removed meanwhile.
+    /// The functions, in order: of each its symbol (whose text is [`Module::text`]), kind and size. A
+    /// snapshot: functions may be added and removed meanwhile.
     pub fn functions(&self) -> std::vec::IntoIter<FunctionEntry> {
         self.raw.functions().collect::<Vec<_>>().into_iter()
     }

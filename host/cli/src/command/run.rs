@@ -1,5 +1,7 @@
 //! `passdock run`: a pipeline over a model, and the report of it.
 
+use std::path::Path;
+
 use passdock::model_file::is_standard;
 use passdock::pipeline::{self, AskedInstrument, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
@@ -99,17 +101,25 @@ fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
         asked.push(flag("--print-changed", "print-changed"));
     }
     if let Some(dir) = &args.dump_dir {
-        asked.push(flag("--dump-dir", "dump").option("dir", dir.as_str()));
+        asked.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
     }
     match &args.trace {
         Some(file) => {
-            let timing = flag("--trace", "timing").option("trace", file.as_str());
+            let timing = flag("--trace", "timing").option("trace", text_of("--trace", file)?);
             asked.push(timing.option("quiet", !args.timing));
         }
         None if args.timing => asked.push(flag("--timing", "timing")),
         None => {}
     }
     Ok(asked)
+}
+
+/// A path as an option of an instrument, which is text.
+fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());
+        PassError::new(ErrorKind::Usage, message).help("Instruments take their options as text.")
+    })
 }
 
 /// The report as people read it.

@@ -278,6 +278,26 @@ mod unix {
     }
 
     #[test]
+    fn paths_that_are_options_are_utf_8() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let bench = bench();
+        let ran = Command::new(passdock())
+            .args(["run", "m.onnx", "--passes=DeadCodeElimination", "--trace"])
+            .arg(OsStr::from_bytes(b"t\xff.json"))
+            .current_dir(bench.path(""))
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(2));
+        expect![[r#"
+            error[usage]: The path of `--trace` isn't UTF-8: `t�.json`.
+             |
+             = help: Instruments take their options as text.
+        "#]]
+        .assert_eq(&String::from_utf8(ran.stderr).unwrap());
+    }
+
+    #[test]
     fn names_need_not_be_utf_8() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;

@@ -271,7 +271,7 @@ fn speak(
         let _entered = context.enter(ptr::null(), module);
         call(context.handle())
     };
-    let missing = frame.missing_definition();
+    let missing = context.missing_definition();
     if status == Status::OK && missing.is_none() && context.is_silent() {
         return Ok(());
     }

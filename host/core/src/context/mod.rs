@@ -322,7 +322,7 @@ impl PassContext {
         let frame = ContextFrame::watching(self);
         let list = self.instrument_list();
         list.iter()
-            .try_for_each(|instrument| instrument.prepare(&frame))
+            .try_for_each(|instrument| calls::prepare(&**instrument, &frame))
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {

@@ -103,6 +103,16 @@ fn sentence(
     format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
 }
 
+/// Prepares an instrument. Its error is the answer as it is; only a panic is made one.
+pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
+    let _inside = Inside::enter();
+    catch_unwind(AssertUnwindSafe(|| i.prepare(frame))).unwrap_or_else(|payload| {
+        let why = util::panic_text(&*payload);
+        let message = sentence(i, ("panicked", None), "prepare", &why);
+        Err(PassError::new(ErrorKind::Instrument, message))
+    })
+}
+
 /// Enters all instruments, which were entered `before` times already. If one fails, those before it
 /// are exited again in reverse order, and then all as often as they were entered before.
 pub(crate) fn enter(
@@ -111,8 +121,7 @@ pub(crate) fn enter(
     frame: &dyn Frame,
 ) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
-        let entered = i
-            .prepare(frame)
+        let entered = prepare(&**i, frame)
             .and_then(|()| call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame)));
         let Err(mut error) = entered else {
             continue;

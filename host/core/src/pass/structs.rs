@@ -52,7 +52,9 @@ pub trait FunctionPass: Send + Sync {
     /// Runs the pass on a function; on several at once, unless it declares that it can't.
     ///
     /// # Errors
-    /// What keeps the pass from doing its work. The function stays as it was then.
+    /// What keeps the pass from doing its work. The function stays as it was then. Of an error of
+    /// another type only the sentence is kept; a code and advice are a diagnostic's, which `cx.emit`
+    /// takes.
     fn run(&self, function: &mut sdk::Function, cx: &sdk::PassContext) -> sdk::PassResult;
 
     /// The pass, to register it, to put it in a [`Sequential`](super::Sequential), or to call it.
@@ -77,7 +79,9 @@ pub trait ModulePass: Send + Sync {
     /// Runs the pass on the module.
     ///
     /// # Errors
-    /// What keeps the pass from doing its work. The module stays as it was then.
+    /// What keeps the pass from doing its work. The module stays as it was then. Of an error of
+    /// another type only the sentence is kept; a code and advice are a diagnostic's, which `cx.emit`
+    /// takes.
     fn run(&self, module: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult;
 
     /// The pass, to register it, to put it in a [`Sequential`](super::Sequential), or to call it.

@@ -191,8 +191,9 @@ impl Registry {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
-    /// Registers the plugins of a directory, which must exist. A file that can't be used is kept as
-    /// a warning.
+    /// Registers the plugins of a directory, which must exist and may be empty. The error of a file
+    /// that can't be used is kept: [`Registry::unreadable`] lists them, and a pass that isn't found
+    /// names them.
     ///
     /// # Errors
     /// If the directory can't be read, or plugins contradict each other or what is registered.

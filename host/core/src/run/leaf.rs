@@ -42,6 +42,7 @@ pub(super) fn call(
     watched: bool,
 ) -> Result<Module, PassError> {
     let work = pass.work()?;
+    let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
     check_depth(name, cx)?;
     let cx = cx.for_pass(name);
@@ -56,7 +57,12 @@ pub(super) fn call(
     };
     let after = call.show(result).map_err(|error| error.run_by(name))?;
     // Without the definition the result may not be what the user asked for.
-    match call.frame.missing_definition() {
+    let missing = match is_host {
+        // It may have asked its own context, past the frame.
+        true => cx.registry().op_defs().failures().into_iter().next(),
+        false => call.frame.missing_definition(),
+    };
+    match missing {
         None => Ok(after),
         Some(error) => Err(error.into()),
     }

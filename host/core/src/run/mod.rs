@@ -13,6 +13,7 @@ mod record;
 pub mod site;
 mod solo;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -78,6 +79,7 @@ impl Sequential {
         module: Module,
         cx: &PassContext,
     ) -> Result<Module, PassError> {
+        cx.meet(&self.info().name);
         call_planned(self, Some(plan), &module, cx, !calls::in_callback())
     }
 }
@@ -94,6 +96,7 @@ pub fn call(
     watched: bool,
 ) -> Result<Module, PassError> {
     check_info(pass.info())?;
+    cx.meet(&pass.info().name);
     let sequential = pass.as_sequential();
     let plan = sequential.map(|s| plan::resolve(s, cx)).transpose()?;
     if let Some(plan) = &plan {
@@ -110,8 +113,6 @@ fn call_planned(
     cx: &PassContext,
     watched: bool,
 ) -> Result<Module, PassError> {
-    cx.meet(&pass.info().name);
-    let options = pass.options(cx.config_given())?;
     if let Some(plan) = plan {
         plan::of_model(&plan.of_model, module, cx.registry())?;
     }
@@ -124,7 +125,7 @@ fn call_planned(
     }
     let job = Job {
         pass,
-        options: &options,
+        options: None,
         plan,
         forced: cx.is_forced(&pass.info().name),
     };
@@ -170,7 +171,8 @@ fn run_registered(
 #[derive(Clone, Copy)]
 struct Job<'a> {
     pass: &'a dyn Pass,
-    options: &'a ConfigValue,
+    /// The values of its options, if a plan has worked them out.
+    options: Option<&'a ConfigValue>,
     /// The plan of the pass, if it is a Sequential.
     plan: Option<&'a Plan>,
     /// Whether instruments can't veto the pass.
@@ -260,7 +262,7 @@ impl<'c> Run<'c> {
         let record = self.record_start(step, module);
         let job = Job {
             pass: &*step.pass,
-            options: &step.options,
+            options: Some(&step.options),
             plan: step.plan.as_ref(),
             forced: step.forced,
         };
@@ -334,11 +336,15 @@ impl<'c> Run<'c> {
     /// Runs a pass that isn't a Sequential, and verifies its result.
     fn leaf(&mut self, job: Job<'_>, module: &Module) -> Result<Module, PassError> {
         let Job { pass, options, .. } = job;
+        let options = match options {
+            Some(options) => Cow::Borrowed(options),
+            None => Cow::Owned(pass.options(self.cx.config_given())?),
+        };
         let mut after = {
             let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
             let _alone = is_alone.then(solo::enter);
             let input = PrintedInput::new(module, self.cx.watches_input());
-            let after = leaf::call(pass, options, module, self.cx, self.watched)?;
+            let after = leaf::call(pass, &options, module, self.cx, self.watched)?;
             input.check(module, &pass.info().name)?;
             after
         };

@@ -10,7 +10,9 @@ use passdock::{
     ContextBuilder, InstrumentResult, Module, PassContext, PassDeclaration, PassError, PassInfo,
     PassInstrument, PassRef, Registry, create_host_pass,
 };
+use passdock_abi as abi;
 use passdock_ir::text;
+use passdock_plugin_api as sdk;
 
 /// Two graph functions and a prim function.
 pub(crate) const TEXT: &str = r#"module {
@@ -37,6 +39,20 @@ pub(crate) fn module() -> Module {
 pub(crate) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
+
+/// A plugin with a pass and an op definition that refuses every host.
+pub(crate) const GONE: sdk::StaticPlugin = {
+    unsafe extern "C" fn refuse(_: *const abi::Host) -> *const abi::Plugin {
+        std::ptr::null()
+    }
+    sdk::StaticPlugin {
+        entry: refuse,
+        manifest: b"[plugin]\n\
+            name = 'gone'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\npanic = 'unwind'\n\
+            [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
+            [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0",
+    }
+};
 
 /// What happened, in order.
 #[derive(Clone, Default)]
@@ -76,6 +92,7 @@ impl Log {
             name: name.to_owned(),
             log: self.clone(),
             fails: None,
+            vetoes: false,
         }
     }
 }
@@ -94,12 +111,19 @@ pub(crate) struct Tap {
     name: String,
     log: Log,
     fails: Option<&'static str>,
+    vetoes: bool,
 }
 
 impl Tap {
     /// Fails in a callback.
     pub(crate) fn fails(mut self, callback: &'static str) -> Tap {
         self.fails = Some(callback);
+        self
+    }
+
+    /// Vetoes each pass.
+    pub(crate) fn vetoes(mut self) -> Tap {
+        self.vetoes = true;
         self
     }
 
@@ -129,7 +153,7 @@ impl PassInstrument for Tap {
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         let PassCall { info, .. } = *call;
         self.event("should_run", &info.name)?;
-        Ok(true)
+        Ok(!self.vetoes)
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {

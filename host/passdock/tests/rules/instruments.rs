@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use passdock::instruments::{PrintChanged, Sink};
-use passdock::{ErrorKind, PassContext, PassError, Sequential, filter};
+use passdock::{ErrorKind, InstrumentSetup, PassContext, PassError, Registry, Sequential, filter};
 use passdock_abi::FunctionKind;
 
-use crate::common::{Log, error, info, module};
+use crate::common::{GONE, Log, error, info, module};
 
 #[test]
 fn a_panicking_instrument_is_a_failing_one() {
@@ -24,6 +24,88 @@ fn a_panicking_instrument_is_a_failing_one() {
     let cx = PassContext::builder().instrument(Panics).build().unwrap();
     expect!["Error in pass p: The instrument `panics` panicked in should_run: ouch."]
         .assert_eq(&error(cx.scope(|_| log.pass(info("p")).call(module()))));
+}
+
+#[test]
+fn a_panic_while_it_prepares_is_an_error() {
+    struct Panics;
+    impl passdock::PassInstrument for Panics {
+        fn name(&self) -> &str {
+            "panics"
+        }
+        fn prepare(&self, _: &dyn passdock::Frame) -> Result<(), PassError> {
+            std::panic::resume_unwind(Box::new("ouch"))
+        }
+    }
+    let cx = PassContext::builder().instrument(Panics).build().unwrap();
+    expect!["The instrument `panics` panicked in prepare: ouch."].assert_eq(&error(
+        cx.scope(|_| Log::new().pass(info("p")).call(module())),
+    ));
+}
+
+/// A plugin with an instrument that asks for a definition, and one that doesn't.
+mod watching {
+    use passdock_plugin_api::{
+        Instrument, Module, PassContext, PassError, PassInfo, PassResult, plugin,
+    };
+
+    struct Asks;
+
+    impl Instrument for Asks {
+        fn new(_: &PassContext) -> Result<Self, PassError> {
+            Ok(Asks)
+        }
+
+        fn run_before_pass(&mut self, m: &Module, _: &PassInfo, _: &PassContext) -> PassResult {
+            let f = m.snapshot("main")?;
+            for op in f.iter() {
+                f.traits(op);
+            }
+            Ok(())
+        }
+    }
+
+    struct Quiet;
+
+    impl Instrument for Quiet {
+        fn new(_: &PassContext) -> Result<Self, PassError> {
+            Ok(Quiet)
+        }
+    }
+
+    plugin! {
+        name: "watching",
+        instruments: [
+            /// Asks what ops mean.
+            "watching.asks" => Asks,
+            /// Asks nothing.
+            "watching.quiet" => Quiet,
+        ],
+    }
+}
+
+/// One that asked for no definition isn't blamed for what another one asked for.
+#[test]
+fn each_plugins_instrument_answers_for_what_it_asked() {
+    let registry = Registry::new();
+    registry.load_static(GONE).unwrap();
+    registry.load_static(watching::PLUGIN).unwrap();
+    let setup = InstrumentSetup::new(&registry);
+    let named = |name| {
+        registry
+            .get_instrument(name, &Default::default(), &setup)
+            .unwrap()
+    };
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .shared_instrument(named("watching.quiet"))
+        .shared_instrument(named("watching.asks"));
+    let cx = cx.build().unwrap();
+    let failed = cx.scope(|_| Log::new().pass(info("p")).call(module()));
+    let failed = failed.unwrap_err();
+    expect![[r#"
+        Error in pass p: The instrument `watching.asks` of plugin `watching` (built in) failed in run_before_pass: plugin `gone` (built in) can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.3, IR 0.1), or serves only another host in this process.
+        []"#]].assert_eq(&format!("{failed}\n{:?}", failed.notes));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Passes of a plugin, here one that is linked in: it goes the same way as a loaded one.
 
 use expect_test::expect;
-use passdock::{PassContext, Registry, Sequential};
+use passdock::analyses::Effects;
+use passdock::{PassContext, Registry, Sequential, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
 
-use crate::common::{Log, error, module};
+use crate::common::{GONE, Log, error, info, module};
 
 options! {
     /// What `Say` says.
@@ -17,9 +18,21 @@ options! {
     }
 }
 
+options! {
+    /// What `Mill` grinds.
+    pub struct Mill {
+        /// What.
+        grain: String,
+    }
+}
+
 fn say(_: &mut Module, cx: &Cx) -> PassResult {
     let say: Say = cx.options()?;
     cx.emit(&Diagnostic::note(format!("{} x {}", say.times, say.text)));
+    Ok(())
+}
+
+fn mill(_: &mut Module, _: &Cx) -> PassResult {
     Ok(())
 }
 
@@ -82,6 +95,8 @@ plugin! {
         function "acme.transform.Widens" => widens,
         /// Runs other passes.
         module "acme.transform.RunsOthers" => runs_others,
+        /// Has an option without a default.
+        module "acme.transform.Mill" => mill { options: Mill },
         /// Requires one.
         module "acme.transform.Requires" => say { opt_level: 1, required: ["acme.transform.Say"] },
     ],
@@ -214,4 +229,54 @@ fn a_plugin_runs_other_passes() {
         1 x hello
         Some(PassKind(3)), Some(PassKind(1)), None
         3 Some(3)"#]]);
+}
+
+/// Its result may not be what was asked for: that the host's own pass asks past its frame changes
+/// nothing.
+#[test]
+fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
+    let registry = Registry::new();
+    registry.load_static(GONE).unwrap();
+    let pass = create_host_pass(info("asks"), |module, cx| {
+        for function in module.functions() {
+            cx.analysis::<Effects>(function);
+        }
+        Ok(module.clone())
+    });
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    let error = error(pass.call_in(module(), &cx));
+    assert!(
+        error.contains("Plugin `gone` (built in) can't be used"),
+        "{error}"
+    );
+}
+
+/// An option that is missing is an error of the pass that has it, with those that ran it; of a pass
+/// that doesn't run it is none.
+#[test]
+fn a_missing_option_names_its_pass_its_plugin_and_who_ran_it() {
+    let registry = registry();
+    let mill = registry.get_pass("acme.transform.Mill").unwrap();
+    let outer = {
+        let mill = mill.clone();
+        create_host_pass(info("outer"), move |module, cx| {
+            mill.call_in(module.clone(), cx)
+        })
+    };
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    let failed = outer.call_in(module(), &cx).unwrap_err();
+    expect!["Error in pass acme.transform.Mill of plugin `acme` (built in), run by outer: The pass `acme.transform.Mill` needs its option `grain`, which has no default. Give it where the pipeline lists the pass: `options = { grain = … }`."].assert_eq(&failed.to_string());
+    assert_eq!(failed.pass.as_deref(), Some("acme.transform.Mill"));
+    assert_eq!(failed.run_by, ["outer"]);
+
+    let log = Log::new();
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .instrument(log.tap("tap").vetoes());
+    let cx = cx.build().unwrap();
+    cx.scope(|cx| mill.call_in(module(), cx)).unwrap();
+    log.check(expect![[r#"
+        tap enter
+        tap should_run acme.transform.Mill
+        tap exit"#]]);
 }

@@ -2,10 +2,8 @@
 
 use expect_test::expect;
 use passdock::{PassRef, Sequential};
-use passdock_abi as abi;
-use passdock_plugin_api as sdk;
 
-use crate::common::{Log, error, info, module, registered, sets_metadata};
+use crate::common::{GONE, Log, error, info, module, registered, sets_metadata};
 
 /// Runs `entries` where `known` are registered, and answers what happened.
 fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), passdock::PassError> {
@@ -38,21 +36,9 @@ fn metadata_is_a_part_of_what_changes() {
 
 #[test]
 fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
-    /// Refuses every host.
-    unsafe extern "C" fn refuse(_: *const abi::Host) -> *const abi::Plugin {
-        std::ptr::null()
-    }
-    let manifest = b"[plugin]\n\
-        name = 'gone'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\npanic = 'unwind'\n\
-        [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\0";
     let log = Log::new();
     let (registry, context) = registered([]);
-    registry
-        .load_static(sdk::StaticPlugin {
-            entry: refuse,
-            manifest,
-        })
-        .unwrap();
+    registry.load_static(GONE).unwrap();
     let gone = registry.get_pass("gone.transform.Gone").unwrap();
     let entries = [log.pass(info("first")), gone];
     let cx = context.build().unwrap();
@@ -60,4 +46,18 @@ fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
         cx.scope(|_| Sequential::new(entries).call(module())),
     ));
     log.check(expect![""]);
+}
+
+/// A name that a context disables is met as soon as its pass is called, whatever comes of the call.
+#[test]
+fn a_sequential_that_cant_be_resolved_is_met_all_the_same() {
+    let (_, context) = registered([]);
+    let cx = context.disabled_pass(["mine"]).build().unwrap();
+    let broken = Log::new().pass(info("needs").required(["nobody.has"]));
+    let mine = Sequential::new([broken]).name("mine");
+    cx.scope(|_| {
+        assert!(mine.call(module()).is_err());
+        Ok::<(), passdock::PassError>(())
+    })
+    .unwrap();
 }

@@ -23,7 +23,7 @@ pub(in crate::boundary) fn find(
     session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
-    let defs = context.frame().op_defs();
+    let defs = context.op_defs();
     let found = session.with(|state| Ok(definition(defs, state.function(), name)));
     found.ok().flatten()
 }
@@ -51,7 +51,7 @@ pub(in crate::boundary) fn describe(
         let domain = domain.and_then(|domain| function.symbols().find(&domain));
         let version = function.opset(domain.unwrap_or(SymbolId::NONE));
         let shown = function.describe_op(op);
-        Ok(match context.frame().op_defs().provider(text, version) {
+        Ok(match context.op_defs().provider(text, version) {
             Some(origin) => format!("The definition of {shown}, of plugin {origin},"),
             None => format!("The definition of {shown}"),
         })

@@ -9,7 +9,7 @@ use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, 
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_ir::{Edit, EditError, Function};
-use passdock_loader::OpDefs;
+use passdock_loader::{OpDefs, PluginError};
 
 use super::frame::Frame;
 use super::function::FunctionSession;
@@ -69,6 +69,8 @@ pub(in crate::boundary) struct ContextSession<'a> {
     function: Cell<*const FunctionSession>,
     /// The module of the pass.
     module: Cell<*const ModuleSession<'static>>,
+    /// Whether anything was asked about op definitions.
+    asked_ops: Cell<bool>,
     /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
 }
@@ -96,6 +98,7 @@ impl<'a> ContextSession<'a> {
             options,
             function: Cell::new(ptr::null()),
             module: Cell::new(ptr::null()),
+            asked_ops: Cell::new(false),
             extras: OnceCell::new(),
         }
     }
@@ -126,6 +129,19 @@ impl<'a> ContextSession<'a> {
 
     pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
         self.frame
+    }
+
+    /// The op definitions of the run.
+    pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
+        self.asked_ops.set(true);
+        self.frame.op_defs()
+    }
+
+    /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
+    /// though others of its frame may have.
+    pub(in crate::boundary) fn missing_definition(&self) -> Option<PluginError> {
+        let asked = self.asked_ops.get().then_some(self.frame);
+        asked?.missing_definition()
     }
 
     /// Makes this the context of the thread, and `function` in `module` the ones that its messages
@@ -313,7 +329,7 @@ thread_local! {
 pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
-    Some(then(session.frame.op_defs()))
+    Some(then(session.op_defs()))
 }
 
 /// A guard for a pass that runs on this thread, until it is dropped.
