@@ -151,7 +151,7 @@ impl Model {
         let text = (shape.text)(size);
         let module = text::parse(&text);
         let module = module.unwrap_or_else(|error| panic!("{}: {error}", shape.name));
-        let onnx = passdock_onnx::write(&module, passdock_onnx::WriteOptions::default());
+        let onnx = passdock_onnx::write(&module, passdock_onnx::EncodeOptions::default());
         let onnx = onnx.ok().map(|output| {
             let mut bytes = Vec::new();
             output.write_to(&mut bytes).expect("a vector takes all");
@@ -169,7 +169,7 @@ impl Model {
             Step::Verify => Box::new(verify::verify_module(&module)),
             Step::Print => Box::new(text::print(&module)),
             Step::Write => {
-                let output = passdock_onnx::write(&module, passdock_onnx::WriteOptions::default());
+                let output = passdock_onnx::write(&module, passdock_onnx::EncodeOptions::default());
                 output.ok()?.write_to(&mut std::io::sink()).ok()?;
                 Box::new(())
             }

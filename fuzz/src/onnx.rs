@@ -8,7 +8,7 @@ use passdock_ir::text::{self, Constants, PrintOptions};
 use passdock_ir::{
     AttrValue, ConstantData, Function, Module, NewAttr, NewOp, Position, TypeSpec, verify,
 };
-use passdock_onnx::{OnnxError, WriteOptions, read_bytes, write};
+use passdock_onnx::{EncodeOptions, OnnxError, read_bytes, write};
 
 use super::memory::bounded;
 use super::wire;
@@ -83,9 +83,9 @@ fn load(bytes: &[u8]) -> Result<Module, OnnxError> {
 fn written(module: &Module, drop_spans: bool) -> Result<Vec<u8>, String> {
     let output = write(
         module,
-        WriteOptions {
+        EncodeOptions {
             drop_spans,
-            ..WriteOptions::default()
+            ..EncodeOptions::default()
         },
     )
     .map_err(|error| error.to_string())?;

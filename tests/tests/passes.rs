@@ -26,7 +26,7 @@ fn run(registry: &Registry, model: &std::path::Path, order: &[&str], jobs: usize
             .unwrap_or_else(|error| panic!("{} after {order:?}: {error}", model.display()));
     }
     let mut bytes = Vec::new();
-    let options = passdock_onnx::WriteOptions::default();
+    let options = passdock_onnx::EncodeOptions::default();
     let encoded = passdock_onnx::write(&module, options).expect("a model again");
     encoded.write_to(&mut bytes).expect("bytes in memory");
     bytes

@@ -14,7 +14,6 @@ pub(crate) fn layers(project: &Project, names: &[&str]) -> Result<()> {
         print(structure);
     }
     if names.is_empty() {
-        print_names_across_host(&chosen);
         print_totals(&chosen);
     }
     Ok(())
@@ -186,33 +185,6 @@ fn print_file_circles(structure: &Structure) {
             );
             println!("      {}", closed(&files.shortest(&circle)));
         }
-    }
-}
-
-/// Names that several crates of the host give to their own types.
-fn print_names_across_host(crates: &[Structure]) {
-    let mut places: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
-    for structure in crates
-        .iter()
-        .filter(|structure| structure.directory.starts_with("host/"))
-    {
-        for (name, defined) in &structure.seen_types {
-            if let Some(place) = defined.first() {
-                places
-                    .entry(name)
-                    .or_default()
-                    .insert(&structure.name, place);
-            }
-        }
-    }
-    places.retain(|_, crates| crates.len() > 1);
-    println!(
-        "\nnames of types in several crates of the host: {}",
-        places.len()
-    );
-    for (name, crates) in places {
-        let places: Vec<&str> = crates.into_values().collect();
-        println!("  {name}: {}", places.join(", "));
     }
 }
 

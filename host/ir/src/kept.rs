@@ -51,7 +51,7 @@ impl<'k> KeptKey<'k> {
 /// The values kept beside a function, each with the version it is for: a tree that only grows while
 /// it is shared. The hash of a key leads to its entry.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptValues {
     root: Link,
     pub(crate) len: AtomicUsize,
 }
@@ -100,7 +100,7 @@ impl Path {
     }
 }
 
-impl Kept {
+impl KeptValues {
     /// The value kept under a key for a version.
     #[inline]
     pub(crate) fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
@@ -194,15 +194,15 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptValues {
     fn drop(&mut self) {
         self.take().for_each(drop);
     }
 }
 
-impl Clone for Kept {
-    fn clone(&self) -> Kept {
-        let copy = Kept::default();
+impl Clone for KeptValues {
+    fn clone(&self) -> KeptValues {
+        let copy = KeptValues::default();
         for entry in self.entries() {
             copy.add(entry.key.clone(), entry.version, entry.value.clone());
         }

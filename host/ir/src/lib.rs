@@ -34,5 +34,5 @@ pub use function::walk::Walk;
 pub use kept::{KeptKey, KeptValue};
 pub use module::Module;
 pub use name::OpName;
-pub use origin::{Entity, Extras, Origin, Origins};
+pub use origin::{Entity, Extras, Origins, SourceSpan};
 pub use symbols::Symbols;

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 /// A span of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct SourceSpan {
     /// The offset of the first byte.
     pub start: u64,
     /// The low 32 bits of the number of bytes; 16 more are in `high`, so that a span takes two
@@ -25,9 +25,9 @@ pub struct Origin {
     source: u16,
 }
 
-impl Origin {
+impl SourceSpan {
     /// The origin of entities that weren't imported.
-    pub const NONE: Origin = Origin {
+    pub const NONE: SourceSpan = SourceSpan {
         start: 0,
         low: 0,
         high: 0,
@@ -35,15 +35,15 @@ impl Origin {
     };
 
     /// A span of the first source; none if it is longer than 2^48 bytes.
-    pub fn new(start: u64, len: u64) -> Origin {
+    pub fn new(start: u64, len: u64) -> SourceSpan {
         match u16::try_from(len >> 32) {
-            Ok(high) => Origin {
+            Ok(high) => SourceSpan {
                 start,
                 low: len as u32,
                 high,
                 source: 0,
             },
-            Err(_) => Origin::NONE,
+            Err(_) => SourceSpan::NONE,
         }
     }
 
@@ -52,7 +52,7 @@ impl Origin {
         u64::from(self.high) << 32 | u64::from(self.low)
     }
 
-    /// Whether there are no bytes; also of [`Origin::NONE`].
+    /// Whether there are no bytes; also of [`SourceSpan::NONE`].
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -101,32 +101,32 @@ impl Extras {
 /// The origins and extras of one function's entities.
 #[derive(Clone, Default, Debug)]
 pub struct Origins {
-    pub(crate) ops: Vec<Origin>,
-    pub(crate) values: Vec<Origin>,
-    pub(crate) regions: Vec<Origin>,
-    pub(crate) ports: Vec<Origin>,
-    pub(crate) constants: Vec<Origin>,
-    pub(crate) function: Option<Origin>,
+    pub(crate) ops: Vec<SourceSpan>,
+    pub(crate) values: Vec<SourceSpan>,
+    pub(crate) regions: Vec<SourceSpan>,
+    pub(crate) ports: Vec<SourceSpan>,
+    pub(crate) constants: Vec<SourceSpan>,
+    pub(crate) function: Option<SourceSpan>,
     pub(crate) extras: FxHashMap<Entity, Arc<Extras>>,
 }
 
-fn get(column: &[Origin], at: usize) -> Origin {
-    column.get(at).copied().unwrap_or(Origin::NONE)
+fn get(column: &[SourceSpan], at: usize) -> SourceSpan {
+    column.get(at).copied().unwrap_or(SourceSpan::NONE)
 }
 
 /// Sets the origin at a place of a column.
-pub(crate) fn set_origin(column: &mut Vec<Origin>, at: usize, origin: Origin) {
+pub(crate) fn set_origin(column: &mut Vec<SourceSpan>, at: usize, origin: SourceSpan) {
     if column.len() <= at {
-        column.resize(at + 1, Origin::NONE);
+        column.resize(at + 1, SourceSpan::NONE);
     }
     column[at] = origin;
 }
 
 impl Origins {
     /// The origin of an entity.
-    pub fn get(&self, entity: Entity) -> Origin {
+    pub fn get(&self, entity: Entity) -> SourceSpan {
         match entity {
-            Entity::Function => self.function.unwrap_or(Origin::NONE),
+            Entity::Function => self.function.unwrap_or(SourceSpan::NONE),
             Entity::Op(id) => get(&self.ops, id.index()),
             Entity::Value(id) => get(&self.values, id.index()),
             Entity::Region(id) => get(&self.regions, id.index()),
@@ -136,7 +136,7 @@ impl Origins {
     }
 
     /// Sets the origin of an entity.
-    pub fn set(&mut self, entity: Entity, origin: Origin) {
+    pub fn set(&mut self, entity: Entity, origin: SourceSpan) {
         match entity {
             Entity::Function => self.function = Some(origin),
             Entity::Op(id) => set_origin(&mut self.ops, id.index(), origin),
@@ -197,11 +197,11 @@ mod tests {
     #[test]
     fn a_span_may_be_longer_than_four_gib() {
         for len in [0, 7, u64::from(u32::MAX), 5 << 30, (1 << 48) - 1] {
-            let origin = Origin::new(9, len);
+            let origin = SourceSpan::new(9, len);
             assert!(origin.is_some());
             assert_eq!((origin.start, origin.len()), (9, len));
         }
-        assert_eq!(Origin::new(9, 1 << 48), Origin::NONE);
-        assert_eq!(size_of::<Origin>(), 16);
+        assert_eq!(SourceSpan::new(9, 1 << 48), SourceSpan::NONE);
+        assert_eq!(size_of::<SourceSpan>(), 16);
     }
 }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::Path;
 
 use passdock_ir::Module;
-use passdock_onnx::{MAIN, WriteOptions, read, write};
+use passdock_onnx::{EncodeOptions, MAIN, read, write};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = args().skip(1).collect();
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut module = read(Path::new(input))?;
     rename(&mut module, old, new)?;
-    let bytes = write(&module, WriteOptions::default())?;
+    let bytes = write(&module, EncodeOptions::default())?;
     bytes.write_to(&mut File::create(output)?)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! ONNX files to and from the IR, without loss.
 //!
 //! A model file is mapped and walked once. The module's entities remember the bytes they came from
-//! ([`passdock_ir::Origin`]); weights, doc strings, metadata and fields nobody knows never leave the
+//! ([`passdock_ir::SourceSpan`]); weights, doc strings, metadata and fields nobody knows never leave the
 //! file. Writing walks the original bytes again: what wasn't touched is copied, what was is edited
 //! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
 //! byte, and a renamed node changes that node's name and nothing else.
@@ -34,6 +34,6 @@ pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
 pub use report::facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use report::remarks::{Remark, remarks};
 pub use write::data_file::DataFile;
-pub use write::options::{ExternalData, Moved, WriteOptions};
-pub use write::output::Output;
+pub use write::options::{EncodeOptions, ExternalData, Moved};
+pub use write::output::EncodedModel;
 pub use write::write;

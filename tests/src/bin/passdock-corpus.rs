@@ -16,7 +16,7 @@ use passdock::{
     Module, PassContext, PassInfo, PassRef, Registry, Sequential, Verify, create_function_pass,
     model_file,
 };
-use passdock_onnx::WriteOptions;
+use passdock_onnx::EncodeOptions;
 use passdock_plugin_api::{EditError, Function, OpBuilder, OpId};
 use passdock_tests::{PASSES, standard_registry};
 
@@ -138,7 +138,7 @@ impl Work {
         let after = self.run(passes, module)?;
         for module in [module, &after] {
             let mut bytes = Vec::new();
-            let encoded = passdock_onnx::write(module, WriteOptions::default());
+            let encoded = passdock_onnx::write(module, EncodeOptions::default());
             let encoded = encoded.map_err(|error| error.to_string())?;
             encoded
                 .write_to(&mut bytes)

@@ -59,13 +59,15 @@ pub(super) fn seen_types(modules: &Modules) -> BTreeMap<String, BTreeSet<String>
                     continue;
                 };
                 for (name, meanings) in &modules.modules[shown].names {
-                    for meaning in meanings.iter().filter(|meaning| meaning.scope.is_some()) {
+                    for meaning in meanings {
+                        let scopes = meaning.scope.zip(glob.scope);
+                        let scope = scopes.map(|(item, glob)| modules.narrower(item, glob));
                         match &meaning.is {
                             Is::Module(_) => {}
-                            Is::Item(item) => see(name, glob.scope, Target::Item(*item)),
+                            Is::Item(item) => see(name, scope, Target::Item(*item)),
                             Is::Import(path) => {
                                 for target in modules.resolve(shown, path, Kind::Any) {
-                                    see(name, glob.scope, target);
+                                    see(name, scope, target);
                                 }
                             }
                         }
@@ -93,6 +95,11 @@ impl Modules {
         std::iter::successors(Some(module), parent).any(|module| module == outer)
     }
 
+    /// The inner one of two scopes.
+    fn narrower(&self, a: usize, b: usize) -> usize {
+        if self.is_within(a, b) { a } else { b }
+    }
+
     /// Whether a name of `module` that can be said within `scope` can be said outside `folder`,
     /// given that the modules on the way to it are as visible as they say.
     fn is_seen_outside(&self, module: usize, scope: usize, folder: &str) -> bool {
@@ -101,10 +108,7 @@ impl Modules {
         while self.folder(at) == folder
             && let Some(parent) = self.modules[at].parent
         {
-            let door = self.modules[at].scope;
-            if self.is_within(door, scope) {
-                scope = door;
-            }
+            scope = self.narrower(self.modules[at].scope, scope);
             at = parent;
         }
         // Outside the crate, or in a module that lies elsewhere.

@@ -1,9 +1,14 @@
-//! One name, one thing: types that are seen outside their folder share no name in their crate.
+//! One name, one thing: types that are seen outside their folder share no name in their crate, and
+//! those of the host's crates none in any of these.
+
+use std::collections::BTreeMap;
 
 use crate::structure::Structure;
 
 pub(super) fn offences(crates: &[Structure]) -> Vec<String> {
-    crates.iter().flat_map(offences_of).collect()
+    let mut offences: Vec<String> = crates.iter().flat_map(offences_of).collect();
+    offences.extend(offences_across_host(crates));
+    offences
 }
 
 fn offences_of(structure: &Structure) -> Vec<String> {
@@ -19,10 +24,32 @@ fn offences_of(structure: &Structure) -> Vec<String> {
     shared.collect()
 }
 
+/// Names that several crates of the host give to types of their own.
+fn offences_across_host(crates: &[Structure]) -> Vec<String> {
+    let is_host = |structure: &&Structure| structure.directory.starts_with("host/");
+    let mut types: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for structure in crates.iter().filter(is_host) {
+        for (name, places) in &structure.seen_types {
+            let places = places
+                .iter()
+                .map(|place| (&*structure.name, place.as_str()));
+            types.entry(name).or_default().extend(places);
+        }
+    }
+    let shared = types.into_iter().filter_map(|(name, types)| {
+        let (owner, _) = types[0];
+        let is_shared = types.iter().any(|(other, _)| *other != owner);
+        let places: Vec<&str> = types.into_iter().map(|(_, place)| place).collect();
+        let places = places.join(", ");
+        is_shared.then(|| format!("several crates of the host have a type {name}: {places}"))
+    });
+    shared.collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::offences_of;
-    use crate::structure::of_text;
+    use super::{offences_across_host, offences_of};
+    use crate::structure::{Structure, of_text};
 
     fn shared(files: &[(&str, &str)]) -> Vec<String> {
         let names = of_text(files).shared_names;
@@ -41,6 +68,33 @@ mod tests {
             offences_of(&structure),
             ["krate: several types are called Options: krate/src/a.rs:1, krate/src/b/mod.rs:2"]
         );
+    }
+
+    #[test]
+    fn crates_of_the_host_share_no_name() {
+        let of_crate = |name: &str, directory: &str, file: &str, code: &str| {
+            let lib = format!("mod {file}; pub use {file}::*;");
+            let path = format!("{file}.rs");
+            Structure {
+                name: name.to_owned(),
+                directory: directory.to_owned(),
+                ..of_text(&[("lib.rs", &lib), (&path, code)])
+            }
+        };
+        let code = "pub struct Plan; pub(crate) struct Inner;";
+        let crates = |other: &str, code_of_other: &str| {
+            offences_across_host(&[
+                of_crate("one", "host/one", "a", code),
+                of_crate("two", other, "b", code_of_other),
+            ])
+        };
+        assert_eq!(
+            crates("host/two", code),
+            ["several crates of the host have a type Plan: krate/src/a.rs:1, krate/src/b.rs:1"]
+        );
+        assert!(crates("plugins/two", code).is_empty());
+        assert!(crates("host/two", "struct Plan;").is_empty());
+        assert!(crates("host/two", "pub struct NamePlan; pub struct Inner;").is_empty());
     }
 
     #[test]

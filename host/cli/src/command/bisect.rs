@@ -5,7 +5,7 @@ use std::path::Path;
 use passdock::model_file::{self, WriteOptions};
 use passdock::reproducer::{self, Check, ReproducerOptions};
 use passdock::{ErrorKind, PassError};
-use passdock_tools::bisect::{self, Bisection, Checked, Suspect};
+use passdock_tools::bisect::{self, Bisection, Judged, Suspect};
 use serde::Serialize;
 
 use crate::args::{BisectArgs, CheckCommandArgs};
@@ -20,7 +20,7 @@ struct Answer<'b> {
     found: Option<&'b Bisection>,
     /// The checks of a search that found nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    log: Vec<Checked>,
+    log: Vec<Judged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<&'b Kept>,
 }
@@ -58,26 +58,23 @@ pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     Ok(status)
 }
 
-fn search(
-    args: BisectArgs,
-    log: &mut Vec<Checked>,
-) -> Result<(Bisection, Option<Kept>), PassError> {
+fn search(args: BisectArgs, log: &mut Vec<Judged>) -> Result<(Bisection, Option<Kept>), PassError> {
     let json = args.search.json;
     let request = request::of_search("bisect", args.search)?;
     let mut command = CheckCommand::new(&args.check, &request.model)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let module = request.read_model()?;
     progress.say("running the pipeline");
-    let mut note = |checked: &Checked| {
+    let mut note = |judged: &Judged| {
         if !json {
             progress.line(&format!(
                 "{:<9}  {}\n",
-                checked.verdict.name(),
-                checked.candidate
+                judged.verdict.name(),
+                judged.candidate
             ));
         }
         progress.say(&format!("{} checks", log.len() + 1));
-        log.push(checked.clone());
+        log.push(judged.clone());
     };
     let mut check = |candidate: &_| command.check(candidate, &module);
     let found = bisect::bisect(

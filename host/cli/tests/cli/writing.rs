@@ -293,7 +293,8 @@ mod unix {
             error[usage]: The path of `--trace` isn't UTF-8: `t�.json`.
              |
              = help: Instruments take their options as text.
-        "#]].assert_eq(&String::from_utf8(ran.stderr).unwrap());
+        "#]]
+        .assert_eq(&String::from_utf8(ran.stderr).unwrap());
     }
 
     #[test]

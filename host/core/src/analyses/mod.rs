@@ -10,7 +10,10 @@
 //! # mod passdock {
 //! #     pub use passdock_core::*;
 //! #     pub mod ir {
-//! #         pub use passdock_ir::text::parse as parse_text;
+//! #         use passdock_ir::{Module, text};
+//! #         pub fn parse_text(_name: &str, text: &str) -> Result<Module, text::ParseError> {
+//! #             text::parse(text)
+//! #         }
 //! #     }
 //! # }
 //! use passdock::PassContext;

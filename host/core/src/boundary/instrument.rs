@@ -9,7 +9,7 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, PassInfo, PluginError};
 
-use super::session::context::{ContextSession, Failure};
+use super::session::context::{CallFailure, ContextSession};
 use super::session::frame::Frame;
 use super::session::input;
 use super::session::module::ModuleSession;
@@ -52,14 +52,14 @@ pub type Answer<T> = Result<T, Box<Said<T>>>;
 /// The result of a callback that failed or emitted diagnostics.
 pub struct Said<T> {
     /// The answer, or the failure.
-    pub answer: Result<T, Box<Failure>>,
+    pub answer: Result<T, Box<CallFailure>>,
     /// The diagnostics that the callback emitted.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Maps an answer to another one, and keeps the diagnostics.
 #[inline]
-fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<Failure>>) -> Answer<U> {
+fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<CallFailure>>) -> Answer<U> {
     let (answer, diagnostics) = match answer {
         Ok(value) => (next(value), Vec::new()),
         Err(said) => (said.answer.and_then(next), said.diagnostics),
@@ -242,7 +242,7 @@ impl Instance {
             // SAFETY: the contract: the text lives until the next call on the instance.
             match unsafe { input::long_text(text, "report", MAX_REPORT) } {
                 Ok(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
-                Err(error) => Err(Box::new(Failure::new(error.message))),
+                Err(error) => Err(Box::new(CallFailure::new(error.message))),
             }
         })
     }
@@ -290,11 +290,11 @@ fn answer(
         (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
         (Status::OK, None) => None,
         // Without the definition the answer may be wrong.
-        (Status::OK, Some(error)) => Some(Failure::new(error.to_string())),
-        (status, _) => Some(Failure {
+        (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),
+        (status, _) => Some(CallFailure {
             panicked: status == Status::PANICKED,
             ..context.take_failure().unwrap_or_else(|| {
-                Failure::new(format!(
+                CallFailure::new(format!(
                     "it answered status {} and didn't say why",
                     status.0
                 ))

@@ -25,7 +25,7 @@ pub use run::{
     FunctionClosure, FunctionCode, FunctionRunner, Made, ModuleClosure, ModuleCode, edit_module,
     run_module_pass,
 };
-pub use session::context::Failure;
+pub use session::context::CallFailure;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;

@@ -12,7 +12,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
 
 use super::host;
-use super::session::context::{ContextSession, Failure};
+use super::session::context::{CallFailure, ContextSession};
 use super::session::frame::Frame;
 use super::session::function::{FunctionSession, FunctionSlot};
 use super::session::module::ModuleSession;
@@ -131,7 +131,7 @@ impl<'a> FunctionRunner<'a> {
         let own = unsafe { self.function.finish(slot) };
         let result = match (status, own) {
             (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
-            (Status::OK, Err(error)) => Err(Box::new(Failure::new(error.message))),
+            (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
             (status, _) => Err(Box::new(self.context.failure(status))),
         };
         (result, self.context.take_diagnostics())
@@ -139,7 +139,10 @@ impl<'a> FunctionRunner<'a> {
 }
 
 /// The function that a pass made of one, `None` if it changed nothing; and what the pass said.
-pub type Made = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
+pub type Made = (
+    Result<Option<Arc<Function>>, Box<CallFailure>>,
+    Vec<Diagnostic>,
+);
 
 /// Makes a session vacant when it is dropped.
 struct Vacate<'s>(&'s FunctionSession);
@@ -156,7 +159,7 @@ pub fn run_module_pass(
     module: &Module,
     frame: &dyn Frame,
     options: &ConfigValue,
-) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
+) -> (Result<Option<Module>, Box<CallFailure>>, Vec<Diagnostic>) {
     with_module(module, frame, options, |session, context| {
         call_module(pass, session, context)
     })
@@ -167,7 +170,7 @@ pub fn edit_module(
     module: &Module,
     frame: &dyn Frame,
     body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
-) -> Result<Option<Module>, Box<Failure>> {
+) -> Result<Option<Module>, Box<CallFailure>> {
     let (result, _) = with_module(module, frame, &ConfigValue::new(), |session, context| {
         gated(context, |tables| {
             // SAFETY: the handle lives until the closure returns, and nobody else edits.
@@ -182,7 +185,7 @@ fn with_module(
     frame: &dyn Frame,
     options: &ConfigValue,
     run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
-) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
+) -> (Result<Option<Module>, Box<CallFailure>>, Vec<Diagnostic>) {
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
@@ -192,7 +195,7 @@ fn with_module(
     let result = match status {
         Status::OK => {
             let finished = session.finish(module);
-            finished.map_err(|error| Box::new(Failure::new(error.message)))
+            finished.map_err(|error| Box::new(CallFailure::new(error.message)))
         }
         status => Err(Box::new(context.failure(status))),
     };

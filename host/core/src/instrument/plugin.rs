@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use passdock_loader::Plugin;
 
 use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
-use crate::boundary::{Answer, Failure, Instance, Said, host};
+use crate::boundary::{Answer, CallFailure, Instance, Said, host};
 use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
@@ -44,7 +44,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 
 /// The failure of a callback of a plugin's instrument.
 #[derive(Debug)]
-pub(super) struct CallbackError(Box<Failure>);
+pub(super) struct CallbackError(Box<CallFailure>);
 
 impl PluginInstrument {
     /// Makes the instance.
@@ -126,7 +126,7 @@ impl PluginInstrument {
             None => Ok(answer),
             Some(first) => {
                 let message = format!("it emitted error diagnostics; the first: {first}");
-                Err(CallbackError(Box::new(Failure::new(message))))
+                Err(CallbackError(Box::new(CallFailure::new(message))))
             }
         }
     }

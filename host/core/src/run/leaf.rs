@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::solo;
 use crate::boundary::{
-    Failure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
+    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
     run_module_pass,
 };
 use crate::config::ConfigValue;
@@ -260,7 +260,7 @@ impl LeafCall<'_> {
 }
 
 /// A pass's failure as an error of the run; `said`: the first error that it emitted.
-pub(super) fn failure_error(failure: Failure, said: Option<&str>) -> PassError {
+pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassError {
     if let Some(first) = said
         && !failure.panicked
         && (failure.silent || failure.message == first)

@@ -29,7 +29,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Held, Plan, Step};
-use crate::verify::{self, Input, Verify};
+use crate::verify::{self, PrintedInput, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
@@ -343,7 +343,7 @@ impl<'c> Run<'c> {
         let mut after = {
             let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
             let _alone = is_alone.then(solo::enter);
-            let input = Input::new(module, self.cx.watches_input());
+            let input = PrintedInput::new(module, self.cx.watches_input());
             let after = leaf::call(pass, &options, module, self.cx, self.watched)?;
             input.check(module, &pass.info().name)?;
             after

@@ -34,12 +34,12 @@ pub enum Verify {
 
 /// The module that a pass is given, printed before the pass runs: only under
 /// `testing.immutable_module`, since that prints the module twice for each pass.
-pub(crate) struct Input(Option<String>);
+pub(crate) struct PrintedInput(Option<String>);
 
-impl Input {
+impl PrintedInput {
     #[inline]
-    pub(crate) fn new(module: &Module, is_watched: bool) -> Input {
-        Input(is_watched.then(|| text::print(module)))
+    pub(crate) fn new(module: &Module, is_watched: bool) -> PrintedInput {
+        PrintedInput(is_watched.then(|| text::print(module)))
     }
 
     /// An error if the module isn't as it was: the pass `name` wrote where it may only read.

@@ -53,7 +53,7 @@ impl Plan {
     /// Decides for a model that goes to `model`, and writes the files that it needs there. `own` is the
     /// location of its own data file.
     pub(super) fn new(
-        output: &passdock_onnx::Output,
+        output: &passdock_onnx::EncodedModel,
         model: &Path,
         own: &str,
     ) -> Result<Plan, Taken> {

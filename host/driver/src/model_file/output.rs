@@ -162,7 +162,7 @@ fn write_onnx(
         Some(unreadable) => refused(path, unreadable),
         None => failed(path, error),
     };
-    let mut writing = passdock_onnx::WriteOptions {
+    let mut writing = passdock_onnx::EncodeOptions {
         drop_spans: options.drop_spans,
         external: options.external_data,
         data_file: None,

@@ -303,10 +303,8 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
         let message = format!("There is no phase `{}`.", name.value);
         let error = table.source.error(&name.span, "unknown phase", message);
         let phases = || Phase::ALL.into_iter().map(Phase::name);
-        return Err(match suggest::nearest(&name.value, phases()) {
-            Some(near) => error.help(format!("Did you mean `{near}`?")),
-            None => error.help(format!("Phases: {}.", suggest::listed(phases()))),
-        });
+        let list = || format!("Phases: {}.", suggest::listed(phases()));
+        return Err(error.help(suggest::help(&name.value, phases()).unwrap_or_else(list)));
     };
     table.finish()?;
     let span = name.span.clone();

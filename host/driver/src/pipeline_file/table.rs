@@ -8,8 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::context;
 use super::{Entry, Located, SourceText};
-use passdock_core::PassError;
-use passdock_core::suggest::{listed, nearest};
+use passdock_core::{PassError, suggest};
 
 /// The table that is all of a file, as messages call it.
 pub(super) const TOP: &str = "the pipeline";
@@ -204,18 +203,15 @@ impl<'s, 'i> Table<'s, 'i> {
         let homes = HOMES.into_iter();
         let mut homes = homes.chain(context::KEYS.map(|key| (key, "`[context]`")));
         let home = homes.find(|(known, _)| is_top && *known == name);
-        let known = nearest(name, self.known.iter().copied());
-        Err(match (home, known) {
-            (Some((_, home)), _) if home.ends_with(&format!(".{name}]`")) => {
-                error.help(format!("Did you mean {home}?"))
+        let known = || self.known.iter().copied();
+        let list = || format!("Valid keys: {}.", suggest::listed(known()));
+        Err(error.help(match home {
+            Some((_, home)) if home.ends_with(&format!(".{name}]`")) => {
+                format!("Did you mean {home}?")
             }
-            (Some((_, home)), _) => error.help(format!("`{name}` stands in {home}.")),
-            (None, Some(known)) => error.help(format!("Did you mean `{known}`?")),
-            (None, None) => error.help(format!(
-                "Valid keys: {}.",
-                listed(self.known.iter().copied())
-            )),
-        })
+            Some((_, home)) => format!("`{name}` stands in {home}."),
+            None => suggest::help(name, known()).unwrap_or_else(list),
+        }))
     }
 }
 

@@ -150,12 +150,9 @@ pub(super) fn check_names(
             return Ok(());
         }
         let message = format!("There is no pass `{name}` to {what}.");
-        let near = suggest::nearest(name, known.iter().map(String::as_str));
-        let help = match near {
-            Some(near) => format!("Did you mean `{near}`?"),
-            None => "`passdock list passes` shows what there is.".to_owned(),
-        };
-        Err(PassError::new(ErrorKind::UnknownPass, message).help(help))
+        let near = suggest::help(name, known.iter().map(String::as_str));
+        let list = || "`passdock list passes` shows what there is.".to_owned();
+        Err(PassError::new(ErrorKind::UnknownPass, message).help(near.unwrap_or_else(list)))
     };
     let check = |name: &str| check_for(name, "require or to disable");
     let context = &file.context;

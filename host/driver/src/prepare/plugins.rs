@@ -69,12 +69,9 @@ fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassErr
                 .source
                 .error(&plugin.name.span, "unknown plugin", message);
             let names: Vec<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
-            return Err(
-                error.help(match suggest::nearest(name, names.iter().copied()) {
-                    Some(near) => format!("Did you mean `{near}`?"),
-                    None => format!("Plugins that were found: {}.", suggest::listed(names)),
-                }),
-            );
+            let near = suggest::help(name, names.iter().copied());
+            let list = || format!("Plugins that were found: {}.", suggest::listed(names));
+            return Err(error.help(near.unwrap_or_else(list)));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::origin::{Entity, Origin};
+use crate::origin::{Entity, SourceSpan};
 
 impl Function {
     /// Moves a region's ops and constants right before the op that holds it; `args` replace the
@@ -98,7 +98,7 @@ impl Function {
         if record.flags & Constant::NODE == 0 {
             self.constants[id.index()].flags |= Constant::TOUCHED;
             if self.origins.get(Entity::Constant(id)).is_some() {
-                self.origins.set(Entity::Constant(id), Origin::NONE);
+                self.origins.set(Entity::Constant(id), SourceSpan::NONE);
             }
         }
         self.rename_if_shared(value);

@@ -12,8 +12,8 @@ use passdock_abi::{
 
 use super::Function;
 use super::locs::loc_range;
-use crate::kept::Kept;
-use crate::origin::{Entity, Origin, Origins, set_origin};
+use crate::kept::KeptValues;
+use crate::origin::{Entity, Origins, SourceSpan, set_origin};
 use crate::pool::{AttrPools, push_range, slice, span};
 
 /// Fewer dead records than this aren't worth the copy.
@@ -77,7 +77,7 @@ impl Function {
         self.origins = maps.origins(std::mem::take(&mut self.origins));
         self.body = maps.region(self.body);
         self.version += 1;
-        self.kept = Kept::default();
+        self.kept = KeptValues::default();
         self.nested_constants.clear();
         for (at, constant) in self.constants.iter().enumerate() {
             if constant.region != self.body {
@@ -241,7 +241,7 @@ impl Maps {
     }
 
     fn origins(&self, old: Origins) -> Origins {
-        let column = |column: &[Origin], map: &[u32]| {
+        let column = |column: &[SourceSpan], map: &[u32]| {
             let mut moved = Vec::new();
             for (&origin, &id) in column.iter().zip(map).filter(|(_, id)| **id != NONE) {
                 set_origin(&mut moved, id as usize, origin);

@@ -26,7 +26,7 @@ use passdock_abi::{
 use rustc_hash::FxHashMap;
 
 use crate::constant::ConstantData;
-use crate::kept::Kept;
+use crate::kept::KeptValues;
 use crate::names::NameTable;
 use crate::origin::Origins;
 use crate::pool::AttrPools;
@@ -85,7 +85,7 @@ pub struct Function {
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
     pub(crate) names: Option<NameTable>,
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptValues,
 }
 
 impl Function {
@@ -136,7 +136,7 @@ impl Function {
             expr_index: HashTable::new(),
             loc_index: HashTable::new(),
             names: None,
-            kept: Kept::default(),
+            kept: KeptValues::default(),
         };
         function.add_unknown_type();
         function

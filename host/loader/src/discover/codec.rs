@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use crate::error::Ver;
 use crate::file::Identity;
 use crate::manifest::{
-    Field, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy, PassDeclaration,
-    PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, toml_text,
+    Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec, PanicStrategy,
+    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States,
+    toml_text,
 };
 
 /// A value that can be written to bytes and read back.
@@ -69,7 +70,7 @@ records! {
     Schema { key, fields }
     Field { name, ty, default, mandatory, range, choices, rest, doc }
     OpSpec { name, since }
-    InstrumentSpec { name, summary, options }
+    InstrumentDeclaration { name, summary, options }
     States { needs, establishes, breaks }
     Ver { major, minor }
     Identity { len, modified, changed, device, inode }

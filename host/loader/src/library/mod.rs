@@ -20,7 +20,7 @@ use passdock_abi as abi;
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::OpDefs;
-pub use op_info::{AttrInfo, AttrValue, OpInfo, kind_name};
+pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name};
 pub use table::{AttrList, HostTable};
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind};

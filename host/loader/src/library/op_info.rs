@@ -44,7 +44,7 @@ pub struct AttrInfo {
     /// Whether an op without the attribute is invalid.
     pub required: bool,
     /// The value that an op without the attribute has.
-    pub default: Option<AttrValue>,
+    pub default: Option<AttrDefault>,
     /// The attribute's documentation.
     pub doc: &'static str,
 }
@@ -53,7 +53,7 @@ pub struct AttrInfo {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names are the documentation")]
-pub enum AttrValue {
+pub enum AttrDefault {
     Int(i64),
     Float(f32),
     String(&'static str),
@@ -62,15 +62,15 @@ pub enum AttrValue {
     Strings(Vec<&'static str>),
 }
 
-impl fmt::Display for AttrValue {
+impl fmt::Display for AttrDefault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AttrValue::Int(value) => write!(f, "{value}"),
-            AttrValue::Float(value) => write!(f, "{value:?}"),
-            AttrValue::String(value) => write!(f, "{value:?}"),
-            AttrValue::Ints(values) => write!(f, "{values:?}"),
-            AttrValue::Floats(values) => write!(f, "{values:?}"),
-            AttrValue::Strings(values) => write!(f, "{values:?}"),
+            AttrDefault::Int(value) => write!(f, "{value}"),
+            AttrDefault::Float(value) => write!(f, "{value:?}"),
+            AttrDefault::String(value) => write!(f, "{value:?}"),
+            AttrDefault::Ints(values) => write!(f, "{values:?}"),
+            AttrDefault::Floats(values) => write!(f, "{values:?}"),
+            AttrDefault::Strings(values) => write!(f, "{values:?}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use passdock_abi as abi;
 
-use super::op_info::{AttrInfo, AttrValue, kind_name};
+use super::op_info::{AttrDefault, AttrInfo, kind_name};
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
@@ -160,25 +160,25 @@ impl Iterator for AttrList {
     }
 }
 
-fn default(entry: &abi::AttrEntry) -> Result<Option<AttrValue>, Kind> {
+fn default(entry: &abi::AttrEntry) -> Result<Option<AttrDefault>, Kind> {
     use abi::AttrKind as K;
     if entry.flags & abi::AttrEntry::DEFAULT == 0 {
         return Ok(None);
     }
     let (data, count) = (entry.data, entry.count);
     Ok(Some(match entry.kind {
-        K::INT => AttrValue::Int(entry.bits as i64),
-        K::FLOAT => AttrValue::Float(f32::from_bits(entry.bits as u32)),
-        K::STRING => AttrValue::String(text(abi::Str {
+        K::INT => AttrDefault::Int(entry.bits as i64),
+        K::FLOAT => AttrDefault::Float(f32::from_bits(entry.bits as u32)),
+        K::STRING => AttrDefault::String(text(abi::Str {
             ptr: data.cast(),
             len: count,
         })?),
-        K::INTS => AttrValue::Ints(list(data.cast(), count)?),
-        K::FLOATS => AttrValue::Floats(list(data.cast(), count)?),
+        K::INTS => AttrDefault::Ints(list(data.cast(), count)?),
+        K::FLOATS => AttrDefault::Floats(list(data.cast(), count)?),
         K::STRINGS => {
             let texts: &[abi::Str] = list(data.cast(), count)?;
             let texts: Result<_, Kind> = texts.iter().map(|&item| text(item)).collect();
-            AttrValue::Strings(texts?)
+            AttrDefault::Strings(texts?)
         }
         _ => return Ok(None),
     }))

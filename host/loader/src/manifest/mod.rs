@@ -41,7 +41,7 @@ pub struct Manifest {
     pub ops: Vec<OpSpec>,
     /// The instruments that the plugin offers, in its order.
     #[serde(rename = "instrument")]
-    pub instruments: Vec<InstrumentSpec>,
+    pub instruments: Vec<InstrumentDeclaration>,
 }
 
 /// The plugin as a whole: its name, versions and build.
@@ -169,7 +169,7 @@ pub struct OpSpec {
 
 /// An instrument as the manifest describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InstrumentSpec {
+pub struct InstrumentDeclaration {
     /// The instrument's registered name.
     pub name: String,
     /// The summary of what the instrument does, in a sentence or two.

@@ -8,7 +8,9 @@ use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::states::{self, State, States};
-use super::{InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec, each};
+use super::{
+    InstrumentDeclaration, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec, each,
+};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
@@ -281,7 +283,7 @@ impl RawOp {
 }
 
 impl RawInstrument {
-    pub(crate) fn check(self) -> Result<InstrumentSpec, Kind> {
+    pub(crate) fn check(self) -> Result<InstrumentDeclaration, Kind> {
         let rule = names::INSTRUMENT_RULE;
         let name = require(
             names::is_instrument,
@@ -289,7 +291,7 @@ impl RawInstrument {
             self.name,
             rule,
         )?;
-        Ok(InstrumentSpec {
+        Ok(InstrumentDeclaration {
             options: each(self.option, |f| f.check(&name, false))?,
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             name,

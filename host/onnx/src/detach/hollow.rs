@@ -16,7 +16,7 @@ use crate::format::schema::{attr, doc, entry, function, graph, model, node, tens
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
 use crate::format::typed::{is_data, typed_field};
 use crate::format::types::{dtype, encode_type, read_type};
-use crate::format::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_int, put_varint};
 
 /// A message without what the IR says itself.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Hollow {
     fn of<'a>(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
-        mut keep: impl FnMut(Field<'a>, &mut Vec<u8>) -> Result<bool>,
+        mut keep: impl FnMut(WireField<'a>, &mut Vec<u8>) -> Result<bool>,
     ) -> Result<Hollow> {
         let mut hollow = Hollow::default();
         let plain_doc = plain_doc(message, doc)?;
@@ -133,7 +133,7 @@ fn is_odd_domain(domain: Message<'_>) -> bool {
 }
 
 /// An empty record of a field: a value stood there.
-fn mark(field: Field<'_>, rest: &mut Vec<u8>) {
+fn mark(field: WireField<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Varint(_) => put_int(rest, field.number, 0),
         Value::Fixed32(_) => {

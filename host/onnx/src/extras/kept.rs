@@ -10,7 +10,7 @@ use crate::format::fields::bodies;
 use crate::format::schema::{entry, tensor};
 use crate::format::tensor::DataForm;
 use crate::format::wire::{
-    Fields, Message, Value, push_varints, put_bytes, put_int, put_varint, string_of,
+    Message, Value, WireFields, push_varints, put_bytes, put_int, put_varint, string_of,
 };
 
 mod field {
@@ -117,7 +117,7 @@ pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     })
 }
 
-fn fields(bytes: &[u8]) -> Fields<'_> {
+fn fields(bytes: &[u8]) -> WireFields<'_> {
     Message::detached(bytes).fields()
 }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use passdock_ir::{ByteSource, Origin};
+use passdock_ir::{ByteSource, SourceSpan};
 
 use super::bytes::{Bytes, whole};
 use crate::format::error::{OnnxError, Result};
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// A part of it, as a message; `None` for no part.
-    pub(crate) fn message(&self, origin: Origin) -> Option<Message<'_>> {
+    pub(crate) fn message(&self, origin: SourceSpan) -> Option<Message<'_>> {
         let (at, len) = origin.is_some().then(|| (origin.start, origin.len()))?;
         let end = at.checked_add(len)?;
         let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;

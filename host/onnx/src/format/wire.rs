@@ -22,14 +22,14 @@ pub(crate) struct Message<'a> {
 
 /// One field of a message, as it was written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field<'a> {
+pub(crate) struct WireField<'a> {
     pub(crate) number: u32,
     pub(crate) value: Value<'a>,
     /// Tag, length and value.
     pub(crate) record: Message<'a>,
 }
 
-impl<'a> Field<'a> {
+impl<'a> WireField<'a> {
     /// The message or string that it is; empty if it is a number.
     pub(crate) fn body(self) -> Message<'a> {
         match self.value {
@@ -78,8 +78,8 @@ impl<'a> Message<'a> {
     }
 
     /// Walks the fields, in the order of the file.
-    pub(crate) fn fields(self) -> Fields<'a> {
-        Fields {
+    pub(crate) fn fields(self) -> WireFields<'a> {
+        WireFields {
             message: self,
             pos: 0,
         }
@@ -132,7 +132,7 @@ impl<'a> Message<'a> {
 /// The fields of a message that may be missing.
 pub(crate) fn fields_of<'a>(
     message: Option<Message<'a>>,
-) -> impl Iterator<Item = Result<Field<'a>, WireError>> {
+) -> impl Iterator<Item = Result<WireField<'a>, WireError>> {
     message.into_iter().flat_map(Message::fields)
 }
 
@@ -148,13 +148,13 @@ pub(crate) fn has_field(message: Option<Message<'_>>, number: u32) -> Result<boo
 
 /// The fields of a message. After an error it ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct WireFields<'a> {
     message: Message<'a>,
     pos: usize,
 }
 
-impl<'a> Iterator for Fields<'a> {
-    type Item = Result<Field<'a>, WireError>;
+impl<'a> Iterator for WireFields<'a> {
+    type Item = Result<WireField<'a>, WireError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -169,8 +169,8 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-impl<'a> Fields<'a> {
-    fn field(&mut self) -> Result<Field<'a>, WireError> {
+impl<'a> WireFields<'a> {
+    fn field(&mut self) -> Result<WireField<'a>, WireError> {
         let start = self.pos;
         let (number, wire) = self.tag()?;
         let value = match wire {
@@ -181,7 +181,7 @@ impl<'a> Fields<'a> {
             4 => return Err(self.error(start, "a group ends that never began")),
             _ => self.plain_value(wire)?,
         };
-        Ok(Field {
+        Ok(WireField {
             number,
             value,
             record: self.message.slice(start, self.pos),

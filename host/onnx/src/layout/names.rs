@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::extras::kept::Kept;
 use crate::format::header::MAIN;
 
-/// The plan for one function.
-pub(crate) struct Plan {
+/// The plan of the names of one function.
+pub(crate) struct NamePlan {
     names: Vec<SymbolId>,
     dirty_ops: Vec<bool>,
     dirty_regions: Vec<bool>,
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) regions: Vec<RegionId>,
 }
 
-impl Plan {
+impl NamePlan {
     /// A value's name in the file.
     pub(crate) fn name(&self, value: ValueId) -> SymbolId {
         self.names[value.index()]
@@ -60,7 +60,7 @@ impl Plan {
 
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
     /// goes elsewhere.
-    pub(crate) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
+    pub(crate) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> NamePlan {
         let mut regions = vec![f.body()];
         for op in f.walk(f.body()) {
             regions.extend(f.regions_of(op));
@@ -68,7 +68,7 @@ impl Plan {
         let mut planner = Planner {
             f,
             taken: FxHashSet::default(),
-            plan: Plan {
+            plan: NamePlan {
                 names: export_names(f),
                 dirty_ops: (0..f.op_ids())
                     .map(|at| fresh || f.op(OpId(at as u32)).flags & Op::TOUCHED != 0)
@@ -126,7 +126,7 @@ fn is_text(name: SymbolId) -> bool {
 struct Planner<'f> {
     f: &'f Function,
     taken: FxHashSet<SymbolId>,
-    plan: Plan,
+    plan: NamePlan,
 }
 
 impl Planner<'_> {

@@ -44,7 +44,7 @@ impl Layout<'_> {
         no_initializers: bool,
     ) -> Vec<Item> {
         let f = self.f;
-        let known = |origin: passdock_ir::Origin| {
+        let known = |origin: passdock_ir::SourceSpan| {
             let start = origin.is_some().then_some(origin.start);
             start.filter(|start| starts.binary_search(start).is_ok())
         };

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
-use passdock_ir::Origin;
+use passdock_ir::SourceSpan;
 use rustc_hash::FxHashMap;
 
 use super::sort::Orders;
 use crate::format::error::Result;
 use crate::format::fields::{bodies, name_of, quoted};
 use crate::format::schema::node;
-use crate::format::wire::{Fields, Message, Value};
+use crate::format::wire::{Message, Value, WireFields};
 
 /// A graph whose nodes are being read.
 pub(super) struct Frame<'a> {
@@ -56,7 +56,7 @@ impl<'a> Info<'a> {
 /// The nodes of a graph, in the order to read them.
 pub(super) enum Nodes<'a> {
     AsWritten {
-        fields: Fields<'a>,
+        fields: WireFields<'a>,
         number: u32,
     },
     Sorted {
@@ -153,6 +153,6 @@ pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32)
 }
 
 /// The span of a message, as the IR keeps it.
-pub(super) fn span(message: Message<'_>) -> Origin {
-    Origin::new(message.at, message.len())
+pub(super) fn span(message: Message<'_>) -> SourceSpan {
+    SourceSpan::new(message.at, message.len())
 }

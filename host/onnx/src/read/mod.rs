@@ -2,7 +2,7 @@
 //!
 //! One walk over the file's tags makes the arenas; weights, doc strings, metadata and whatever this
 //! version doesn't know stay in the file. What each entity came from is kept as its span
-//! ([`passdock_ir::Origin`]), so that the writer copies what nobody touched.
+//! ([`passdock_ir::SourceSpan`]), so that the writer copies what nobody touched.
 
 mod context;
 mod frame;

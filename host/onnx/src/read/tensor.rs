@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
 use passdock_ir::constant::element_count;
-use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Origin, Payload, TypeSpec};
+use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, SourceSpan, TypeSpec};
 
 use super::context::Context;
 use super::frame::span;
@@ -37,7 +37,7 @@ impl Tensor<'_> {
 struct Typed {
     source: Arc<Source>,
     /// The `TensorProto`.
-    origin: Origin,
+    origin: SourceSpan,
     dtype: DType,
     byte_len: u64,
 }

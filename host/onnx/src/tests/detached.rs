@@ -363,7 +363,7 @@ fn extras_that_are_wrong_are_errors() {
             "module {{ fn @main(%x: f32[1]) -> (%y: f32[1]) opset(\"\" = 17) {{ {line} return %y }} }}"
         );
         let module = text::parse(&text).unwrap();
-        let error = crate::write(&module, crate::WriteOptions::default()).err();
+        let error = crate::write(&module, crate::EncodeOptions::default()).err();
         expected.assert_eq(&error.unwrap().to_string());
     };
     check(

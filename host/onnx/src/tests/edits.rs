@@ -493,7 +493,7 @@ fn what_onnx_can_t_say_is_refused_in_a_sentence() {
         ..NewOp::new(passdock_abi::symbol::TUPLE)
     };
     f.create_op(&tuple, Position::before(op(f, "b"))).unwrap();
-    let error = crate::write(&module, crate::WriteOptions::default())
+    let error = crate::write(&module, crate::EncodeOptions::default())
         .err()
         .unwrap();
     expect!["op4 (tuple): ONNX has no op `tuple`; lower or remove it before exporting."]

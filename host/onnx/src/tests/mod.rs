@@ -23,10 +23,10 @@ use std::path::Path;
 use passdock_abi::{OpId, ValueId};
 use passdock_ir::{Function, Module};
 
-use crate::{ExternalData, MAIN, OnnxError, WriteOptions, read_bytes, write};
+use crate::{EncodeOptions, ExternalData, MAIN, OnnxError, read_bytes, write};
 
 /// Copies nothing that the IR models.
-const FRESH: WriteOptions<'static> = WriteOptions {
+const FRESH: EncodeOptions<'static> = EncodeOptions {
     drop_spans: true,
     external: ExternalData::Keep,
     data_file: None,
@@ -40,7 +40,7 @@ fn read(bytes: &[u8]) -> Result<Module, OnnxError> {
 
 /// Writes a module.
 fn bytes_of(module: &Module) -> Vec<u8> {
-    write(module, WriteOptions::default())
+    write(module, EncodeOptions::default())
         .unwrap()
         .to_bytes()
         .unwrap()

@@ -8,7 +8,7 @@ use passdock_ir::{ConstantData, Function, Module, Payload, TypeSpec};
 use super::build::{Msg, graph, model, node};
 use super::{main_of, op, value};
 use crate::format::schema::{graph as graphs, tensor};
-use crate::{ExternalData, OnnxError, WriteOptions};
+use crate::{EncodeOptions, ExternalData, OnnxError};
 
 fn floats(name: &str, count: u64) -> Msg {
     Msg::new()
@@ -47,10 +47,10 @@ fn directory() -> tempfile::TempDir {
 
 /// Writes a module as `m.onnx` in a directory; what was written, file by file.
 fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String>, OnnxError> {
-    let options = WriteOptions {
+    let options = EncodeOptions {
         external,
         data_file: Some("m.onnx.data"),
-        ..WriteOptions::default()
+        ..EncodeOptions::default()
     };
     let output = crate::write(module, options)?;
     let mut log = Vec::new();
@@ -304,9 +304,9 @@ fn a_model_that_outgrows_its_format_gets_a_data_file() {
     let large = f.add_constant(ty, data, f.body(), "large").unwrap();
     f.set_operand(op(f, "y"), 0, large).unwrap();
     let with = |data_file| {
-        let options = WriteOptions {
+        let options = EncodeOptions {
             data_file,
-            ..WriteOptions::default()
+            ..EncodeOptions::default()
         };
         crate::write(&module, options)
     };

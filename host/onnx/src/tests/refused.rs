@@ -7,7 +7,7 @@ use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, main_of, op, read, value};
 use crate::format::schema::{attr, attr_type, function as functions, model as models, opset};
-use crate::{WriteOptions, remarks, write};
+use crate::{EncodeOptions, remarks, write};
 
 fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error}"))
@@ -20,7 +20,7 @@ fn relu() -> Module {
 
 #[track_caller]
 fn refused(module: &Module, expected: Expect) {
-    let error = write(module, WriteOptions::default()).err();
+    let error = write(module, EncodeOptions::default()).err();
     expected.assert_eq(&error.map_or("written".to_owned(), |error| error.to_string()));
 }
 

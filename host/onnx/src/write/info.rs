@@ -9,7 +9,7 @@ use crate::extras::kept::Kept;
 use crate::format::error::Result;
 use crate::format::schema::{doc, graph, value_info};
 use crate::format::types::{encode_type, read_type};
-use crate::format::wire::{Field, Message, Value, fields_of, string_of};
+use crate::format::wire::{Message, Value, WireField, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
@@ -65,7 +65,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Writes the value info for a record: the declaration of a live value, or of one that never
     /// was there.
-    pub(super) fn info_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    pub(super) fn info_at(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         let name = string_of(message, value_info::NAME)?;
         let symbol = std::str::from_utf8(name)

@@ -24,8 +24,8 @@ mod writer;
 
 use passdock_ir::Module;
 
-use options::{ExternalData, WriteOptions};
-use output::Output;
+use options::{EncodeOptions, ExternalData};
+use output::EncodedModel;
 use placement::Placement;
 use writer::Writer;
 
@@ -42,7 +42,10 @@ const MESSAGE_LIMIT: u64 = i32::MAX as u64;
 /// # Errors
 /// If the module has something that ONNX can't say, or the model file would be larger than protobuf
 /// can hold.
-pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<Output, OnnxError> {
+pub fn write(
+    module: &Module,
+    options: EncodeOptions<'_>,
+) -> std::result::Result<EncodedModel, OnnxError> {
     let detached;
     let module = if options.drop_spans {
         detached = detach(module)?;
@@ -51,7 +54,7 @@ pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<
         module
     };
     let output = encode(module, options, options.external == ExternalData::All)?;
-    let fits = |output: &Output| {
+    let fits = |output: &EncodedModel| {
         // Whoever gives a larger file has readers for it.
         let source = output.source.as_ref();
         let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
@@ -74,7 +77,7 @@ pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<
     )))
 }
 
-fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Output> {
+fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<EncodedModel> {
     let source = ModelFile::of(module).and_then(|file| file.source.clone());
     let placement = match module.function_named(MAIN) {
         Some(main) => Placement::new(module, main, &options, ir_version(module), all),
@@ -82,7 +85,7 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
     };
     let mut writer = Writer::new(module, source.clone(), placement.homes);
     writer.model()?;
-    Ok(Output {
+    Ok(EncodedModel {
         store: writer.store,
         source,
         files: placement.files,

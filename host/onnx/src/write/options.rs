@@ -1,10 +1,10 @@
-//! Options for writing.
+//! Options for encoding a module.
 
 use serde::{Deserialize, Serialize};
 
-/// Options for writing.
+/// Options for encoding a module.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WriteOptions<'a> {
+pub struct EncodeOptions<'a> {
     /// Copy no span of the file: the module is [detached](crate::detach()) and encoded anew. The result
     /// is equal field by field instead of byte by byte, which shows that the IR lost nothing.
     pub drop_spans: bool,

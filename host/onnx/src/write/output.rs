@@ -1,4 +1,4 @@
-//! An encoded module, ready to be written.
+//! An encoded model, ready to be written.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,14 +10,14 @@ use super::data_file::{DataFile, copy_data, write_data};
 use super::rope::{Piece, PieceSource, Store};
 use crate::file::source::Source;
 
-/// An encoded module, ready to be written.
-pub struct Output {
+/// An encoded model, ready to be written.
+pub struct EncodedModel {
     pub(super) store: Store,
     pub(super) source: Option<Arc<Source>>,
     pub(super) files: Vec<DataFile>,
 }
 
-impl Output {
+impl EncodedModel {
     /// The number of bytes of the model file.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -152,7 +152,7 @@ mod tests {
         store.end(outer, 3);
         assert_eq!(store.chain.pieces.len(), 6);
         let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
-        let output = Output {
+        let output = EncodedModel {
             store,
             source: Some(Arc::new(source)),
             files: Vec::new(),

@@ -12,7 +12,7 @@ use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashMap;
 
 use super::data_file::{Content, DataFile, LARGE, PAGE, WORD};
-use super::options::{ExternalData, WriteOptions};
+use super::options::{EncodeOptions, ExternalData};
 use crate::file::model::files_of;
 use crate::format::fields::put_pair;
 use crate::format::schema::tensor;
@@ -69,7 +69,7 @@ impl Placement {
     pub(super) fn new(
         module: &Module,
         main: &Function,
-        options: &WriteOptions<'_>,
+        options: &EncodeOptions<'_>,
         ir_version: i64,
         all: bool,
     ) -> Placement {

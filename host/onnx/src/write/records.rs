@@ -15,7 +15,7 @@ use crate::format::body::BodyKind;
 use crate::format::error::Result;
 use crate::format::fields::bodies;
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
-use crate::format::wire::{Field, Message, Value, has_field, string_of};
+use crate::format::wire::{Message, Value, WireField, has_field, string_of};
 use crate::layout::nodes::Node;
 
 /// Whether a quantization annotation names an initializer.
@@ -26,7 +26,11 @@ fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
 
 impl<'w> FunctionWriter<'w> {
     /// Writes the nodes that come before, or are, the one of a record; `None`: all that are left.
-    pub(super) fn nodes_until(&mut self, body: &mut Body<'w>, place: Option<Field<'w>>) -> Result {
+    pub(super) fn nodes_until(
+        &mut self,
+        body: &mut Body<'w>,
+        place: Option<WireField<'w>>,
+    ) -> Result {
         while let Some(&item) = body.items.get(body.written) {
             let here = place.filter(|field| item.start == Some(field.body().at));
             if let (Some(field), Some(own), true) = (place, item.start, body.ordered)
@@ -65,7 +69,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Copies a node, with its record if it stands here.
-    fn untouched(&mut self, number: u32, node: Message<'_>, here: Option<Field<'_>>) {
+    fn untouched(&mut self, number: u32, node: Message<'_>, here: Option<WireField<'_>>) {
         match here {
             Some(field) => self.store.copy(field.record),
             None => self.store.copy_field(number, node),
@@ -87,7 +91,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the input for an input's record.
-    pub(super) fn input_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    pub(super) fn input_at(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         match body.found.args.get(&field.body().at).copied() {
             Some(arg) => self.param(body, arg, Some(field)),
             None => self.constant_input(body, field),
@@ -121,7 +125,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    fn param(&mut self, body: &Body<'w>, arg: ValueId, record: Option<Field<'w>>) -> Result {
+    fn param(&mut self, body: &Body<'w>, arg: ValueId, record: Option<WireField<'w>>) -> Result {
         let value = self.f.value(arg);
         let record = record.filter(|_| value.flags & ValueRecord::TOUCHED == 0);
         let (number, name) = (body.kind.input(), self.name(arg));
@@ -143,7 +147,7 @@ impl<'w> FunctionWriter<'w> {
         name: &str,
         ty: TypeId,
         kind: BodyKind,
-        record: Option<Field<'w>>,
+        record: Option<WireField<'w>>,
     ) -> Result {
         if let Some(field) = record
             && kind.port_name(field.body())? == name.as_bytes()
@@ -160,7 +164,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// An input whose initializer makes it a constant, before IR version 4: part of the interface,
     /// so it stays even if nobody uses the constant any more.
-    fn constant_input(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    fn constant_input(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         let name = string_of(message, value_info::NAME)?;
         let Some(start) = body.found.constant_inputs.get(name) else {
@@ -213,7 +217,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the outputs for an output's record: the same output, or at the first one all of them.
-    pub(super) fn output_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    pub(super) fn output_at(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let index = body.seen[Part::Output as usize];
         match index {
             _ if body.same_outputs => self.output(body, index, Some(field)),
@@ -232,7 +236,7 @@ impl<'w> FunctionWriter<'w> {
         known.eq(starts.iter().map(|&start| Some(start)))
     }
 
-    fn output(&mut self, body: &Body<'w>, index: usize, record: Option<Field<'w>>) -> Result {
+    fn output(&mut self, body: &Body<'w>, index: usize, record: Option<WireField<'w>>) -> Result {
         let port = self.f.ports(body.region)[index];
         let name = match port.name.option() {
             Some(name) => name,
@@ -250,7 +254,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the initializer for an initializer's record.
-    pub(super) fn initializer_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    pub(super) fn initializer_at(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         match body.found.initializers.get(&message.at).copied() {
             Some(id) if !self.is_dirty(id) => self.store.copy(field.record),
@@ -292,7 +296,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the sparse initializer for its record.
-    pub(super) fn sparse_at(&mut self, body: &mut Body<'w>, field: Field<'w>) -> Result {
+    pub(super) fn sparse_at(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         let Some(&op) = body.found.sparse.get(&message.at) else {
             return Ok(());
@@ -333,7 +337,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the name for that of an attribute parameter.
-    pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>) {
+    pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: WireField<'_>) {
         let known = self.param_named(field.body().bytes, |kind| kind == AttrKind::NONE);
         if let Some(attr) = known
             && body.found.params.insert(attr.name)
@@ -343,7 +347,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Writes the default for that of an attribute parameter.
-    pub(super) fn default_at(&mut self, body: &mut Body<'_>, field: Field<'_>) -> Result {
+    pub(super) fn default_at(&mut self, body: &mut Body<'_>, field: WireField<'_>) -> Result {
         let message = field.body();
         let attribute = Attribute::read(message)?;
         let name = attribute.name.as_bytes();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use passdock_ir::{ConstantData, Extras};
 
 use crate::format::fields::put_pair;
-use crate::format::wire::{Field, Message, Value, put_bytes, put_head};
+use crate::format::wire::{Message, Value, WireField, put_bytes, put_head};
 
 /// The chain that is being written, and the bytes that pieces mean.
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Appends a text field in place of the original's, which is copied if it says the same.
-    pub(super) fn text(&mut self, original: Field<'_>, text: &str) {
+    pub(super) fn text(&mut self, original: WireField<'_>, text: &str) {
         match original.value {
             Value::Bytes(old) if old.bytes == text.as_bytes() => self.copy(original.record),
             _ => self.field(original.number, text.as_bytes()),

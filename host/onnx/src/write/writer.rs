@@ -15,7 +15,7 @@ use crate::file::source::Source;
 use crate::format::error::OnnxError;
 use crate::format::header::ir_version;
 use crate::format::wire::Message;
-use crate::layout::names::Plan;
+use crate::layout::names::NamePlan;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
 
@@ -53,7 +53,7 @@ impl<'m> Writer<'m> {
 /// The writer of one function.
 pub(super) struct FunctionWriter<'w> {
     pub(super) f: &'w Function,
-    pub(super) plan: Plan,
+    pub(super) plan: NamePlan,
     pub(super) source: Option<&'w Source>,
     pub(super) ir_version: i64,
     /// Whether graphs and functions have metadata.
@@ -86,7 +86,7 @@ impl<'w> FunctionWriter<'w> {
         let has_old_inputs = is_main && writer.source.is_none() && writer.ir_version < 4;
         FunctionWriter {
             f,
-            plan: Plan::new(f, writer.source.is_none(), moved),
+            plan: NamePlan::new(f, writer.source.is_none(), moved),
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
             carries: writer.carries,

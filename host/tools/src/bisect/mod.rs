@@ -19,9 +19,9 @@ use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
 use search::{Found, States};
 
-/// A module that was checked.
+/// A module that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Checked {
+pub struct Judged {
     /// The module, in words: `after 3 of 7: relax.transform.FoldConstant`.
     pub candidate: String,
     /// The check's verdict.
@@ -50,8 +50,8 @@ pub struct Bisection {
     pub passes: usize,
     /// The number of them that changed the module: one of these it is.
     pub changed: usize,
-    /// The modules that were checked, in order.
-    pub checks: Vec<Checked>,
+    /// The modules that were judged, in order.
+    pub checks: Vec<Judged>,
     /// The pass that breaks the model; several if the check can't tell them apart.
     pub suspects: Vec<Suspect>,
     /// The functions whose change breaks it, together; none if there is no telling.
@@ -88,7 +88,7 @@ pub fn bisect(
     request: &Request,
     module: Module,
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
-    log: &mut dyn FnMut(&Checked),
+    log: &mut dyn FnMut(&Judged),
 ) -> Result<Bisection, PassError> {
     let FirstRun {
         rerun,
@@ -113,9 +113,9 @@ pub fn bisect(
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
         let verdict = check(module)?;
-        let checked = Checked { candidate, verdict };
-        log(&checked);
-        checks.push(checked);
+        let judged = Judged { candidate, verdict };
+        log(&judged);
+        checks.push(judged);
         Ok(verdict)
     };
     let states = States::new(&module, &runs);

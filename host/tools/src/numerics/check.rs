@@ -5,11 +5,11 @@ use std::fs::File;
 use std::sync::Arc;
 
 use passdock_ir::Module;
-use passdock_onnx::{ExternalData, WriteOptions};
+use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::compare::{self, Compared};
 use super::options::CheckOptions;
-use super::ort::{self, ModelInput, ModelOutput, ModelSource, Runtime, Session};
+use super::ort::{self, ModelInput, ModelOutput, ModelSource, OrtSession, Runtime};
 use super::samples::{self, Sample};
 use passdock_core::files::TemporaryDirectory;
 use passdock_core::suggest;
@@ -120,7 +120,10 @@ impl Checker {
     }
 
     /// Makes up inputs with which the model runs.
-    fn guess(&self, session: &Session<'_>) -> Result<(Vec<Sample>, Vec<Vec<ModelOutput>>), Reason> {
+    fn guess(
+        &self,
+        session: &OrtSession<'_>,
+    ) -> Result<(Vec<Sample>, Vec<Vec<ModelOutput>>), Reason> {
         let (inputs, dims) = (&session.inputs, &self.options.dims);
         let symbols = samples::symbols(inputs);
         if let Some(unknown) = dims.keys().find(|dim| !symbols.contains(&dim.as_str())) {
@@ -177,13 +180,13 @@ impl Checker {
     }
 
     /// Hands a module over.
-    fn session(&self, module: &Module) -> Result<Session<'_>, String> {
+    fn session(&self, module: &Module) -> Result<OrtSession<'_>, String> {
         let number = self.files.get();
         self.files.set(number + 1);
         let (name, data_file) = (format!("{number}.onnx"), format!("{number}.onnx.data"));
         let written = passdock_onnx::write(
             module,
-            WriteOptions {
+            EncodeOptions {
                 drop_spans: false,
                 external: ExternalData::Keep,
                 data_file: Some(&data_file),
@@ -226,7 +229,7 @@ impl Checker {
     }
 }
 
-fn run_all(session: &Session<'_>, samples: &[Sample]) -> Result<Vec<Vec<ModelOutput>>, String> {
+fn run_all(session: &OrtSession<'_>, samples: &[Sample]) -> Result<Vec<Vec<ModelOutput>>, String> {
     let run = |sample: &Sample| session.run(sample).map_err(|error| short(&error));
     samples.iter().map(run).collect()
 }

@@ -231,7 +231,11 @@ fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>
 }
 
 /// Remembers the elements of small results for inference, though the results aren't constants yet.
-fn remember(state: &mut crate::boundary::session::function::State, op: OpId, values: &[ValueId]) {
+fn remember(
+    state: &mut crate::boundary::session::function::FunctionState,
+    op: OpId,
+    values: &[ValueId],
+) {
     let results: Vec<ValueId> = state.function().results(op).collect();
     for (result, &value) in results.into_iter().zip(values) {
         if let Some(dims) = constant_dims(state.function(), value) {

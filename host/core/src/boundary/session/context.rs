@@ -34,7 +34,7 @@ pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
 
 /// The failure of a pass or of an instrument's callback.
 #[derive(Clone, Debug, Default)]
-pub struct Failure {
+pub struct CallFailure {
     /// Whether it was a panic.
     pub panicked: bool,
     /// Whether the pass gave no reason: its diagnostics may have one.
@@ -50,12 +50,12 @@ pub struct Failure {
     pub nested: Option<(PassError, String)>,
 }
 
-impl Failure {
+impl CallFailure {
     /// A failure with a message only.
-    pub(crate) fn new(message: impl Into<String>) -> Failure {
-        Failure {
+    pub(crate) fn new(message: impl Into<String>) -> CallFailure {
+        CallFailure {
             message: message.into(),
-            ..Failure::default()
+            ..CallFailure::default()
         }
     }
 }
@@ -79,7 +79,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
 #[derive(Default)]
 struct Extras {
     diagnostics: RefCell<Vec<Diagnostic>>,
-    failure: RefCell<Option<Failure>>,
+    failure: RefCell<Option<CallFailure>>,
     /// Lists of strings that were handed out, which live as long as the session.
     lists: RefCell<Vec<String>>,
     nested: RefCell<Option<(PassError, String)>>,
@@ -168,10 +168,10 @@ impl<'a> ContextSession<'a> {
         message: String,
         panic_at: Option<String>,
     ) {
-        self.extras().failure.replace(Some(Failure {
+        self.extras().failure.replace(Some(CallFailure {
             at: self.excerpt(op, function, Part::WHOLE),
             panic_at,
-            ..Failure::new(message)
+            ..CallFailure::new(message)
         }));
     }
 
@@ -261,17 +261,17 @@ impl<'a> ContextSession<'a> {
     }
 
     /// The failure that the pass reported with `fail`.
-    pub(in crate::boundary) fn take_failure(&self) -> Option<Failure> {
+    pub(in crate::boundary) fn take_failure(&self) -> Option<CallFailure> {
         self.extras.get()?.failure.take()
     }
 
     /// The failure of a pass that returned `status`.
     #[cold]
-    pub(in crate::boundary) fn failure(&self, status: Status) -> Failure {
+    pub(in crate::boundary) fn failure(&self, status: Status) -> CallFailure {
         let said = self.take_failure();
-        let mut failure = said.unwrap_or_else(|| Failure {
+        let mut failure = said.unwrap_or_else(|| CallFailure {
             silent: true,
-            ..Failure::new(match status {
+            ..CallFailure::new(match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
                 Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
                 Status(code) => format!("The pass answered status {code} and didn't say why."),

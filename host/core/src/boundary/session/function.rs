@@ -24,7 +24,7 @@ pub(in crate::boundary) struct FunctionSession {
     /// The header that plugins read: a slot's, or the session's own.
     view: Cell<*mut abi::FunctionView>,
     own_view: Option<Box<UnsafeCell<abi::FunctionView>>>,
-    state: UnsafeCell<State>,
+    state: UnsafeCell<FunctionState>,
     busy: Cell<bool>,
 }
 
@@ -65,18 +65,18 @@ impl FunctionSlot {
 }
 
 /// The function behind the view, and the access to it.
-pub(in crate::boundary) struct State {
+pub(in crate::boundary) struct FunctionState {
     shared: Shared,
     /// The copy that is edited.
     own: Option<Box<Function>>,
     access: Access,
     /// Rarely used state, allocated when it is first needed.
-    extras: Option<Box<Extras>>,
+    extras: Option<Box<FunctionExtras>>,
 }
 
 /// The rarely used state of a function session.
 #[derive(Default)]
-pub(in crate::boundary) struct Extras {
+pub(in crate::boundary) struct FunctionExtras {
     last_error: String,
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
@@ -110,7 +110,7 @@ impl FunctionSession {
         FunctionSession {
             view: Cell::new(ptr::null_mut()),
             own_view: None,
-            state: UnsafeCell::new(State {
+            state: UnsafeCell::new(FunctionState {
                 shared: Shared::Nothing,
                 own: None,
                 access: Access::Ended,
@@ -228,7 +228,10 @@ impl FunctionSession {
 
     /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
     /// only a plugin that passes on a definition's handle could ask for.
-    pub(in crate::boundary) fn with<T>(&self, body: impl FnOnce(&mut State) -> Edit<T>) -> Edit<T> {
+    pub(in crate::boundary) fn with<T>(
+        &self,
+        body: impl FnOnce(&mut FunctionState) -> Edit<T>,
+    ) -> Edit<T> {
         if self.busy.replace(true) {
             return Err(EditError::refused("The function is being edited already."));
         }
@@ -238,7 +241,7 @@ impl FunctionSession {
     }
 
     /// Runs `body` on the state behind the view, unless the state is borrowed.
-    fn change(&self, body: impl FnOnce(&mut State)) {
+    fn change(&self, body: impl FnOnce(&mut FunctionState)) {
         let _ = self.with(|state| {
             body(state);
             Ok(())
@@ -295,11 +298,11 @@ impl Session for FunctionSession {
     }
 
     fn break_off(&self) {
-        self.change(State::break_off);
+        self.change(FunctionState::break_off);
     }
 }
 
-impl State {
+impl FunctionState {
     /// The function, to read.
     pub(in crate::boundary) fn function(&self) -> &Function {
         match &self.own {
@@ -352,7 +355,7 @@ impl State {
     }
 
     /// The rarely used state, made now if there is none.
-    pub(in crate::boundary) fn extras(&mut self) -> &mut Extras {
+    pub(in crate::boundary) fn extras(&mut self) -> &mut FunctionExtras {
         self.extras.get_or_insert_default()
     }
 

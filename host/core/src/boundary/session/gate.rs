@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditError};
 
-use super::function::{FunctionSession, State};
+use super::function::{FunctionSession, FunctionState};
 use super::input;
 use crate::util;
 
@@ -59,7 +59,7 @@ pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
 /// As [`FunctionSession::of`].
 pub(in crate::boundary) unsafe fn read(
     handle: *const abi::Function,
-    body: impl FnOnce(&mut State) -> Edit,
+    body: impl FnOnce(&mut FunctionState) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     call(unsafe { FunctionSession::of(handle) }, |session| {
@@ -73,7 +73,7 @@ pub(in crate::boundary) unsafe fn read(
 /// As [`FunctionSession::of`].
 pub(in crate::boundary) unsafe fn edit(
     handle: *mut abi::Function,
-    body: impl FnOnce(&mut State) -> Edit,
+    body: impl FnOnce(&mut FunctionState) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe { change(handle, |session| session.with(body)) }
@@ -104,7 +104,7 @@ pub(in crate::boundary) unsafe fn change(
 pub(in crate::boundary) unsafe fn read_to<T>(
     out: *mut T,
     handle: *const abi::Function,
-    body: impl FnOnce(&mut State) -> Edit<T>,
+    body: impl FnOnce(&mut FunctionState) -> Edit<T>,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe { read(handle, |state| input::answer_with(out, || body(state))) }
@@ -117,7 +117,7 @@ pub(in crate::boundary) unsafe fn read_to<T>(
 pub(in crate::boundary) unsafe fn edit_to<T>(
     out: *mut T,
     handle: *mut abi::Function,
-    body: impl FnOnce(&mut State) -> Edit<T>,
+    body: impl FnOnce(&mut FunctionState) -> Edit<T>,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe { edit(handle, |state| input::answer_with(out, || body(state))) }

@@ -10,7 +10,7 @@ use passdock_ir::{
 };
 
 use super::describe;
-use crate::boundary::session::function::{FunctionSession, State};
+use crate::boundary::session::function::{FunctionSession, FunctionState};
 use crate::boundary::session::{gate, input};
 
 pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
@@ -91,7 +91,7 @@ unsafe extern "C" fn constants_equal(
 }
 
 /// The data of a constant, if there is such a constant.
-fn live_data(state: &State, id: ConstId) -> Edit<&ConstantData> {
+fn live_data(state: &FunctionState, id: ConstId) -> Edit<&ConstantData> {
     let function = state.read()?;
     function.live_constant(id)?;
     Ok(function.constant_data(id))

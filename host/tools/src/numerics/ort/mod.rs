@@ -133,7 +133,7 @@ pub(crate) enum InputDim {
 }
 
 /// A model, ready to run.
-pub(crate) struct Session<'r> {
+pub(crate) struct OrtSession<'r> {
     runtime: &'r Runtime,
     session: Object,
     pub(crate) inputs: Vec<ModelInput>,
@@ -142,7 +142,7 @@ pub(crate) struct Session<'r> {
 
 impl Runtime {
     /// Prepares a model to be run as it is: nothing optimised, on one thread.
-    pub(crate) fn session(&self, model: ModelSource<'_>) -> Result<Session<'_>> {
+    pub(crate) fn session(&self, model: ModelSource<'_>) -> Result<OrtSession<'_>> {
         let (api, env) = (self.api, self.env);
         // SAFETY: the function writes to the object's pointer.
         let options = api.object(Api::release_session_options, |out| unsafe {
@@ -185,7 +185,7 @@ impl Runtime {
             })
         };
         let outputs = (0..count).map(name).collect::<Result<_>>()?;
-        Ok(Session {
+        Ok(OrtSession {
             runtime: self,
             session,
             inputs,
@@ -272,7 +272,7 @@ fn system_path(path: &Path) -> Result<Vec<PathChar>> {
     Ok(bytes.iter().map(|&byte| byte as PathChar).collect())
 }
 
-impl Session<'_> {
+impl OrtSession<'_> {
     /// Runs it; all outputs, in order.
     pub(crate) fn run(&self, inputs: &[(String, Tensor)]) -> Result<Vec<ModelOutput>> {
         let api = self.runtime.api;

@@ -6,11 +6,11 @@ use std::ptr;
 use passdock_abi::DType;
 use passdock_ir::constant::{string_data, string_elements};
 
-use super::Session;
+use super::OrtSession;
 use super::api::{Api, MAP, Object, Result, SEQUENCE, TENSOR, Text, c_text, dtype_code, kind_name};
 use super::tensor::{OutputValue, Tensor};
 
-impl Session<'_> {
+impl OrtSession<'_> {
     /// A tensor for ONNX Runtime: a copy.
     pub(super) fn make(&self, tensor: &Tensor) -> Result<Object> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
