@@ -43,7 +43,7 @@ struct Parts {
 
 fn parts(pass: &str) -> Parts {
     Parts {
-        manifest: manifest("0.1", pass),
+        manifest: manifest("0.4", pass),
         passes: "{ NAME(PASS), 1, 0, 0, run, 0 }",
         table: "{ sizeof(Plugin), 1, passes, sizeof(Pass), 0, 0, 0, 0 }",
         entry: "return &plugin;",
@@ -137,7 +137,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.3, IR 0.1), or serves only another host in this process"
+            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.4, IR 0.1), or serves only another host in this process"
         ],
     );
     check_load(
@@ -560,4 +560,18 @@ fn a_directory_that_is_missing() {
             .plugins
             .is_empty()
     );
+}
+
+/// Files of vendors, built by the SDK and by gcc when the contract was 0.3.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn plugins_of_before_the_last_break_are_refused_from_their_manifest() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/old-plugins");
+    let why = |file: &str| {
+        let loaded = Plugin::open(&folder.join(file));
+        let error = loaded.expect_err("an old plugin").to_string();
+        error.replace(&folder.display().to_string(), "DIR")
+    };
+    expect!["plugin `DIR/hello_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("hello_pass-abi-0.3.so"));
+    expect!["plugin `DIR/c_pass-abi-0.3.so` can't be used: it was built for plugin ABI 0.3, which 0.4 broke; build it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&why("c_pass-abi-0.3.so"));
 }

@@ -235,7 +235,7 @@ fn r015_a_plugins_passes_come_and_go() {
     let again = Failure(again.expect_err("it is gone"));
     expect![[r#"
         true
-        error[unknown-pass]: There is no pass `t.transform.Leaf`. No passes are registered; name a directory of plugins.
+        error[unknown-pass]: There is no pass `t.transform.Leaf`. This registry has no passes: load a directory of plugins into it, or give the context the registry that has them.
         error[plugin]: There is no plugin `conformance`."#]].assert_eq(&format!("{before}\n{}\n{again}", Failure(error)));
     assert!(registry.pass_names().is_empty());
     let options = registry.list_configs();

@@ -313,10 +313,10 @@ fn versions_are_negotiated() {
     expect!["abi 0.4, ir 0.1"].assert_eq(&with("0.4", "0.4", "0.1"));
     expect!["abi 0.4, ir 0.1"].assert_eq(&with("0.7", "0.4", "0.3"));
     expect!["abi 0.4, ir 0.0"].assert_eq(&with("0.4", "0.0", "0.0"));
-    expect![""].assert_eq(&with("0.3", "0.1", "0.1"));
-    expect![""].assert_eq(&with("0.7", "0.5", "0.1"));
+    expect!["it was built for plugin ABI 0.3, which 0.4 broke; build it against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"].assert_eq(&with("0.3", "0.1", "0.1"));
+    expect!["it needs plugin ABI 0.5, this host has 0.4; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.5", "0.1"));
     expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
-    expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.4", "0.5", "0.1"));
+    expect!["it says that it needs ABI 0.5 of a host but was built against 0.4; `min_host` can't be newer than `abi`"].assert_eq(&with("0.4", "0.5", "0.1"));
     expect!["it was built for IR 1.0, this host supports 0.x; build it against a passdock-plugin-api of IR 0"]
         .assert_eq(&with("0.4", "0.4", "1.0"));
     expect!["in its manifest `abi` is `0.1.2`; a version is written `major.minor`"]
@@ -330,7 +330,7 @@ fn records_of_another_draft_are_refused() {
     let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    expect!["its records have another layout (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    expect!["its records have another layout (fingerprint 00000000, this host's is HOST), though both say ABI 0.4; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
     let same = format!("{PLUGIN}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
 }
