@@ -21,12 +21,12 @@ use passdock_loader::{
     Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
     SearchDir, discover,
 };
-use passdock_plugin_api::StaticPlugin;
+use passdock_plugin_api::{Options, StaticPlugin};
 use plugin_pass::PluginPass;
 use rustc_hash::FxHashMap;
 
 use crate::boundary::host;
-use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema};
+use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::pass::{PassRef, Work, check_info, check_name, check_states};
 
@@ -439,13 +439,13 @@ impl Registry {
         self.read().unreadable.clone()
     }
 
-    /// Registers a config option of the program itself.
+    /// Registers a config option of the program itself: a struct of
+    /// [`sdk::options!`](crate::sdk::options), or a `bool`, an `i64`, ….
     ///
     /// # Errors
     /// If the key is registered already.
-    pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
-        let schema = Schema::new(key, T::fields());
-        self.write().config.register(schema, None)
+    pub fn register_config_option<T: Options>(&self, key: &str) -> Result<(), ConfigError> {
+        self.write().config.register(Schema::of::<T>(key), None)
     }
 
     /// The config options, sorted by key.

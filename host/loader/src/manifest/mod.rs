@@ -9,6 +9,7 @@ mod field;
 pub(crate) mod raw;
 mod schema;
 pub mod states;
+mod typed;
 
 use std::collections::HashSet;
 
@@ -21,6 +22,7 @@ pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use states::{State, States};
+pub use typed::toml_value;
 
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
