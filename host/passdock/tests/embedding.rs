@@ -48,7 +48,7 @@ fn fuse_double_relu() -> PassRef {
     })
 }
 
-/// A pass as a struct: its fields are its options.
+/// A pass as a struct: its fields are set where it is made.
 struct Rename {
     from: &'static str,
     to: String,
@@ -303,6 +303,60 @@ fn passes_read_the_config_keys_of_the_program() {
         .config("acme.names", vec!["a"])
         .config("acme.dims", toml::toml! { batch = 2 });
     expect![[r#"Tile { size: 16, pad: false } 8 1.0 ["a"] [("batch", 2)]"#]].assert_eq(&run(cx));
+}
+
+sdk::options! {
+    /// The options of `Say`.
+    struct Say {
+        /// What is said.
+        what: String,
+        /// How often.
+        #[range(1..)]
+        times: usize = 1,
+    }
+}
+
+#[test]
+fn a_pass_of_the_program_has_options() {
+    let (tell, told) = mpsc::channel();
+    let declared = PassInfo::new("demo.transform.Say")
+        .options::<Say>()
+        .config("demo.Say");
+    let say = create_function_pass(declared, move |_, cx| {
+        let say: Say = cx.options()?;
+        tell.send(say.what.repeat(say.times))
+            .map_err(|error| sdk::PassError::new(error.to_string()))
+    });
+    let registry = Registry::new();
+    registry.register(say).unwrap();
+    registry.register_config_option::<Say>("demo.Say").unwrap();
+    let run = |text: &str| {
+        let text = format!("[[passes]]\nname = 'demo.transform.Say'\n{text}");
+        let ran = pipeline::Pipeline::from_toml(&text)
+            .and_then(|pipeline| pipeline.resolve(&registry)?.run(built()?));
+        match ran {
+            Ok(_) => told.recv().unwrap(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let said = [
+        run("options = { what = 'a', times = 3 }"),
+        run("options = { times = 2 }\n[context.config.'demo.Say']\nwhat = 'b'\ntimes = 9"),
+        run("options = { time = 2 }"),
+        run("options = { times = 0 }"),
+        run(""),
+    ];
+    expect![[r#"
+        aaa
+        bb
+        pipeline.toml:3:13: `demo.transform.Say` has no field `time`. Did you mean `times`?
+        pipeline.toml:3:21: Expected the field `times` of `demo.transform.Say` to be ≥ 1, but got the int 0.
+        The pass `demo.transform.Say` needs its option `what`, which has no default. Set `demo.Say.what` in the context's config."#]].assert_eq(&said.join("\n"));
+
+    let options = toml::toml! { what = "c" };
+    let say = registry.get_pass_with_options("demo.transform.Say", &options);
+    say.unwrap().call(built().unwrap()).unwrap();
+    assert_eq!(told.recv().unwrap(), "c");
 }
 
 #[test]
