@@ -123,7 +123,7 @@ pub use plugin::StaticPlugin;
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod __private {
-    pub use crate::data::{field, OptionDefault, OptionSpec, OptionType};
+    pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};

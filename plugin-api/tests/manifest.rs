@@ -333,3 +333,15 @@ default = {}
         );
     }
 }
+
+#[test]
+fn a_struct_of_options_is_a_table_of_its_fields() {
+    let limit = Limit {
+        most: 7,
+        ..Limit::default()
+    };
+    assert_eq!(
+        OptionValue::from(limit).to_string(),
+        r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [] }"#
+    );
+}

@@ -204,15 +204,15 @@ fn section(spec: &PassSpec, page: &Page) -> String {
         page.file
     );
     let _ = writeln!(text, "\n{}", page.text.replace("```ir", "```text"));
-    if !spec.options.is_empty() {
-        match &spec.config {
+    if !spec.declaration.options.is_empty() {
+        match &spec.declaration.config {
             Some(key) => {
                 let _ = writeln!(text, "\nOptions, also set by the config key `{key}`:\n");
             }
             None => text.push_str("\nOptions:\n\n"),
         }
         text.push_str("| option | default | meaning |\n|---|---|---|\n");
-        for option in &spec.options {
+        for option in &spec.declaration.options {
             let any = if option.rest {
                 ", or any other name"
             } else {

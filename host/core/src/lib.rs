@@ -20,7 +20,7 @@ pub mod run;
 pub mod util;
 pub mod verify;
 
-pub use config::{ConfigError, ConfigInfo, ConfigOption, ConfigValue, OptionSource, Wrong};
+pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
     PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, get_renderer,
@@ -40,6 +40,7 @@ pub use passdock_loader::{
     Field, FieldType, FieldValue, OpDefs, Origin, PassKind, Phase, Plugin, PluginError, Schema,
     SearchDir, State, States,
 };
+pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};
 pub use run::site::FailureSite;
 pub use run::{
@@ -53,7 +54,7 @@ pub use verify::{Verify, same_interface};
 ///
 /// # Errors
 /// If the key is registered already.
-pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
+pub fn register_config_option<T: sdk::Options>(key: &str) -> Result<(), ConfigError> {
     Registry::global().register_config_option::<T>(key)
 }
 

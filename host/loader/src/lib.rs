@@ -27,5 +27,5 @@ pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy,
     PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, Wrong,
-    toml_text,
+    toml_text, toml_value,
 };

@@ -91,7 +91,7 @@ pub use passdock_core::{
     same_interface,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
-pub use passdock_core::{config_struct, list_configs, register_config_option, toml};
+pub use passdock_core::{list_configs, register_config_option, toml};
 
 // What watches it.
 pub use passdock_core::{

@@ -1,12 +1,13 @@
 //! A program that embeds the host, with nothing but the crate `passdock`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
+use expect_test::expect;
 use passdock::sdk::{self, DType, FunctionBuilder, FunctionKind, OpBuilder, TypeSpec};
 use passdock::{
-    FunctionPass, InstrumentResult, Module, ModulePass, PassCall, PassContext, PassDeclaration,
-    PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_function_pass, ir,
-    pipeline,
+    ContextBuilder, FunctionPass, InstrumentResult, Module, ModulePass, PassCall, PassContext,
+    PassDeclaration, PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential,
+    create_function_pass, create_module_pass, ir, pipeline, toml,
 };
 
 const TEXT: &str = r#"module {
@@ -47,7 +48,7 @@ fn fuse_double_relu() -> PassRef {
     })
 }
 
-/// A pass as a struct: its fields are its options.
+/// A pass as a struct: its fields are set where it is made.
 struct Rename {
     from: &'static str,
     to: String,
@@ -223,15 +224,19 @@ fn a_pipeline_runs() {
     assert_eq!(prepared.run(built().unwrap()).unwrap().op_count(), 1);
 }
 
+passdock::sdk::options! {
+    /// How loops are cut.
+    struct Tile {
+        /// Steps of the inner loop.
+        #[range(1..=4096)]
+        size: u32 = 16,
+        /// Round the last tile up.
+        pad: bool = true,
+    }
+}
+
 #[test]
 fn a_config_value_that_is_not_set_has_its_default() {
-    passdock::config_struct! {
-        /// How loops are cut.
-        struct Tile {
-            /// Steps of the inner loop.
-            size: i64 = 16, in 1..=4096;
-        }
-    }
     let registry = Registry::new();
     registry
         .register_config_option::<Tile>("acme.Tile")
@@ -240,13 +245,118 @@ fn a_config_value_that_is_not_set_has_its_default() {
     let cx = builder().build().unwrap();
     assert_eq!(cx.get_config::<Tile>("acme.Tile").unwrap(), None);
     assert_eq!(cx.config_or_default::<Tile>("acme.Tile").unwrap().size, 16);
-    let cx = builder()
-        .config("acme.Tile", Tile { size: 8 })
-        .build()
-        .unwrap();
-    assert_eq!(cx.config_or_default::<Tile>("acme.Tile").unwrap().size, 8);
+    let tile = |size| Tile {
+        size,
+        ..Tile::default()
+    };
+    let cx = builder().config("acme.Tile", tile(8)).build().unwrap();
+    assert_eq!(cx.config_or_default::<Tile>("acme.Tile").unwrap(), tile(8));
     assert!(cx.config_or_default::<bool>("acme.Tile").is_err());
     assert!(cx.config_or_default::<Tile>("acme.Tiles").is_err());
+    let error = builder().config("acme.Tile", tile(0)).build().unwrap_err();
+    expect!["Expected the field `size` of `acme.Tile` to be from 1 to 4096, but got the int 0."]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn passes_read_the_config_keys_of_the_program() {
+    use sdk::Table;
+
+    let registry = Registry::new();
+    registry
+        .register_config_option::<Tile>("acme.Tile")
+        .unwrap();
+    registry.register_config_option::<i64>("acme.most").unwrap();
+    registry
+        .register_config_option::<f64>("acme.ratio")
+        .unwrap();
+    registry
+        .register_config_option::<Vec<String>>("acme.names")
+        .unwrap();
+    registry
+        .register_config_option::<Table<i64>>("acme.dims")
+        .unwrap();
+    let (tell, told) = mpsc::channel();
+    let reads = create_module_pass(PassInfo::new("demo.transform.Reads"), move |_, cx| {
+        let tile: Tile = cx.config("acme.Tile")?;
+        let most: i64 = cx.config("acme.most")?;
+        let ratio: f64 = cx.config("acme.ratio")?;
+        let names: Vec<String> = cx.config("acme.names")?;
+        let dims: Table<i64> = cx.config("acme.dims")?;
+        let dims: Vec<_> = dims.into_iter().collect();
+        let said = format!("{tile:?} {most} {ratio:?} {names:?} {dims:?}");
+        tell.send(said)
+            .map_err(|error| sdk::PassError::new(error.to_string()))
+    });
+    let run = |cx: ContextBuilder| {
+        reads
+            .call_in(built().unwrap(), &cx.build().unwrap())
+            .unwrap();
+        told.recv().unwrap()
+    };
+    let builder = || PassContext::builder().registry(&registry);
+    expect!["Tile { size: 16, pad: true } 0 0.0 [] []"].assert_eq(&run(builder()));
+    let cx = builder()
+        .config("acme.Tile", toml::toml! { pad = false })
+        .config("acme.most", 8)
+        .config("acme.ratio", 1)
+        .config("acme.names", vec!["a"])
+        .config("acme.dims", toml::toml! { batch = 2 });
+    expect![[r#"Tile { size: 16, pad: false } 8 1.0 ["a"] [("batch", 2)]"#]].assert_eq(&run(cx));
+}
+
+sdk::options! {
+    /// The options of `Say`.
+    struct Say {
+        /// What is said.
+        what: String,
+        /// How often.
+        #[range(1..)]
+        times: usize = 1,
+    }
+}
+
+#[test]
+fn a_pass_of_the_program_has_options() {
+    let (tell, told) = mpsc::channel();
+    let declared = PassInfo::new("demo.transform.Say")
+        .options::<Say>()
+        .config("demo.Say");
+    let say = create_function_pass(declared, move |_, cx| {
+        let say: Say = cx.options()?;
+        tell.send(say.what.repeat(say.times))
+            .map_err(|error| sdk::PassError::new(error.to_string()))
+    });
+    let registry = Registry::new();
+    registry.register(say).unwrap();
+    registry.register_config_option::<Say>("demo.Say").unwrap();
+    let run = |text: &str| {
+        let text = format!("[[passes]]\nname = 'demo.transform.Say'\n{text}");
+        let ran = pipeline::Pipeline::from_toml(&text)
+            .and_then(|pipeline| pipeline.resolve(&registry)?.run(built()?));
+        match ran {
+            Ok(_) => told.recv().unwrap(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let said = [
+        run("options = { what = 'a', times = 3 }"),
+        run("options = { times = 2 }\n[context.config.'demo.Say']\nwhat = 'b'\ntimes = 9"),
+        run("options = { time = 2 }"),
+        run("options = { times = 0 }"),
+        run(""),
+    ];
+    expect![[r#"
+        aaa
+        bb
+        pipeline.toml:3:13: `demo.transform.Say` has no field `time`. Did you mean `times`?
+        pipeline.toml:3:21: Expected the field `times` of `demo.transform.Say` to be ≥ 1, but got the int 0.
+        The pass `demo.transform.Say` needs its option `what`, which has no default. Set `demo.Say.what` in the context's config."#]].assert_eq(&said.join("\n"));
+
+    let options = toml::toml! { what = "c" };
+    let say = registry.get_pass_with_options("demo.transform.Say", &options);
+    say.unwrap().call(built().unwrap()).unwrap();
+    assert_eq!(told.recv().unwrap(), "c");
 }
 
 #[test]

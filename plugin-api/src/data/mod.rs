@@ -12,6 +12,6 @@ pub use attr_value::AttrValue;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use op_traits::OpTraits;
-pub use setting::{field, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
+pub use setting::{field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
 pub(crate) use table::table_entries;
 pub use table::Table;

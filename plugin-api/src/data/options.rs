@@ -94,6 +94,16 @@ macro_rules! options {
                     )?,)*
                 })
             }
+
+            fn values(self) -> ::std::vec::Vec<$crate::OptionValue> {
+                ::std::vec![$($crate::__private::OptionType::into_value(self.$field)),*]
+            }
+        }
+
+        impl ::std::convert::From<$name> for $crate::OptionValue {
+            fn from(options: $name) -> Self {
+                $crate::__private::table(options)
+            }
         }
     };
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use passdock_abi::Status;
 
 use super::error::{EditError, PassError};
+use super::table::Table;
 
 /// The value of an option or config field.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,8 +60,10 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// A struct of options. Made by [`options!`](crate::options), not by hand.
-pub trait Options: Sized {
+/// A struct of options, made by [`options!`](crate::options) and not by hand; or the value of a
+/// config key that is no struct: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`, a
+/// [`Table`](crate::Table). `()` has no options.
+pub trait Options: Default {
     /// The fields as the manifest describes them.
     #[doc(hidden)]
     const OPTIONS: &'static [OptionSpec];
@@ -70,6 +73,10 @@ pub trait Options: Sized {
     fn read(
         source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
     ) -> Result<Self, PassError>;
+
+    /// The fields' values, in the order of [`Options::OPTIONS`].
+    #[doc(hidden)]
+    fn values(self) -> Vec<OptionValue>;
 }
 
 /// An option as the manifest describes it.
@@ -109,6 +116,7 @@ pub enum OptionDefault {
 #[doc(hidden)]
 pub trait OptionType: Sized {
     fn from_value(value: &OptionValue) -> Option<Self>;
+    fn into_value(self) -> OptionValue;
 }
 
 impl OptionType for bool {
@@ -117,6 +125,10 @@ impl OptionType for bool {
             OptionValue::Bool(value) => Some(*value),
             _ => None,
         }
+    }
+
+    fn into_value(self) -> OptionValue {
+        OptionValue::Bool(self)
     }
 }
 
@@ -128,6 +140,10 @@ impl OptionType for f64 {
             _ => None,
         }
     }
+
+    fn into_value(self) -> OptionValue {
+        OptionValue::Float(self)
+    }
 }
 
 impl OptionType for String {
@@ -137,11 +153,19 @@ impl OptionType for String {
             _ => None,
         }
     }
+
+    fn into_value(self) -> OptionValue {
+        OptionValue::String(self)
+    }
 }
 
 impl OptionType for OptionValue {
     fn from_value(value: &OptionValue) -> Option<OptionValue> {
         Some(value.clone())
+    }
+
+    fn into_value(self) -> OptionValue {
+        self
     }
 }
 
@@ -151,6 +175,10 @@ impl OptionType for Vec<String> {
             OptionValue::Strings(value) => Some(value.clone()),
             _ => None,
         }
+    }
+
+    fn into_value(self) -> OptionValue {
+        OptionValue::Strings(self)
     }
 }
 
@@ -163,11 +191,73 @@ macro_rules! integers {
                     _ => None,
                 }
             }
+
+            fn into_value(self) -> OptionValue {
+                // One that no option can hold is refused for its type.
+                i64::try_from(self).map_or(OptionValue::Float(self as f64), OptionValue::Int)
+            }
         }
     )*};
 }
 
 integers! { i64 i32 u32 u64 usize }
+
+macro_rules! scalars {
+    ($($ty:ty, $default:expr;)*) => {$(
+        impl Options for $ty {
+            const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+                name: "",
+                docs: &[],
+                default: $default,
+                mandatory: false,
+                range: None,
+                choices: &[],
+                rest: false,
+            }];
+
+            fn read(
+                source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+            ) -> Result<$ty, PassError> {
+                field("", source(""), <$ty>::default)
+            }
+
+            fn values(self) -> Vec<OptionValue> {
+                vec![self.into_value()]
+            }
+        }
+    )*};
+}
+
+scalars! {
+    bool, OptionDefault::Bool(false);
+    i64, OptionDefault::Int(0);
+    f64, OptionDefault::Float("0.0");
+    String, OptionDefault::Str("");
+    Vec<String>, OptionDefault::Strs(&[]);
+    Table<i64>, OptionDefault::Ints;
+    Table<OptionValue>, OptionDefault::Values;
+}
+
+impl Options for () {
+    const OPTIONS: &'static [OptionSpec] = &[];
+
+    fn read(
+        _source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+    ) -> Result<(), PassError> {
+        Ok(())
+    }
+
+    fn values(self) -> Vec<OptionValue> {
+        Vec::new()
+    }
+}
+
+/// The value that a struct of options is: a table of its fields.
+#[doc(hidden)]
+pub fn table<T: Options>(options: T) -> OptionValue {
+    let names = T::OPTIONS.iter().map(|spec| spec.name.to_owned());
+    OptionValue::Table(names.zip(options.values()).collect())
+}
 
 /// The value a field gets: what is set, or its default.
 #[doc(hidden)]

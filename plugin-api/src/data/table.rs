@@ -48,6 +48,15 @@ impl<T> FromIterator<(String, T)> for Table<T> {
     }
 }
 
+impl<T> IntoIterator for Table<T> {
+    type Item = (String, T);
+    type IntoIter = std::vec::IntoIter<(String, T)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
 impl<T: OptionType> OptionType for Table<T> {
     fn from_value(value: &OptionValue) -> Option<Table<T>> {
         match value {
@@ -57,6 +66,11 @@ impl<T: OptionType> OptionType for Table<T> {
                 .collect(),
             _ => None,
         }
+    }
+
+    fn into_value(self) -> OptionValue {
+        let entries = self.into_iter().map(|(name, v)| (name, v.into_value()));
+        OptionValue::Table(entries.collect())
     }
 }
 

@@ -112,8 +112,8 @@ impl PassContext {
         self.raw.option(name)
     }
 
-    /// A config struct that some plugin registered under this key; what nobody set is its default. An
-    /// error if the key, or a field, isn't registered.
+    /// The value of a config key that a plugin or the program registered: a struct of
+    /// [`options!`](crate::options), or a `bool`, an `i64`, …. What nobody set is its default.
     ///
     /// # Errors
     /// If the key or a field isn't registered, or a value is of another type.

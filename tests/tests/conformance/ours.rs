@@ -224,13 +224,14 @@ impl Passdock {
     }
 }
 
-passdock::config_struct! {
+passdock::sdk::options! {
     /// How loops are unrolled.
     struct UnrollLoop {
         /// Loops of up to this many steps are unrolled.
-        auto_max_step: i64 = 0, in 0..=4096;
+        #[range(0..=4096)]
+        auto_max_step: i64 = 0,
         /// Whether loops marked `unroll` are written out.
-        explicit_unroll: bool = true;
+        explicit_unroll: bool = true,
     }
 }
 

@@ -58,7 +58,7 @@ fn render(manifest: &Manifest) -> String {
         if let Some(phase) = declared.phase {
             text.push_str(&format!("  asks for the phase {}\n", phase.name()));
         }
-        text.push_str(&fields(&pass.options));
+        text.push_str(&fields(&declared.options));
     }
     for config in &manifest.configs {
         text.push_str(&format!(

@@ -1,23 +1,24 @@
 //! Typed config: options are registered with fields, types, defaults, ranges and docs. An invalid
 //! key, field, type or number is an error that says what would be valid.
 //!
-//! A [`Schema`] checks values, `typed` maps them to and from Rust structs, `table` holds the
-//! registered options. Plugins register through their manifests, Rust programs through a registry.
+//! A [`Schema`] checks values, and reads them as the structs that [`sdk::options!`](crate::sdk::options)
+//! declares; `table` holds the registered options. Plugins register through their manifests, Rust
+//! programs through a registry.
 
 mod built_in;
+mod into;
 mod table;
-mod typed;
 
 use std::collections::BTreeMap;
 
 pub(crate) use built_in::{FALLBACK_DEVICE, IMMUTABLE_MODULE};
+pub use into::IntoConfig;
 pub use passdock_loader::{
     ConfigError, ConfigValue, Field, FieldType, FieldValue, Schema, Wrong, toml_text,
 };
 use serde::{Deserialize, Serialize};
 pub use table::ConfigInfo;
 pub(crate) use table::ConfigTable;
-pub use typed::{ConfigOption, Scalar};
 
 /// The layer that the value of an option comes from; a later layer wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use passdock_diagnostic::{Diagnostic, Severity};
 
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
-use crate::config::{FieldValue, IMMUTABLE_MODULE};
+use crate::config::{FieldValue, IMMUTABLE_MODULE, IntoConfig};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
@@ -63,8 +63,8 @@ impl ContextBuilder {
     }
 
     /// Sets a config option. A later value of the same key wins.
-    pub fn config(mut self, key: impl Into<String>, value: impl Into<toml::Value>) -> Self {
-        self.settings.config.insert(key.into(), value.into());
+    pub fn config<K>(mut self, key: impl Into<String>, value: impl IntoConfig<K>) -> Self {
+        self.settings.config.insert(key.into(), value.into_config());
         self
     }
 

@@ -24,13 +24,14 @@ pub(crate) use frame::ContextFrame;
 use names::Met;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Function;
+use passdock_plugin_api::Options;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Watch};
 pub use scope::Entered;
 pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis};
-use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Schema, Wrong};
+use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
@@ -155,28 +156,28 @@ impl PassContext {
     ///
     /// # Errors
     /// If the key isn't registered, or registered with another type.
-    pub fn get_config<T: ConfigOption>(&self, key: &str) -> Result<Option<T>, ConfigError> {
-        self.typed_schema::<T>(key)?;
-        Ok(self.0.config.get(key).and_then(T::from_config))
+    pub fn get_config<T: Options>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+        let schema = self.typed_schema::<T>(key)?;
+        let set = self.0.config.get(key);
+        set.map(|value| schema.read(value)).transpose()
     }
 
     /// A config value, or the default that the key is registered with if this context doesn't set it.
     ///
     /// # Errors
-    /// As [`PassContext::get_config`].
-    pub fn config_or_default<T: ConfigOption>(&self, key: &str) -> Result<T, ConfigError> {
+    /// As [`PassContext::get_config`], and if a field without a default isn't set.
+    pub fn config_or_default<T: Options>(&self, key: &str) -> Result<T, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
-        let set = self.0.config.get(key).and_then(T::from_config);
-        set.or_else(|| T::from_config(&schema.defaults()))
-            .ok_or_else(|| wrong_type(key, &schema))
+        match self.0.config.get(key) {
+            Some(value) => schema.read(value),
+            None => schema.read(&schema.defaults()),
+        }
     }
 
     /// What a config option holds, which has to be a `T`.
-    fn typed_schema<T: ConfigOption>(&self, key: &str) -> Result<Schema, ConfigError> {
+    fn typed_schema<T: Options>(&self, key: &str) -> Result<Schema, ConfigError> {
         let schema = self.0.registry.config_schema(key)?;
-        if !same_fields(&schema.fields, &T::fields()) {
-            return Err(wrong_type(key, &schema));
-        }
+        schema.check_type::<T>()?;
         Ok(schema)
     }
 
@@ -328,21 +329,6 @@ impl PassContext {
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
         util::lock(&self.0.instruments).list.clone()
     }
-}
-
-fn wrong_type(key: &str, schema: &Schema) -> ConfigError {
-    let message = format!(
-        "The config option `{key}` is {}, which isn't the type that is asked for.",
-        schema.type_name()
-    );
-    ConfigError::new(Wrong::Value, key, None, message)
-}
-
-fn same_fields(a: &[Field], b: &[Field]) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .zip(b)
-            .all(|(a, b)| a.name == b.name && a.ty == b.ty)
 }
 
 impl fmt::Display for PassContext {

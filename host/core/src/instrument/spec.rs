@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use passdock_diagnostic::suggest;
 use passdock_loader::Origin;
+use passdock_plugin_api::Options;
 use serde::Serialize;
 
 use super::{InstrumentRef, PassFilter, Sink, stdout};
-use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
+use crate::config::{ConfigError, ConfigValue, Field, Schema, Wrong};
 use crate::error::{ErrorKind, PassError};
 use crate::files::Target;
 
@@ -73,22 +74,22 @@ pub struct InstrumentSetup<'a> {
 }
 
 impl InstrumentSpec {
-    /// The spec of an instrument that judges passes. Its options are the fields of `T`: a
-    /// [`config_struct!`](crate::config_struct).
+    /// The spec of an instrument that judges passes. Its options are the fields of `T`, a
+    /// struct of [`sdk::options!`](crate::sdk::options).
     ///
     /// ```
     /// # extern crate passdock_core as passdock;
     /// use std::sync::Arc;
     ///
     /// use passdock::{
-    ///     InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, Registry,
+    ///     InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, Registry, sdk,
     /// };
     ///
-    /// passdock::config_struct! {
+    /// sdk::options! {
     ///     /// The options of `limit`.
     ///     pub struct Limit {
     ///         /// How many ops a module may have for passes to run on it.
-    ///         ops: i64 = 100;
+    ///         ops: i64 = 100,
     ///     }
     /// }
     ///
@@ -110,7 +111,7 @@ impl InstrumentSpec {
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn judging<T: ConfigOption>(
+    pub fn judging<T: Options>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -118,19 +119,18 @@ impl InstrumentSpec {
         + Sync
         + 'static,
     ) -> InstrumentSpec {
-        let called = name.to_owned();
-        InstrumentSpec::untyped(name, summary, T::fields(), move |options, setup| {
-            let Some(options) = T::from_config(options) else {
-                let message = format!("The options of the instrument `{called}` are incomplete.");
-                return Err(PassError::new(ErrorKind::Config, message));
-            };
-            make(options, setup)
-        })
+        let schema = Schema::of::<T>(name);
+        InstrumentSpec::untyped(
+            name,
+            summary,
+            schema.fields.clone(),
+            move |options, setup| make(schema.read(options)?, setup),
+        )
     }
 
     /// The spec of an instrument that only shows what passes do, made as
     /// [`InstrumentSpec::judging`] does.
-    pub fn watching<T: ConfigOption>(
+    pub fn watching<T: Options>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>

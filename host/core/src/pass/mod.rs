@@ -2,6 +2,7 @@
 
 mod closure;
 mod names;
+mod options;
 mod sequential;
 mod structs;
 
@@ -13,6 +14,7 @@ pub use closure::HostWork;
 pub(crate) use closure::create_unscoped_pass;
 pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
 pub(crate) use names::{check_info, check_name, check_states};
+pub(crate) use options::with_options;
 use passdock_abi::FunctionKind;
 use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
@@ -47,20 +49,30 @@ pub trait Pass: Send + Sync {
         None
     }
 
+    /// The options that a pipeline gives to the pass.
+    fn given_options(&self) -> Option<&ConfigValue> {
+        None
+    }
+
     /// The values of the pass's options under a context's config.
     ///
     /// # Errors
-    /// If a value that the context gives is none of them.
+    /// If a mandatory one isn't set.
     fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
-        let _ = config;
-        Ok(ConfigValue::new())
+        let declared = self.declaration();
+        let layers = self.option_sources(config);
+        let mut mandatory = declared.options.iter().filter(|option| option.mandatory);
+        if let Some(missing) = mandatory.find(|option| !layers.contains_key(&option.name)) {
+            return Err(options::lacks(declared, missing));
+        }
+        let values = layers.into_iter().map(|(name, (value, _))| (name, value));
+        Ok(values.collect())
     }
 
     /// The values of the pass's options under a context's config, and the layer that each comes
     /// from.
     fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
-        let _ = config;
-        BTreeMap::new()
+        options::sources(self.declaration(), self.given_options(), config)
     }
 
     /// The Sequential that the pass is; `None` for any other pass.

@@ -7,7 +7,7 @@ use super::{
     PassDeclaration, PassRef, create_function_pass, create_module_pass, create_prim_func_pass,
 };
 
-/// A pass on each function as a type of its own, whose fields are its options.
+/// A pass on each function as a type of its own, whose fields are set where it is made.
 ///
 /// ```
 /// # mod passdock {
@@ -71,7 +71,7 @@ pub trait FunctionPass: Send + Sync {
     }
 }
 
-/// A pass on the module as a type of its own, whose fields are its options: as [`FunctionPass`].
+/// A pass on the module as a type of its own: as [`FunctionPass`].
 pub trait ModulePass: Send + Sync {
     /// What the pass says about itself; asked once, when it is made.
     fn declaration(&self) -> PassDeclaration;

@@ -21,14 +21,14 @@ use passdock_loader::{
     Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
     SearchDir, discover,
 };
-use passdock_plugin_api::StaticPlugin;
+use passdock_plugin_api::{Options, StaticPlugin};
 use plugin_pass::PluginPass;
 use rustc_hash::FxHashMap;
 
 use crate::boundary::host;
-use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema};
+use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError, capitalized};
-use crate::pass::{PassRef, Work, check_info, check_name, check_states};
+use crate::pass::{PassRef, Work, check_info, check_name, check_states, with_options};
 
 /// The registered passes, config options, instruments and ops, by name. A clone is the same
 /// registry.
@@ -103,13 +103,9 @@ impl Registry {
         let inner = self.read();
         match inner.entry(name) {
             None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) => {
-                let schema = Schema::new(&pass.info().name, Vec::new());
-                schema.accept_part(&toml::Value::Table(options.clone()))?;
-                Ok(pass.clone())
-            }
+            Some(Entry::Own(pass)) => with_options(pass.clone(), options),
             Some(Entry::Plugin { plugin, at, .. }) => {
-                Ok(Arc::new(PluginPass::new(plugin.clone(), *at, options)?))
+                with_options(Arc::new(PluginPass::new(plugin.clone(), *at)), options)
             }
         }
     }
@@ -121,9 +117,8 @@ impl Registry {
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
         let entry = inner.entry(name).ok_or_else(|| inner.unknown(name))?;
-        let options = entry.spec().map(|(_, spec)| spec.options.clone());
-        let name = &entry.declaration().info.name;
-        Ok(Schema::new(name, options.unwrap_or_default()))
+        let declared = entry.declaration();
+        Ok(Schema::new(&declared.info.name, declared.options.clone()))
     }
 
     /// Registers a pass of the program itself.
@@ -440,13 +435,13 @@ impl Registry {
         self.read().unreadable.clone()
     }
 
-    /// Registers a config option of the program itself.
+    /// Registers a config option of the program itself: a struct of
+    /// [`sdk::options!`](crate::sdk::options), or a `bool`, an `i64`, ….
     ///
     /// # Errors
     /// If the key is registered already.
-    pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
-        let schema = Schema::new(key, T::fields());
-        self.write().config.register(schema, None)
+    pub fn register_config_option<T: Options>(&self, key: &str) -> Result<(), ConfigError> {
+        self.write().config.register(Schema::of::<T>(key), None)
     }
 
     /// The config options, sorted by key.

@@ -87,7 +87,8 @@ fn of_pass(
     request: &Request,
     registry: &Registry,
 ) -> PassError {
-    let config = registry.pass_spec(pass).and_then(|(_, spec)| spec.config);
+    let known = registry.get_pass(pass).ok();
+    let config = known.and_then(|pass| pass.declaration().config.clone());
     let mut entries = Vec::new();
     options_of(&file.passes, pass, registry, &mut entries);
     let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();

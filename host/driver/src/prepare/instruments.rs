@@ -179,15 +179,15 @@ mod tests {
         );
     }
 
-    passdock_core::config_struct! {
+    passdock_core::sdk::options! {
         /// The options of an instrument that judges passes.
         struct Judged {
             /// A directory.
-            inputs: String = "";
+            inputs: String = "",
             /// A file.
-            library: String = "";
+            library: String = "",
             /// No path.
-            samples: i64 = 1;
+            samples: i64 = 1,
         }
     }
 

@@ -9,13 +9,13 @@ use passdock_core::{
     InstrumentResult, InstrumentSpec, PassCall, PassError, PassInstrument, Severity,
 };
 
-passdock_core::config_struct! {
+passdock_core::sdk::options! {
     /// The options of `reproducer`.
     struct Options {
         /// The directory in which the reproducer's own one is made.
-        dir: String = ".";
+        dir: String = ".",
         /// Copies constants of more than 64 KiB, too, instead of referring to the model.
-        self_contained: bool = false;
+        self_contained: bool = false,
     }
 }
 

@@ -64,8 +64,8 @@ macro_rules! records {
 records! {
     Manifest { plugin, passes, configs, ops, instruments }
     PluginSpec { name, version, abi, min_host, ir, panic, layout, compiler }
-    PassSpec { declaration, kind, summary, config, options }
-    PassDeclaration { info, states, phase, thread_safe, changes_interface }
+    PassSpec { declaration, kind, summary }
+    PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }
     PassInfo { name, opt_level, required }
     Schema { key, fields }
     Field { name, ty, default, mandatory, range, choices, rest, doc }

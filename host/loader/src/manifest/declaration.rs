@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use passdock_plugin_api::Options;
 use serde::Serialize;
 
 use super::Phase;
+use super::schema::Field;
 use super::states::{State, States};
 
 /// A pass's name, level and requirements. Compared by value.
@@ -40,11 +42,11 @@ impl PassInfo {
     }
 }
 
-/// The declaration of a pass: its info, its states, phase and permissions.
+/// The declaration of a pass: its info, its states, phase, permissions and options.
 ///
 /// It comes from a [`PassInfo`], and is asked for where a pass is made:
 /// `create_function_pass(PassInfo::new("a.transform.B").needs(["no-control-flow"]), …)`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassDeclaration {
     /// The name, level and requirements.
     #[serde(flatten)]
@@ -58,6 +60,11 @@ pub struct PassDeclaration {
     pub thread_safe: bool,
     /// Whether the pass may change parameters and results of a function.
     pub changes_interface: bool,
+    /// The config key whose struct is the second layer of its options.
+    pub config: Option<String>,
+    /// The options that the pass takes.
+    #[serde(rename = "option")]
+    pub options: Vec<Field>,
 }
 
 /// The declaration of a pass of the program itself, which is trusted: thread-safe, and free to
@@ -70,6 +77,8 @@ impl From<PassInfo> for PassDeclaration {
             phase: None,
             thread_safe: true,
             changes_interface: true,
+            config: None,
+            options: Vec::new(),
         }
     }
 }
@@ -107,6 +116,11 @@ impl PassInfo {
     /// Sets whether the pass may change parameters and results.
     pub fn changes_interface(self, changes_interface: bool) -> PassDeclaration {
         PassDeclaration::from(self).changes_interface(changes_interface)
+    }
+
+    /// Sets the options that the pass takes: the fields of `T`.
+    pub fn options<T: Options>(self) -> PassDeclaration {
+        PassDeclaration::from(self).options::<T>()
     }
 }
 
@@ -148,6 +162,20 @@ impl PassDeclaration {
     /// fails.
     pub fn changes_interface(mut self, changes_interface: bool) -> PassDeclaration {
         self.changes_interface = changes_interface;
+        self
+    }
+
+    /// Sets the options that the pass takes: the fields of `T`, a struct of the SDK's `options!`,
+    /// which the body reads by `cx.options::<T>()`.
+    pub fn options<T: Options>(mut self) -> PassDeclaration {
+        self.options = Field::of::<T>();
+        self
+    }
+
+    /// Sets the config key, registered with the same struct, whose values the options have where
+    /// the pipeline doesn't set them.
+    pub fn config(mut self, key: impl Into<String>) -> PassDeclaration {
+        self.config = Some(key.into());
         self
     }
 }

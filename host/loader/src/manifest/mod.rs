@@ -9,6 +9,7 @@ mod field;
 pub(crate) mod raw;
 mod schema;
 pub mod states;
+mod typed;
 
 use std::collections::HashSet;
 
@@ -21,6 +22,7 @@ pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use states::{State, States};
+pub use typed::toml_value;
 
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
@@ -144,11 +146,6 @@ pub struct PassSpec {
     pub kind: PassKind,
     /// The summary of what the pass does, in a sentence or two.
     pub summary: String,
-    /// The config key whose struct is the second layer of its options.
-    pub config: Option<String>,
-    /// The options that the pass takes.
-    #[serde(rename = "option")]
-    pub options: Vec<Field>,
 }
 
 impl PassSpec {
@@ -262,7 +259,7 @@ impl Manifest {
             self.configs.iter().map(|c| c.key.as_str()),
         )?;
         for pass in &self.passes {
-            check_fields("the option", pass.name(), &pass.options)?;
+            check_fields("the option", pass.name(), &pass.declaration.options)?;
         }
         for config in &self.configs {
             check_fields("the field", &config.key, &config.fields)?;

@@ -173,10 +173,10 @@ impl RawPass {
                 phase: phase.transpose()?,
                 thread_safe: self.thread_safe,
                 changes_interface: self.changes_interface,
+                config,
+                options,
             },
             kind: self.kind,
-            config,
-            options,
         })
     }
 }

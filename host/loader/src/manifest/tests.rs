@@ -86,8 +86,6 @@ default = 3
               "phase": "simplify",
               "thread_safe": true,
               "changes_interface": false,
-              "kind": "function",
-              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`.",
               "config": null,
               "option": [
                 {
@@ -102,7 +100,9 @@ default = 3
                   "default": 2.0,
                   "doc": ""
                 }
-              ]
+              ],
+              "kind": "function",
+              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`."
             }
           ],
           "config": [

@@ -4,23 +4,26 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use passdock_core::instrument::wrong;
+use passdock_core::sdk::Table;
 use passdock_core::{InstrumentSetup, PassError};
 
-passdock_core::config_struct! {
+passdock_core::sdk::options! {
     /// The instrument's fields, as a pipeline sets them.
     pub(super) struct Fields {
         /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
-        library: String = "";
+        library: String = "",
         /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
-        required: bool = false;
+        required: bool = false,
         /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are made up.
-        inputs: String = "";
+        inputs: String = "",
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
-        dims: BTreeMap<String, i64> = BTreeMap::new();
+        dims: Table<i64> = [],
         /// How many samples are made up.
-        samples: i64 = 2, in 1..=64;
+        #[range(1..=64)]
+        samples: i64 = 2,
         /// What a difference is: an error, or a warning after which the run goes on.
-        on_difference: String = "error", of ["error", "warn"];
+        #[choices("error", "warn")]
+        on_difference: String = "error",
     }
 }
 
@@ -67,7 +70,7 @@ impl CheckOptions {
             library: path("library", &fields.library)?,
             required: fields.required,
             inputs: path("inputs", &fields.inputs)?,
-            dims: fields.dims,
+            dims: fields.dims.into_iter().collect(),
             samples: usize::try_from(fields.samples).unwrap_or(1),
             warns: fields.on_difference == "warn",
         })

@@ -9,11 +9,12 @@ use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink,
 };
 
-crate::config_struct! {
+passdock_plugin_api::options! {
     /// The options of `bisect`.
     struct Options {
         /// The number of passes that run; -1: all.
-        limit: i64 = -1, in -1..=9_223_372_036_854_775_807;
+        #[range(-1..)]
+        limit: i64 = -1,
     }
 }
 

@@ -16,13 +16,13 @@ use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, stderr, wrong,
 };
 
-crate::config_struct! {
+passdock_plugin_api::options! {
     /// The options of `dump`.
     struct Options {
         /// The directory, which is made if it isn't there.
-        dir: String = "";
+        dir: String = "",
         /// Removes the dumps of an earlier run first, if the directory holds nothing else.
-        refresh: bool = false;
+        refresh: bool = false,
     }
 }
 

@@ -9,11 +9,11 @@ use crate::instrument::{
     InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument, Sink,
 };
 
-crate::config_struct! {
+passdock_plugin_api::options! {
     /// The options of `print-before` and `print-after`.
     struct Options {
         /// The passes; `all` stands for all.
-        passes: Vec<String> = vec!["all".to_owned()];
+        passes: Vec<String> = ["all"],
     }
 }
 

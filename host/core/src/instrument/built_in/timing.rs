@@ -19,13 +19,13 @@ use crate::files::Target;
 use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
 use crate::util::{self, thread_number};
 
-crate::config_struct! {
+passdock_plugin_api::options! {
     /// The options of `timing`.
     struct Options {
         /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
-        trace: String = "";
+        trace: String = "",
         /// Reports nothing: only the trace is written.
-        quiet: bool = false;
+        quiet: bool = false,
     }
 }
 

@@ -10,13 +10,13 @@ use crate::instrument::{
 use crate::util;
 use crate::verify::{self, Verify};
 
-crate::config_struct! {
+passdock_plugin_api::options! {
     /// The options of `verify`.
     struct Options {
         /// Verifies before each pass too: finds what broke between passes.
-        before: bool = true;
+        before: bool = true,
         /// The passes around which nothing is verified: those that repair a broken module.
-        exempt: Vec<String> = Vec::<String>::new();
+        exempt: Vec<String> = [],
     }
 }
 

@@ -1,0 +1,107 @@
+//! The options of passes: the layers that their values come from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Pass, PassDeclaration, PassRef, Sequential, Work};
+use crate::config::{ConfigValue, Field, FieldValue, GivenConfig, OptionSource, Schema};
+use crate::error::{ErrorKind, PassError, Provider};
+
+/// A pass with the options that a pipeline gives to it.
+struct WithOptions {
+    pass: PassRef,
+    given: ConfigValue,
+}
+
+/// The pass with some options, which are checked.
+///
+/// # Errors
+/// If the pass has no such option, or not of such a value.
+pub(crate) fn with_options(pass: PassRef, options: &toml::Table) -> Result<PassRef, PassError> {
+    if options.is_empty() {
+        return Ok(pass);
+    }
+    let schema = Schema::new(&pass.info().name, pass.declaration().options.clone());
+    let given = schema.accept_part(&toml::Value::Table(options.clone()))?;
+    Ok(Arc::new(WithOptions { pass, given }))
+}
+
+impl Pass for WithOptions {
+    fn declaration(&self) -> &PassDeclaration {
+        self.pass.declaration()
+    }
+
+    fn work(&self) -> Result<Work<'_>, PassError> {
+        self.pass.work()
+    }
+
+    fn provider(&self) -> Option<&Provider> {
+        self.pass.provider()
+    }
+
+    fn given_options(&self) -> Option<&ConfigValue> {
+        Some(&self.given)
+    }
+
+    fn as_sequential(&self) -> Option<&Sequential> {
+        self.pass.as_sequential()
+    }
+}
+
+/// The values of a pass's options by layers: defaults, then the context's config, then the
+/// pipeline's entry.
+pub(super) fn sources(
+    declared: &PassDeclaration,
+    given: Option<&ConfigValue>,
+    config: &GivenConfig,
+) -> BTreeMap<String, (FieldValue, OptionSource)> {
+    let fields = &declared.options;
+    let with_default = fields.iter().filter(|field| !field.mandatory);
+    let default = |field: &Field| {
+        let value = (field.default.clone(), OptionSource::Default);
+        (field.name.clone(), value)
+    };
+    let mut options: BTreeMap<_, _> = with_default.map(default).collect();
+    let set = declared.config.as_ref().and_then(|key| config.get(key));
+    let set = set.into_iter().flatten();
+    let own = set.filter(|(name, _)| fields.iter().any(|field| field.name == **name));
+    for (name, value) in own {
+        overlay(&mut options, name, value, OptionSource::Config);
+    }
+    for (name, value) in given.into_iter().flatten() {
+        overlay(&mut options, name, value, OptionSource::Options);
+    }
+    options
+}
+
+/// Overlays an option's value with that of a later layer.
+fn overlay(
+    options: &mut BTreeMap<String, (FieldValue, OptionSource)>,
+    name: &str,
+    value: &FieldValue,
+    source: OptionSource,
+) {
+    match options.get_mut(name) {
+        Some((known, from)) => {
+            known.overlay(value.clone());
+            *from = source;
+        }
+        None => _ = options.insert(name.to_owned(), (value.clone(), source)),
+    }
+}
+
+/// The error about an option that has no default and that nobody sets.
+pub(super) fn lacks(declared: &PassDeclaration, option: &Field) -> PassError {
+    let message = format!(
+        "The pass `{}` needs its option `{}`, which has no default.",
+        declared.info.name, option.name
+    );
+    let help = match &declared.config {
+        Some(key) => format!("Set `{key}.{}` in the context's config.", option.name),
+        None => format!(
+            "Give it where the pipeline lists the pass: `options = {{ {} = … }}`.",
+            option.name
+        ),
+    };
+    PassError::new(ErrorKind::Config, message).help(help)
+}

@@ -1,0 +1,141 @@
+//! Options as Rust types: the structs that the SDK's `options!` declares, and scalars.
+
+use std::collections::BTreeMap;
+
+use passdock_plugin_api::__private::{OptionDefault, OptionSpec};
+use passdock_plugin_api::{OptionValue, Options};
+
+use super::field::{FieldType, FieldValue};
+use super::schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
+
+impl Schema {
+    /// The schema of a struct of options, or of a scalar.
+    pub fn of<T: Options>(key: impl Into<String>) -> Schema {
+        Schema::new(key, Field::of::<T>())
+    }
+
+    /// Checks that the fields are those of `T`.
+    ///
+    /// # Errors
+    /// If a name or a type is another one.
+    pub fn check_type<T: Options>(&self) -> Result<(), ConfigError> {
+        let is_same = |(own, spec): (&Field, &OptionSpec)| {
+            own.name == spec.name && own.ty == field_type(spec.default)
+        };
+        match self.fields.len() == T::OPTIONS.len()
+            && self.fields.iter().zip(T::OPTIONS).all(is_same)
+        {
+            true => Ok(()),
+            false => Err(self.wrong_type()),
+        }
+    }
+
+    /// The checked value as a `T`.
+    ///
+    /// # Errors
+    /// If the value lacks a mandatory field, or `T` can't hold it.
+    pub fn read<T: Options>(&self, value: &ConfigValue) -> Result<T, ConfigError> {
+        if let Some(missing) = self.missing(|name| value.contains_key(name)) {
+            let message = format!(
+                "`{}` needs its field `{}`, which has no default.",
+                self.key, missing.name
+            );
+            return Err(ConfigError::new(Wrong::Value, &self.key, None, message));
+        }
+        let read = T::read(&|name| Ok(value.get(name).map(option_value)));
+        read.map_err(|_| self.wrong_type())
+    }
+
+    fn wrong_type(&self) -> ConfigError {
+        let message = format!(
+            "The config option `{}` is {}, which isn't the type that is asked for.",
+            self.key,
+            self.type_name()
+        );
+        ConfigError::new(Wrong::Value, &self.key, None, message)
+    }
+}
+
+impl Field {
+    /// The fields of a struct of options; a scalar has one with an empty name.
+    pub fn of<T: Options>() -> Vec<Field> {
+        let defaults = T::default().values().into_iter();
+        let field = |(spec, default): (&OptionSpec, OptionValue)| {
+            let ty = field_type(spec.default);
+            let docs = spec.docs.iter();
+            let docs: Vec<&str> = docs.map(|d| d.strip_prefix(' ').unwrap_or(d)).collect();
+            Field {
+                ty,
+                mandatory: spec.mandatory,
+                doc: docs.join("\n"),
+                range: spec.range,
+                choices: spec.choices.iter().map(|&choice| choice.into()).collect(),
+                rest: spec.rest,
+                ..Field::new(
+                    spec.name,
+                    ty.accept(&toml_value(default)).unwrap_or(ty.zero()),
+                )
+            }
+        };
+        T::OPTIONS.iter().zip(defaults).map(field).collect()
+    }
+}
+
+fn field_type(default: OptionDefault) -> FieldType {
+    match default {
+        OptionDefault::Bool(_) => FieldType::Bool,
+        OptionDefault::Int(_) => FieldType::Int,
+        OptionDefault::Float(_) => FieldType::Float,
+        OptionDefault::Str(_) => FieldType::String,
+        OptionDefault::Strs(_) => FieldType::Strings,
+        OptionDefault::Ints => FieldType::Ints,
+        OptionDefault::Values => FieldType::Values,
+    }
+}
+
+/// A field's value as passes read it.
+fn option_value(value: &FieldValue) -> OptionValue {
+    fn table<V>(table: &BTreeMap<String, V>, value: fn(&V) -> OptionValue) -> OptionValue {
+        let entries = table.iter();
+        OptionValue::Table(entries.map(|(name, v)| (name.clone(), value(v))).collect())
+    }
+    match value {
+        FieldValue::Bool(value) => OptionValue::Bool(*value),
+        FieldValue::Int(value) => OptionValue::Int(*value),
+        FieldValue::Float(value) => OptionValue::Float(*value),
+        FieldValue::String(value) => OptionValue::String(value.clone()),
+        FieldValue::Strings(list) => OptionValue::Strings(list.clone()),
+        FieldValue::Ints(entries) => table(entries, |&value| OptionValue::Int(value)),
+        FieldValue::Values(entries) => table(entries, entry_value),
+    }
+}
+
+/// A value in a table of values: a bool, a number, a string, or a list of these.
+fn entry_value(value: &toml::Value) -> OptionValue {
+    match value {
+        toml::Value::Boolean(value) => OptionValue::Bool(*value),
+        toml::Value::Integer(value) => OptionValue::Int(*value),
+        toml::Value::Float(value) => OptionValue::Float(*value),
+        toml::Value::Array(items) => OptionValue::List(items.iter().map(entry_value).collect()),
+        toml::Value::String(text) => OptionValue::String(text.clone()),
+        toml::Value::Datetime(_) | toml::Value::Table(_) => OptionValue::String(value.to_string()),
+    }
+}
+
+/// The value of an option as TOML; a struct of options is a table of its fields.
+pub fn toml_value(value: OptionValue) -> toml::Value {
+    match value {
+        OptionValue::Bool(value) => value.into(),
+        OptionValue::Int(value) => value.into(),
+        OptionValue::Float(value) => value.into(),
+        OptionValue::String(text) => text.into(),
+        OptionValue::Strings(list) => list.into(),
+        OptionValue::List(items) => toml::Value::Array(items.into_iter().map(toml_value).collect()),
+        OptionValue::Table(entries) => {
+            let entries = entries.into_iter();
+            toml::Value::Table(entries.map(|(name, v)| (name, toml_value(v))).collect())
+        }
+        // The SDK is of the host's own version, and has no other.
+        other => other.to_string().into(),
+    }
+}
