@@ -85,6 +85,12 @@ impl Frame for ContextFrame<'_> {
             let schema = self.cx.registry().config_schema(key);
             match schema.and_then(|schema| schema.field(field).cloned()) {
                 Err(error) => error.to_string(),
+                Ok(field) if field.mandatory => {
+                    format!(
+                        "The config option `{key}` needs its field `{}`, which has no default.",
+                        field.name
+                    )
+                }
                 Ok(_) => {
                     format!("The config option `{key}` was registered after this call started.")
                 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use passdock::{PassContext, Registry};
 use passdock_plugin_api as sdk;
 
-use crate::common::{Log, error, module};
+use crate::common::{Log, error, info, module};
 
 fn registry() -> Registry {
     let registry = Registry::new();
@@ -171,4 +171,25 @@ mod tables {
             Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a table.
             Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a date."#]]);
     }
+}
+
+sdk::options! {
+    /// A key whose field has no default.
+    pub struct Needs {
+        /// What it needs.
+        what: String,
+    }
+}
+
+#[test]
+fn a_field_without_a_default_that_nobody_set_is_named_where_it_is_read() {
+    let registry = Registry::new();
+    registry
+        .register_config_option::<Needs>("acme.Needs")
+        .unwrap();
+    let pass = passdock::create_module_pass(info("reads"), |_, cx| {
+        cx.config::<Needs>("acme.Needs").map(drop)
+    });
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    expect!["Error in pass reads: The config option `acme.Needs` needs its field `what`, which has no default."].assert_eq(&error(pass.call_in(module(), &cx)));
 }
