@@ -76,6 +76,9 @@ pub type MutateResult = Result<Mutated, EditError>;
 /// # Ok::<(), EditError>(())
 /// # }).unwrap();
 /// ```
+///
+/// # Errors
+/// An error of any method ends [`mutate`](Mutator::mutate), which answers it; edits before it stay.
 pub trait Mutator {
     /// Every op comes here first.
     fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {

@@ -91,23 +91,35 @@ impl<'a> PassInfo<'a> {
 /// ```
 pub trait Instrument: Send + 'static {
     /// A new instance; `cx` has its [`options`](PassContext::options).
+    ///
+    /// # Errors
+    /// Why the instrument can't be made; the run ends before its first pass.
     fn new(cx: &PassContext) -> Result<Self, PassError>
     where
         Self: Sized;
 
     /// The context is about to be entered.
+    ///
+    /// # Errors
+    /// Why it can't be entered; it has no instruments from then on.
     fn enter_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
         let _ = cx;
         Ok(())
     }
 
     /// The context was left.
+    ///
+    /// # Errors
+    /// Why the instrument failed; leaving the context answers it.
     fn exit_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
         let _ = cx;
         Ok(())
     }
 
     /// Whether the pass may run; `false` vetoes it. Not asked of passes that the context requires.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn should_run(
         &mut self,
         m: &Module<'_>,
@@ -119,6 +131,9 @@ pub trait Instrument: Send + 'static {
     }
 
     /// The pass is about to run.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn run_before_pass(
         &mut self,
         m: &Module<'_>,
@@ -130,6 +145,9 @@ pub trait Instrument: Send + 'static {
     }
 
     /// The pass ran; this is what it made.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass: the module is the one from before.
     fn run_after_pass(
         &mut self,
         m: &Module<'_>,
@@ -142,6 +160,9 @@ pub trait Instrument: Send + 'static {
 
     /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
     /// be called. This is the module as it was, and is again; `error` is a sentence.
+    ///
+    /// # Errors
+    /// Why the instrument failed; it becomes a note of the pass's own error.
     fn pass_failed(
         &mut self,
         m: &Module<'_>,
