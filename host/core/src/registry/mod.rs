@@ -469,6 +469,11 @@ impl Registry {
             .collect()
     }
 
+    /// The error of an op definition that was asked for and couldn't be loaded.
+    pub(crate) fn missing_definition(&self) -> Option<PluginError> {
+        self.read().ops.get()?.failures().into_iter().next()
+    }
+
     /// The op definitions of all plugins.
     pub fn op_defs(&self) -> Arc<OpDefs> {
         let inner = self.read();

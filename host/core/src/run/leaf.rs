@@ -59,7 +59,7 @@ pub(super) fn call(
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {
         // It may have asked its own context, past the frame.
-        true => cx.registry().op_defs().failures().into_iter().next(),
+        true => cx.registry().missing_definition(),
         false => call.frame.missing_definition(),
     };
     match missing {
