@@ -1,8 +1,8 @@
 /* Instruments: what watches passes run, and may veto them. Part of passdock.h, which has the rules.
  *
- * A plugin lists its instruments in its table (ABI 0.2; an older host doesn't look there, so that
- * offering one needs no newer host) and in its manifest. The host makes an instance of an instrument
- * each time a pipeline or a program names it, and calls, in the order in which they are named,
+ * A plugin lists its instruments in its table and in its manifest. The host makes an instance of an
+ * instrument each time a pipeline or a program names it, and calls, in the order in which they are
+ * named,
  *
  *   enter_pass_ctx   before the context is entered;
  *   should_run, run_before_pass, run_after_pass or pass_failed   around each pass, nested and
