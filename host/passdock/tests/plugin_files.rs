@@ -28,6 +28,7 @@ typedef struct {
     const void *ops;
     uint32_t op_count, reserved;
 } Plugin;
+typedef struct { uint32_t struct_size, reserved; Str path, reason; } Attach;
 static uint32_t run(void *s, void *c, void *f, void *m) { (void)s; (void)c; (void)f; (void)m; return 0; }
 #define NAME(text) { text, sizeof(text) - 1 }
 "#;
@@ -65,7 +66,8 @@ impl Parts {
             "{C}{}\n\
              static const Pass passes[] = {{ {} }};\n\
              static const Plugin plugin = {};\n\
-             const void *passdock_plugin_v0(const void *host) {{ (void)host; {} }}\n\
+             const void *passdock_plugin_v0(const void *host, Attach *attach) {{\n\
+             (void)host; (void)attach; {} }}\n\
              const char passdock_manifest_v0[] = \"{manifest}\";\n",
             self.more, self.passes, self.table, self.entry,
         )
@@ -255,40 +257,7 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
     );
 }
 
-/// An operator of contract 0.1 ends before its attributes: what lies behind it isn't its own.
-#[test]
-fn shorter_records_of_an_older_minor_are_operators_without_attributes() {
-    let mut parts = parts("c.transform.One");
-    for name in ["c.First", "c.Second"] {
-        parts.manifest += &format!("[[op]]\nname = \"{name}\"\nsince = 1\n");
-    }
-    parts.more += "typedef struct { Str name; uint32_t since, least, most, zero; uint64_t traits;\n\
-        void *state, *infer, *evaluate; } Op;\n\
-        static const Op ops[] = { { NAME(\"c.First\"), 1, 1, 1, 0, 2, 0, 0, 0 },\n\
-        { NAME(\"c.Second\"), 1, 0, 3, 0, 0, 0, 0, 0 } };\n";
-    parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), sizeof(Op), ops, 2, 0 }";
-    let dir = here();
-    let lib = library(dir.path(), "plugin");
-    if !parts.build(&lib) {
-        return;
-    }
-    let plugin = Arc::new(Plugin::open(&lib).expect("the file is fine"));
-    let (ops, failures) = OpDefs::new([&plugin], host()).describe();
-    assert!(failures.is_empty(), "{failures:?}");
-    let said: Vec<String> = ops
-        .iter()
-        .map(|op| {
-            let most = op.max_operands;
-            format!(
-                "{} {:?}..={most:?} {:?}",
-                op.name, op.min_operands, op.attributes
-            )
-        })
-        .collect();
-    expect!["c.First 1..=Some(1) None, c.Second 0..=Some(3) None"].assert_eq(&said.join(", "));
-}
-
-/// A table of contract 0.1 ends before the instruments; one of 0.2 has them.
+/// A table says how long it is: one that ends before the instruments has none.
 #[test]
 fn instruments_are_in_the_table_as_the_manifest_says() {
     let check = |table: &str, instruments: &str, expected: &Expect| {

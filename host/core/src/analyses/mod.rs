@@ -161,6 +161,6 @@ pub(crate) fn records<T>(records: &[T]) -> abi::Column {
     abi::Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,
-        stride: size_of::<T>() as u32,
+        reserved: 0,
     }
 }

@@ -229,12 +229,10 @@ fn a_host_without_analyses_computes_each_time_and_has_no_columns() {
 pub(crate) fn raw() -> &'static abi::AnalysisApi {
     // SAFETY: the host's table, and the extension of that name, live for good.
     unsafe {
-        let extension = passdock_core::boundary::host()
-            .get()
-            .get_extension
-            .expect("a slot that is there");
-        assert!(extension(Str::new("passdock.nothing")).is_null());
-        &*extension(Str::new(abi::analysis::EXTENSION)).cast()
+        let host = passdock_core::boundary::host().get();
+        let extension = host.get_extension.expect("a slot that is there");
+        assert!(extension(host, Str::new("passdock.nothing")).is_null());
+        &*extension(host, Str::new(abi::analysis::EXTENSION)).cast()
     }
 }
 

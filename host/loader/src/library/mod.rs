@@ -240,7 +240,8 @@ impl Plugin {
                 load_entry(path, self.reopen(path, identity)?, *needs_path)?
             }
         };
-        let table = table::call(entry, host)?;
+        let path = self.origin.path().and_then(Path::to_str);
+        let table = table::call(entry, host, path.unwrap_or_default())?;
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
 

@@ -161,7 +161,7 @@ pub struct OpSpec {
     /// The op's canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
-    pub since: u32,
+    pub since: i64,
 }
 
 /// An instrument as the manifest describes it.

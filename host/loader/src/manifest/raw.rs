@@ -268,8 +268,8 @@ impl RawOp {
             let rule = "an op's name is its domain and name, without blanks";
             return Err(refused("an op's name", names::shown(&self.name), rule));
         }
-        match u32::try_from(self.since) {
-            Ok(since) if since > 0 => Ok(OpSpec {
+        match self.since {
+            since @ 1.. => Ok(OpSpec {
                 name: self.name,
                 since,
             }),

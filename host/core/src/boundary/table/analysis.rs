@@ -19,12 +19,11 @@ use crate::analyses;
 use crate::boundary::session::{context, gate, input};
 
 pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
-    struct_size: size_of::<abi::AnalysisApi>() as u32,
-    reserved: 0,
     column: Some(column),
     get: Some(get),
     put: Some(put),
     preserve: Some(preserve),
+    ..abi::AnalysisApi::EMPTY
 };
 
 /// The most analyses of plugins that a function may have. A result for each op counts as one
