@@ -8,11 +8,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use passdock::Registry;
 use passdock::plugin::discover::check_op_conflicts;
-use passdock::plugin::{OpDefs, Plugin, SearchDir, discover, host};
+use passdock::plugin::{Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
 
 /// The contract's structs, as a C author writes them.
@@ -139,7 +139,16 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.4, IR 0.1), or serves only another host in this process"
+            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it doesn't say why; it may serve only one host in a process"
+        ],
+    );
+    check_load(
+        &with(&|p| {
+            p.more += "static char why[] = \"it needs a licence\";\n";
+            p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
+        }),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it needs a licence"
         ],
     );
     check_load(
@@ -149,15 +158,15 @@ fn each_wrong_table_has_its_sentence() {
         ],
     );
     check_load(
-        &with(&|p| p.table = "{ 7, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
+        &with(&|p| p.table = "{ 3, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 7, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3, and is to be its size in bytes; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 3735928559, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3735928559, and is to be its size in bytes; build the plugin again"
         ],
     );
     check_load(
@@ -255,6 +264,34 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
             "[pass c.transform.One of `DIR/plugin.so`, pass c.transform.Two of `DIR/plugin.so`]"
         ],
     );
+}
+
+/// A pass that this host can't run is left out; the others of its plugin run.
+#[test]
+fn a_pass_of_an_unknown_kind_is_left_out() {
+    let mut parts = parts("c.transform.One");
+    parts.manifest += "[[pass]]\nname = \"c.transform.Shade\"\nkind = \"shader\"\n";
+    parts.passes =
+        "{ NAME(\"c.transform.Shade\"), 9, 0, 0, run, 0 }, { NAME(PASS), 1, 0, 0, run, 0 }";
+    parts.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
+    check_load(
+        &parts,
+        &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
+    );
+
+    let dir = here();
+    if !parts.build(&library(dir.path(), "plugin")) {
+        return;
+    }
+    let registry = Registry::new();
+    registry
+        .load_dir(dir.path(), &Default::default())
+        .expect("the directory is there");
+    let error = registry
+        .get_pass("c.transform.Shade")
+        .expect_err("left out");
+    let said = error.to_string();
+    expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"].assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
 /// A table says how long it is: one that ends before the instruments has none.

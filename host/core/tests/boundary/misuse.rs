@@ -71,7 +71,9 @@ fn misuse_is_refused_with_a_sentence() {
                 desc.struct_size = 4;
                 create(f, &desc)
             },
-            expect![[r#"failed: "" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`. [main]"#]],
+            expect![[
+                r#"failed: "" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`. [main]"#
+            ]],
         ),
         (
             "no list where a count is",

@@ -24,7 +24,9 @@ impl Plugin {
         let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
             return Vec::new();
         };
-        let said = unknown(&text).into_iter();
+        let skipped = self.manifest().skipped.iter();
+        let skipped = skipped.map(|skipped| (format!("{skipped}."), skipped.help.clone()));
+        let said = skipped.chain(unknown(&text));
         said.map(|(message, help)| {
             let message = format!("In the manifest of plugin {} {message}", self.origin());
             let mut warning = Diagnostic::new(Severity::Warning, "manifest", message);
