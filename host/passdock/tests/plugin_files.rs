@@ -236,7 +236,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| {
             p.more.push_str("static const char op[128];\n");
-            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 64, op, 1, 0 }";
+            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 96, op, 1, 0 }";
         }),
         &expect![
             "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
