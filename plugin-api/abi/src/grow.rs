@@ -18,18 +18,27 @@ pub unsafe trait Grows: Copy {
     const EMPTY: Self;
 }
 
+/// A struct of which every byte is 0.
+macro_rules! zeros {
+    ($name:ty) => {{
+        union Zeros {
+            bytes: [u8; size_of::<$name>()],
+            value: $name,
+        }
+        let zeros = Zeros {
+            bytes: [0; size_of::<$name>()],
+        };
+        // SAFETY: integers, pointers and `Option`s of functions: all zeros is a value.
+        unsafe { zeros.value }
+    }};
+}
+
 macro_rules! grows {
     ($($module:ident::$name:ident),* $(,)?) => {$(
         impl $module::$name {
             /// The struct with its size, and nothing else.
             pub const EMPTY: Self = {
-                union Zeros {
-                    bytes: [u8; size_of::<$module::$name>()],
-                    value: $module::$name,
-                }
-                let zeros = Zeros { bytes: [0; size_of::<$module::$name>()] };
-                // SAFETY: integers, pointers and `Option`s of functions: all zeros is a value.
-                let mut empty = unsafe { zeros.value };
+                let mut empty = zeros!($module::$name);
                 empty.struct_size = size_of::<$module::$name>() as u32;
                 empty
             };
@@ -39,6 +48,16 @@ macro_rules! grows {
         unsafe impl Grows for $module::$name {
             const NAME: &'static str = stringify!($name);
             const EMPTY: Self = $module::$name::EMPTY;
+        }
+    )*};
+}
+
+/// Entries of a table, which grow as well: the table says how far apart they are.
+macro_rules! entries {
+    ($($module:ident::$name:ident),* $(,)?) => {$(
+        impl $module::$name {
+            /// The entry with nothing in it.
+            pub const EMPTY: Self = zeros!($module::$name);
         }
     )*};
 }
@@ -70,4 +89,11 @@ grows!(
     plugin::Plugin,
     view::FunctionView,
     view::ModuleView,
+);
+
+entries!(
+    instrument::InstrumentEntry,
+    plugin::AttrEntry,
+    plugin::OpEntry,
+    plugin::PassEntry,
 );

@@ -49,15 +49,17 @@ fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::
         abi::PassEntry {
             name: abi::Str::new(pass.name),
             kind: pass.run.kind(),
-            reserved: 0,
             state,
             run_function,
             run_module,
+            ..abi::PassEntry::EMPTY
         }
     });
     Box::leak(entries.collect())
 }
 
+// They have all fields today, and not tomorrow.
+#[allow(clippy::needless_update)]
 fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
     let entries = ops.iter().map(|def| abi::OpEntry {
         attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
@@ -72,6 +74,7 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         state: Bound { part: def, tables }.leak(),
         infer: def.infer.map(|_| infer as abi::InferOp),
         evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+        ..abi::OpEntry::EMPTY
     });
     Box::leak(entries.collect())
 }
