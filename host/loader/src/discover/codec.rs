@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use crate::error::Ver;
 use crate::file::Identity;
 use crate::manifest::{
-    Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States,
-    toml_text,
+    ChildSpec, Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec,
+    PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
+    SequentialSpec, State, States, toml_text,
 };
 
 /// A value that can be written to bytes and read back.
@@ -62,9 +62,11 @@ macro_rules! records {
 }
 
 records! {
-    Manifest { plugin, passes, configs, ops, instruments }
+    Manifest { plugin, passes, sequentials, configs, ops, instruments }
     PluginSpec { name, version, abi, min_host, ir, panic, layout, compiler }
     PassSpec { declaration, kind, summary }
+    SequentialSpec { declaration, passes, summary }
+    ChildSpec { name, options }
     PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }
     PassInfo { name, opt_level, required }
     Schema { key, fields }
