@@ -46,6 +46,8 @@ pub struct Sequential {
     disabled: BTreeSet<String>,
     /// The levels of nested Sequentials, this one included.
     depth: u32,
+    /// The number of passes in it, at any depth.
+    size: usize,
 }
 
 impl Sequential {
@@ -60,11 +62,15 @@ impl Sequential {
         if depth > MAX_DEPTH {
             passes.clear();
         }
+        let inner = |pass: &PassRef| pass.as_sequential().map_or(0, Sequential::size);
+        let sizes = passes.iter().map(|pass| inner(pass).saturating_add(1));
+        let size = sizes.fold(0, usize::saturating_add);
         Sequential {
             declared: PassInfo::new("sequential").into(),
             passes,
             disabled: BTreeSet::new(),
             depth: depth.min(MAX_DEPTH + 1),
+            size,
         }
     }
 
@@ -101,6 +107,11 @@ impl Sequential {
     /// The Sequential as a pass.
     pub fn into_pass(self) -> PassRef {
         Arc::new(self)
+    }
+
+    /// The number of passes in it, those of Sequentials in it included.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     /// The names of the direct children that don't run, as they were given.
