@@ -79,6 +79,8 @@ pub(crate) struct RawPass {
 pub(crate) struct RawConfig {
     key: String,
     #[serde(default)]
+    doc: String,
+    #[serde(default)]
     field: Vec<RawField>,
 }
 
@@ -205,7 +207,15 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Kind> {
         let key = dotted("a config key", self.key)?;
-        let fields = each(self.field, |f| f.check(&key, true))?;
+        let doc = text(&format!("the doc of `{key}`"), self.doc)?;
+        let mut fields = each(self.field, |f| f.check(&key, true))?;
+        // Of a key that is a value itself there is nothing else to document.
+        if let [field] = &mut fields[..]
+            && field.name.is_empty()
+            && field.doc.is_empty()
+        {
+            field.doc = doc;
+        }
         Ok(Schema { key, fields })
     }
 }

@@ -49,6 +49,7 @@ passes = [\"acme.transform.FuseDoubleRelu\", {{ name = \"other.Sequential\", opt
 summary = \"Cleans up.\"
 [[config]]
 key = \"acme.verbose\"
+doc = \"Whether it says more.\"
 [[config.field]]
 name = \"\"
 type = \"bool\"
@@ -141,7 +142,7 @@ default = 3
                   "name": "",
                   "type": "bool",
                   "default": false,
-                  "doc": ""
+                  "doc": "Whether it says more."
                 }
               ]
             }
