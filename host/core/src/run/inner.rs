@@ -73,13 +73,13 @@ impl<'r, 'c> Inner<'r, 'c> {
         let Known { done, held, .. } = self.known(module);
         let mut parents = self.outer.parents.clone();
         parents.push(self.pass.info().name.clone());
-        let plan = plan::resolve_inner(&pass, cx, parents.clone(), &held)?;
+        let by = &self.pass.info().name;
+        let where_it_is = |error: PassError| error.note(format!("`{by}` runs `{name}`"));
+        let plan = plan::resolve_inner(&pass, cx, parents.clone(), &held).map_err(where_it_is)?;
         plan.load()?;
         plan::of_model(&plan.of_model, module, cx.registry())?;
         if cx.verify() == Verify::All {
-            let by = &self.pass.info().name;
-            verify::all(module)
-                .map_err(|error| error.note(format!("where `{by}` runs `{name}`")))?;
+            verify::all(module).map_err(where_it_is)?;
         }
         let mut run = Run {
             cx,
