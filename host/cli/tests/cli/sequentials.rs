@@ -39,7 +39,8 @@ fn a_report_has_the_parents_of_what_a_sequential_and_a_pass_run() {
         tap.Rest: relax.transform.InferType for relax.transform.DeadCodeElimination, skipped
         tap.Rest: relax.transform.DeadCodeElimination for -, unchanged
         tap.Rest: tap.Late for -, skipped
-    "#]].assert_eq(&placed(&ran.json()));
+    "#]]
+    .assert_eq(&placed(&ran.json()));
 }
 
 #[test]
@@ -85,7 +86,8 @@ fn a_sequential_is_listed_as_a_pass_and_inspected() {
           complains  a string  ""       The callback in which it emits an error and goes on.
           veto       a string  ""       The pass that it vetoes.
           looks      a bool    false    Whether it looks into `@main` before each pass.
-    "#]].assert_eq(&inspected[start..]);
+    "#]]
+    .assert_eq(&inspected[start..]);
     let json = bench.passdock(&format!("inspect {file} --json")).json();
     expect![[r#"{"name":"tap.Rest","opt_level":0,"passes":[{"name":"relax.transform.DeadCodeElimination","options":{}},{"name":"tap.Late","options":{}}],"required":[],"summary":"Removes what nobody uses."}"#]].assert_eq(&json["sequential"][1].to_string());
 }
@@ -110,5 +112,6 @@ fn bisect_finds_the_pass_in_a_sequential() {
         bad        after 1 of 2: bad.transform.ChangeResults
         bad.transform.ChangeResults of plugin bad breaks the model, in function @main
         3 passes ran, of which 2 changed the model; 3 checks
-    "#]].assert_eq(&ran.stdout);
+    "#]]
+    .assert_eq(&ran.stdout);
 }

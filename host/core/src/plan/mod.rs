@@ -242,11 +242,7 @@ impl Resolver<'_> {
         body: impl FnOnce(&mut Self) -> Result<T, PassError>,
     ) -> Result<T, PassError> {
         if self.path.len() as u32 >= MAX_DEPTH {
-            let message = format!(
-                "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
-            );
-            return Err(PassError::new(ErrorKind::TooDeep, message)
-                .help("Shorten the chain of required passes."));
+            return Err(self.too_deep(name));
         }
         self.path.push(name.to_owned());
         let result = body(self);
@@ -254,14 +250,32 @@ impl Resolver<'_> {
         result
     }
 
+    fn too_deep(&self, name: &str) -> PassError {
+        // Required passes that come round are a cycle already, so passes run themselves.
+        let (message, help) = match self.chain(name) {
+            Some(chain) => (
+                format!("More than {MAX_DEPTH} passes run or contain each other: {chain}."),
+                "A pass that runs itself, or one that runs it, has to come to an end.",
+            ),
+            None => (
+                format!(
+                    "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
+                ),
+                "Shorten the chain of required passes.",
+            ),
+        };
+        PassError::new(ErrorKind::TooDeep, message).help(help)
+    }
+
+    /// The path from where a pass is on it to the same pass again; `None` if it isn't on it.
+    fn chain(&self, name: &str) -> Option<String> {
+        let start = self.path.iter().rposition(|on_path| on_path == name)?;
+        Some(format!("{} -> {name}", self.path[start..].join(" -> ")))
+    }
+
     fn cycle(&self, name: &str) -> PassError {
-        let start = self.path.iter().rposition(|on_path| on_path == name);
-        let mut chain: Vec<&str> = self.path[start.unwrap_or(0)..]
-            .iter()
-            .map(String::as_str)
-            .collect();
-        chain.push(name);
-        let message = format!("Passes require each other: {}.", chain.join(" -> "));
+        let chain = self.chain(name).unwrap_or_else(|| name.to_owned());
+        let message = format!("Passes require each other: {chain}.");
         PassError::new(ErrorKind::Cycle, message)
             .help("Take one of them out of the other's `required`.")
     }

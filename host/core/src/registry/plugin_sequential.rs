@@ -43,7 +43,7 @@ impl Pass for PluginSequential {
 
 impl Inner {
     /// The pass of this name with some options; `path`: the Sequentials around it, by name, outermost
-    /// first.
+    /// first. After an error it leads to the Sequential that has the mistake.
     pub(super) fn pass(
         &self,
         name: &str,
@@ -77,20 +77,21 @@ impl Inner {
         path: &mut Vec<String>,
     ) -> Result<PluginSequential, PassError> {
         let info = &spec.declaration.info;
-        let named_by = |error: PassError| {
-            error.note(format!(
-                "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
-                info.name,
-                plugin.origin()
-            ))
-        };
+        let depth = path.len();
         let (mut passes, mut size) = (Vec::with_capacity(spec.passes.len()), 0);
         for ChildSpec { name, options } in &spec.passes {
             let options = options.iter();
             let options = options.map(|(key, value)| (key.clone(), value.clone()));
-            let pass = self
-                .pass(name, &options.collect(), path)
-                .map_err(named_by)?;
+            let found = self.pass(name, &options.collect(), path);
+            let pass = found.map_err(|error| match path.len() {
+                // Else it was inside a Sequential further down, which is named already.
+                len if len == depth => error.note(format!(
+                    "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
+                    info.name,
+                    plugin.origin()
+                )),
+                _ => error,
+            })?;
             size += 1 + pass.as_sequential().map_or(0, Sequential::size);
             if size > MAX_SIZE {
                 let message = format!(
@@ -127,4 +128,78 @@ fn check_path(name: &str, path: &[String]) -> Result<(), PassError> {
         return Err(PassError::new(ErrorKind::TooDeep, message).help("Put the passes in one list."));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use passdock_abi as abi;
+    use passdock_loader::Plugin;
+    use passdock_plugin_api::StaticPlugin;
+
+    use crate::error::PassError;
+    use crate::pass::{PassInfo, create_function_pass};
+    use crate::registry::{LoadOptions, Registry};
+
+    extern "C" fn never_loaded(_: *const abi::Host) -> *const abi::Plugin {
+        std::ptr::null()
+    }
+
+    /// Registers a plugin that offers one Sequential.
+    fn add(
+        registry: &Registry,
+        plugin: &str,
+        child: &str,
+        overrides: &str,
+    ) -> Result<(), PassError> {
+        let manifest = format!(
+            "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+             [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
+        );
+        let plugin = Plugin::from_static(StaticPlugin {
+            entry: never_loaded,
+            manifest: manifest.into_bytes().leak(),
+        });
+        let overrides = overrides.split_whitespace().map(str::to_owned).collect();
+        registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
+    }
+
+    /// The children of the Sequential, and the plugin that it is of.
+    fn children(registry: &Registry) -> String {
+        let pass = registry.get_pass("x.transform.All").unwrap();
+        let names = pass.as_sequential().unwrap().passes().iter();
+        let names: Vec<&str> = names.map(|pass| pass.info().name.as_str()).collect();
+        format!("{}: {}", pass.provider().unwrap().plugin, names.join(", "))
+    }
+
+    #[test]
+    fn names_are_taken_once_and_overridden_on_request() {
+        let r = &Registry::new();
+        for name in ["x.transform.One", "x.transform.Two"] {
+            r.register(create_function_pass(PassInfo::new(name), |_, _| Ok(())))
+                .unwrap();
+        }
+        let said = [
+            add(r, "a", "x.transform.One", ""),
+            add(r, "b", "x.transform.Two", ""),
+            add(r, "b", "x.transform.Two", "x.transform.Al"),
+        ];
+        let said = said.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
+        expect![[r#"
+            a: x.transform.One
+            The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
+            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"#]].assert_eq(&said.join("\n"));
+        add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
+        assert_eq!(children(r), "b: x.transform.Two");
+        let overrides = r.overrides();
+        assert_eq!(overrides["b"], ["x.transform.All"]);
+        r.unregister_plugin("b").unwrap();
+        assert_eq!(children(r), "a: x.transform.One");
+        // A program's own pass takes the name, too.
+        r.unregister_plugin("a").unwrap();
+        let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
+        r.register(own).unwrap();
+        let taken = add(r, "a", "x.transform.One", "").unwrap_err();
+        expect![[r#"The pass `x.transform.All` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"#]].assert_eq(&taken.to_string());
+    }
 }
