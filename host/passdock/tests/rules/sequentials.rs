@@ -1,6 +1,7 @@
 //! Sequentials that plugins offer: found, overridden and refused as passes are.
 
 use expect_test::{Expect, expect};
+use passdock::pipeline::Pipeline;
 use passdock::{PassContext, PassInfo, Registry, Sequential, sdk};
 use passdock_abi as abi;
 
@@ -189,6 +190,23 @@ fn what_is_wrong_names_the_plugin_and_the_entry() {
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     let failed = Sequential::new([all]).call_in(module(), &cx);
     expect!["Passes require each other: a.All -> a.transform.Needs -> a.All. Take one of them out of the other's `required`."].assert_eq(&error(failed));
+}
+
+/// What the pipeline lists isn't placed a second time, also where a Sequential lists it.
+#[test]
+fn a_child_doesnt_fill_its_phase_as_well() {
+    let pass = "[[pass]]\nname = 'a.transform.Late'\nkind = 'module'\nphase = 'late'\n";
+    let text = sequential("a.All", "['a.transform.Late']") + pass;
+    let registry = registry(&Log::new(), &[], &[plugin("a", &text)]);
+    let filled = |pipeline: &str| {
+        let pipeline = Pipeline::from_toml(pipeline).unwrap();
+        let explained = pipeline.resolve(&registry).unwrap().explain().unwrap();
+        explained.phases[0].passes.clone()
+    };
+    let place = "[[passes]]\nphase = 'late'\n";
+    assert_eq!(filled(place), ["a.transform.Late"]);
+    let with_it = format!("{place}[[passes]]\nname = 'a.All'\n");
+    assert!(filled(&with_it).is_empty());
 }
 
 /// A manifest may ask for any number of passes, and any depth, in a few lines.
