@@ -115,3 +115,27 @@ fn bisect_finds_the_pass_in_a_sequential() {
     "#]]
     .assert_eq(&ran.stdout);
 }
+
+/// A plugin of which nothing but a Sequential is needed isn't loaded, and yet the run depends on it.
+#[test]
+fn a_reproducer_names_the_plugin_of_a_required_sequential() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.passdock("run m.ir --passes bad.transform.RequireSequential -o out.ir");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let about = bench.read("out.ir.reproducer/reproducer.toml");
+    let mut names: Vec<&str> = about
+        .lines()
+        .filter(|line| line.starts_with("name = "))
+        .collect();
+    names.sort_unstable();
+    expect![[r#"name = "bad", name = "onnx-ops", name = "relax", name = "tap""#]]
+        .assert_eq(&names.join(", "));
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert!(
+        ran.stdout.contains("the same failure"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
+}

@@ -59,6 +59,7 @@ impl Inner {
                 Item::Pass(at) => Arc::new(PluginPass::new(plugin.clone(), at)),
                 Item::Sequential(at) => {
                     check_path(name, path)?;
+                    plugin.ask();
                     path.push(name.to_owned());
                     let spec = &plugin.manifest().sequentials[at];
                     let made = self.sequential(plugin, spec, path)?;

@@ -247,6 +247,8 @@ plugin! {
         module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
         /// Requires a pass that isn't there.
         function "bad.transform.RequireMissing" => fails { opt_level: 0, required: ["bad.transform.Mising"] },
+        /// Requires another plugin's Sequential.
+        function "bad.transform.RequireSequential" => fails { opt_level: 0, required: ["tap.Rest"] },
         /// Requires a pass that requires it.
         function "bad.transform.CycleA" => fails { opt_level: 0, required: ["bad.transform.CycleB"] },
         /// Requires a pass that requires it.
