@@ -65,6 +65,17 @@ plugin! {
         },
         module "acme.transform.All" => nothing_in_a_module { changes_interface: true },
     ],
+    sequentials: [
+        /// Cleans up.
+        ///
+        /// At level 2.
+        "acme.Cleanup" => [
+            "acme.transform.Fuse" { most: -3, goal: "sp\"eed", names: ["a", "b"], },
+            "relax.transform.FoldConstant",
+            "acme.Rest" { ratio: 1.5, type: true },
+        ] { opt_level: 2, required: ["relax.transform.InferType"] },
+        "acme.Rest" => [],
+    ],
     configs: [
         /// Where it will run.
         "acme.Target" => Unroll,
@@ -193,6 +204,24 @@ kind = "module"
 opt_level = 0
 required = []
 changes_interface = true
+
+[[sequential]]
+name = "acme.Cleanup"
+opt_level = 2
+required = ["relax.transform.InferType"]
+summary = "Cleans up.\n\nAt level 2."
+passes = [
+{ name = "acme.transform.Fuse", options = { most = -3, goal = "sp\"eed", names = ["a", "b"] } },
+{ name = "relax.transform.FoldConstant", options = { } },
+{ name = "acme.Rest", options = { ratio = 1.5, type = true } },
+]
+
+[[sequential]]
+name = "acme.Rest"
+opt_level = 0
+required = []
+passes = [
+]
 
 [[config]]
 key = "acme.Target"

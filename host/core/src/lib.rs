@@ -33,7 +33,7 @@ pub use instrument::{
 };
 pub use pass::{
     FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
-    create_function_pass, create_module_pass, create_prim_func_pass,
+    create_function_pass, create_module_pass, create_prim_func_pass, disable_children,
 };
 pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, table, terminal};
 pub use passdock_loader::{

@@ -25,7 +25,7 @@ pub use library::{
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, Wrong,
-    toml_text, toml_value,
+    ChildSpec, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
+    PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
+    SequentialSpec, State, States, Wrong, toml_text, toml_value,
 };

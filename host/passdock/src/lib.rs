@@ -77,7 +77,7 @@
 pub use passdock_core::{
     FunctionPass, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Phase, Sequential,
     apply_pass_to_function, create_function_pass, create_host_pass, create_module_pass,
-    create_prim_func_pass, filter,
+    create_prim_func_pass, disable_children, filter,
 };
 #[doc(inline)]
 pub use passdock_ir::Module;

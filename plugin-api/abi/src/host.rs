@@ -213,7 +213,7 @@ pub struct ModuleApi {
     >,
     /// Removes a function.
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
-    /// Runs a registered pass on the module, instruments included.
+    /// Runs a registered pass or Sequential on the module, instruments included, after what it requires.
     pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
 }
 

@@ -256,10 +256,16 @@ impl PassContext {
 }
 
 impl Module<'_> {
-    /// Runs a registered pass on the module, instruments included.
+    /// Runs a registered pass on the module, or a Sequential, instruments included.
+    ///
+    /// Whoever calls it wants it to run: its level and the names that the context disables don't count. What it
+    /// requires runs before it, as in a Sequential, unless that ran already and the module is unchanged since.
+    /// Reports tell of it below the pass that runs it. It may be the very pass that runs it, as long as
+    /// that comes to an end: 64 passes run each other at most.
     ///
     /// # Errors
-    /// If there is no such pass, it can't run here, or it fails.
+    /// If there is no such pass, it can't run here, or it fails; if what it requires is disabled, or is
+    /// running.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
         Ok(self.raw.run_pass(&cx.raw, name)?)
     }

@@ -3,6 +3,7 @@
 //! `const fn`s may not borrow mutably yet (Rust 1.63), so everything is written by one function,
 //! whose inner loops are macros; called with room for no byte it only counts.
 
+use super::check::equal;
 use super::spec::{PassRun, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
@@ -249,6 +250,38 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         p += 1;
     }
 
+    let mut s = 0;
+    while s < plugin.sequentials.len() {
+        let sequential = &plugin.sequentials[s];
+        raw!("\n[[sequential]]\n");
+        string!("name", sequential.name);
+        raw!("opt_level = ");
+        int!(sequential.opt_level as i128);
+        byte!(b'\n');
+        names!("required", sequential.required);
+        docs!("summary", sequential.docs);
+        raw!("passes = [\n");
+        let mut c = 0;
+        while c < sequential.passes.len() {
+            raw!("{ name = \"");
+            escaped!(sequential.passes[c].name, 0);
+            raw!("\", options = {");
+            let mut o = 0;
+            while o < sequential.passes[c].options.len() {
+                let (name, value) = sequential.passes[c].options[o];
+                raw!(if o > 0 { ", " } else { " " });
+                raw!(name);
+                raw!(" = ");
+                raw!(value);
+                o += 1;
+            }
+            raw!(" } },\n");
+            c += 1;
+        }
+        raw!("]\n");
+        s += 1;
+    }
+
     let mut c = 0;
     while c < plugin.configs.len() {
         raw!("\n[[config]]\n");
@@ -287,119 +320,6 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     }
     byte!(0);
     (out, at)
-}
-
-/// Stops the compilation at what every host would refuse.
-#[doc(hidden)]
-pub const fn check(plugin: &PluginSpec) {
-    assert!(
-        !plugin.name.is_empty(),
-        "a plugin needs a name: `name: \"acme\"`"
-    );
-    let mut p = 0;
-    while p < plugin.passes.len() {
-        assert!(
-            is_pass_name(plugin.passes[p].name),
-            "a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
-        );
-        assert!(
-            is_phase(plugin.passes[p].phase),
-            "a phase is `early`, `simplify`, `late` or `lower`"
-        );
-        let mut q = 0;
-        while q < p {
-            assert!(
-                !equal(plugin.passes[q].name, plugin.passes[p].name),
-                "two passes of the plugin have the same name"
-            );
-            q += 1;
-        }
-        p += 1;
-    }
-    let mut i = 0;
-    while i < plugin.instruments.len() {
-        assert!(
-            is_instrument_name(plugin.instruments[i].name),
-            "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
-        );
-        let mut j = 0;
-        while j < i {
-            assert!(
-                !equal(plugin.instruments[j].name, plugin.instruments[i].name),
-                "two instruments of the plugin have the same name"
-            );
-            j += 1;
-        }
-        i += 1;
-    }
-}
-
-const fn is_phase(phase: &str) -> bool {
-    const PHASES: [&str; 5] = ["", "early", "simplify", "late", "lower"];
-    let mut i = 0;
-    while i < PHASES.len() {
-        if equal(PHASES[i], phase) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Dotted words, of which the last but one is `transform` and not the first.
-const fn is_pass_name(name: &str) -> bool {
-    const MIDDLE: &[u8] = b".transform";
-    let bytes = name.as_bytes();
-    let last_dot = match last_dot_of_words(name) {
-        Some(dot) => dot,
-        None => return false,
-    };
-    if last_dot <= MIDDLE.len() {
-        return false;
-    }
-    let mut m = 0;
-    while m < MIDDLE.len() {
-        if bytes[last_dot - MIDDLE.len() + m] != MIDDLE[m] {
-            return false;
-        }
-        m += 1;
-    }
-    true
-}
-
-/// Two or more dotted words.
-const fn is_instrument_name(name: &str) -> bool {
-    matches!(last_dot_of_words(name), Some(dot) if dot > 0)
-}
-
-/// The place of the last dot, 0 if there is none; `None` if these aren't dotted words.
-const fn last_dot_of_words(name: &str) -> Option<usize> {
-    let bytes = name.as_bytes();
-    let mut starts_word = true;
-    let mut last_dot = 0;
-    let mut i = 0;
-    while i < bytes.len() {
-        let b = bytes[i];
-        if b == b'.' {
-            if starts_word {
-                return None;
-            }
-            last_dot = i;
-            starts_word = true;
-        } else {
-            let inside = b.is_ascii_digit() || b == b'-';
-            if !(b.is_ascii_alphabetic() || b == b'_' || inside && !starts_word) {
-                return None;
-            }
-            starts_word = false;
-        }
-        i += 1;
-    }
-    if starts_word {
-        None
-    } else {
-        Some(last_dot)
-    }
 }
 
 /// A copy, for the exported symbol.
@@ -461,65 +381,4 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
         p += 1;
     }
     true
-}
-
-/// Compares from the end, where names of one plugin differ: constant evaluation counts its steps.
-const fn equal(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = a.len();
-    while i > 0 {
-        i -= 1;
-        if a[i] != b[i] {
-            return false;
-        }
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_instrument_name, is_pass_name};
-
-    #[test]
-    fn names_of_passes_are_those_that_hosts_take() {
-        for good in [
-            "acme.transform.Fuse",
-            "a.b-2.transform._x9",
-            "_.transform.X",
-        ] {
-            assert!(is_pass_name(good), "{}", good);
-        }
-        for bad in [
-            "",
-            "Fuse",
-            "transform.Fuse",
-            ".transform.Fuse",
-            "acme.transform.",
-            "acme.transform.2",
-            "acme.transforms.Fuse",
-            "acme.xtransform.Fuse",
-            "acme..transform.Fuse",
-            "a b.transform.F",
-            "acme.transform.ü",
-            "acme.transform.Fuse.Again",
-            "-.transform.X",
-        ] {
-            assert!(!is_pass_name(bad), "{}", bad);
-        }
-    }
-
-    #[test]
-    fn names_of_instruments_have_a_namespace() {
-        for good in ["acme.growth", "acme.op-histogram", "a.b.c2"] {
-            assert!(is_instrument_name(good), "{}", good);
-        }
-        for bad in [
-            "", "growth", ".growth", "acme.", "acme..x", "acme.2", "a b.c",
-        ] {
-            assert!(!is_instrument_name(bad), "{}", bad);
-        }
-    }
 }

@@ -1,7 +1,11 @@
 //! Plugins: how they are declared, and their manifest.
 
+mod check;
 mod manifest;
+mod sequential;
 mod spec;
 
-pub use manifest::{check, copy, render};
+pub use check::check;
+pub use manifest::{copy, render};
+pub use sequential::{ChildSpec, SequentialSpec};
 pub use spec::{ConfigSpec, FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec, StaticPlugin};

@@ -2,6 +2,7 @@
 
 use passdock_abi as abi;
 
+use super::sequential::SequentialSpec;
 use crate::data::OptionSpec;
 use crate::data::PassResult;
 use crate::ir::Function;
@@ -106,6 +107,7 @@ pub struct PluginSpec {
     pub version: &'static str,
     pub unwinds: bool,
     pub passes: &'static [PassSpec],
+    pub sequentials: &'static [SequentialSpec],
     pub configs: &'static [ConfigSpec],
     pub ops: &'static [OpDef],
     pub instruments: &'static [InstrumentSpec],
@@ -119,6 +121,7 @@ impl PluginSpec {
             version,
             unwinds,
             passes: &[],
+            sequentials: &[],
             configs: &[],
             ops: &[],
             instruments: &[],
@@ -156,8 +159,8 @@ impl PluginSpec {
 /// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
 /// ```
 ///
-/// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `configs`, `ops` and
-/// `instruments`, in any order; all but the name may be missing.
+/// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `sequentials`, `configs`,
+/// `ops` and `instruments`, in any order; all but the name may be missing.
 ///
 /// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
 /// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
@@ -174,6 +177,13 @@ impl PluginSpec {
 /// | `breaks: ["…"]` | states that may not hold any more after it; it keeps all others |
 /// | `options: Unroll` | a struct made by [`options!`](crate::options) |
 /// | `config: "tir.Unroll"` | the config key that sets the same options for a whole run |
+///
+/// `sequentials: ["acme.Cleanup" => ["acme.transform.Nothing", "relax.transform.FoldConstant"] { opt_level: 1 }]`
+/// offers passes in order under a name. The doc comment is the summary; the keys are `opt_level` and
+/// `required`, with a pass's meaning. Children are passes of any plugin, and other Sequentials; their
+/// options stand behind them, as literals: `"tir.transform.UnrollLoop" { auto_max_step: 4 }`. Nothing of the
+/// plugin runs for it: it is found by its name as a pass is, its level and `required` count where it is a
+/// child, and its children obey the rules of any Sequential.
 ///
 /// `configs: ["acme.Target" => Target]` registers config structs that no pass has as its options.
 /// `ops: [RELU, CONV]` (or a `&'static [OpDef]`) registers op definitions.
@@ -233,6 +243,12 @@ macro_rules! __plugin {
     ([$($done:tt)*] passes: [$($passes:tt)*] $(, $($rest:tt)*)?) => {
         $crate::__plugin!([$($done)* passes: $crate::__passes!($($passes)*),] $($($rest)*)?)
     };
+    ([$($done:tt)*] sequentials: [$($sequentials:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!(
+            [$($done)* sequentials: $crate::__sequentials!($($sequentials)*),]
+            $($($rest)*)?
+        )
+    };
     ([$($done:tt)*] configs: [$($configs:tt)*] $(, $($rest:tt)*)?) => {
         $crate::__plugin!([$($done)* configs: $crate::__configs!($($configs)*),] $($($rest)*)?)
     };
@@ -252,8 +268,8 @@ macro_rules! __plugin {
         ::std::compile_error!(::std::concat!(
             "`", ::std::stringify!($key), "` isn't a section of a plugin, or has another kind of \
              value, or no comma follows it; the sections are, in any order, `name: \"acme\"`, \
-             `version: \"1.0.0\"`, `passes: [...]`, `configs: [...]`, `ops: [...]` and \
-             `instruments: [...]`"
+             `version: \"1.0.0\"`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
+             `ops: [...]` and `instruments: [...]`"
         ))
     };
 }

@@ -1,7 +1,7 @@
 //! `passdock inspect`: a plugin's manifest, without loading the plugin.
 
 use passdock::PassError;
-use passdock::plugin::{Field, FieldValue, Manifest, PassKind, Plugin};
+use passdock::plugin::{Field, FieldValue, Manifest, PassKind, Plugin, SequentialSpec, toml_text};
 use serde::Serialize;
 
 use crate::args::InspectArgs;
@@ -60,6 +60,7 @@ fn render(manifest: &Manifest) -> String {
         }
         text.push_str(&fields(&declared.options));
     }
+    text.extend(manifest.sequentials.iter().map(sequential));
     for config in &manifest.configs {
         text.push_str(&format!(
             "\nconfig {}\n{}",
@@ -76,6 +77,25 @@ fn render(manifest: &Manifest) -> String {
     if !manifest.ops.is_empty() {
         let count = show::count_of(manifest.ops.len() as u64, "operator");
         text.push_str(&format!("\ndefines {count}\n"));
+    }
+    text
+}
+
+fn sequential(sequential: &SequentialSpec) -> String {
+    let info = &sequential.declaration.info;
+    let mut text = format!("\n{} (Sequential, level {})\n", info.name, info.opt_level);
+    text.extend(sequential.summary.lines().map(|line| format!("  {line}\n")));
+    if !info.required.is_empty() {
+        text.push_str(&format!("  requires {}\n", info.required.join(", ")));
+    }
+    for child in &sequential.passes {
+        let options = child.options.iter();
+        let options = options.map(|(name, value)| format!("{name} = {}", toml_text(value)));
+        let options: Vec<String> = options.collect();
+        text.push_str(&match options.is_empty() {
+            true => format!("  runs {}\n", child.name),
+            false => format!("  runs {} with {}\n", child.name, options.join(", ")),
+        });
     }
     text
 }

@@ -66,10 +66,24 @@ fn passes(registry: &Registry) -> (Value, String) {
     ]);
     let mut list = Vec::new();
     for name in registry.pass_names() {
+        if let Some((plugin, sequential)) = registry.sequential_spec(&name) {
+            table.row([
+                name.clone(),
+                sequential.declaration.info.opt_level.to_string(),
+                "Sequential".to_owned(),
+                plugin.name().to_owned(),
+                String::new(),
+                first_line(&sequential.summary),
+            ]);
+            let mut entry = json!(sequential);
+            entry["kind"] = json!("sequential");
+            entry["plugin"] = json!(plugin.name());
+            entry["file"] = json!(plugin.origin().path());
+            list.push(entry);
+        }
         let Some((plugin, pass)) = registry.pass_spec(&name) else {
             continue;
         };
-        let summary = pass.summary.lines().next().unwrap_or_default().to_owned();
         table.row([
             name,
             pass.declaration.info.opt_level.to_string(),
@@ -79,7 +93,7 @@ fn passes(registry: &Registry) -> (Value, String) {
                 .phase
                 .map(|phase| phase.name().to_owned())
                 .unwrap_or_default(),
-            summary,
+            first_line(&pass.summary),
         ]);
         let mut entry = json!(pass);
         entry["plugin"] = json!(plugin.name());
@@ -87,6 +101,10 @@ fn passes(registry: &Registry) -> (Value, String) {
         list.push(entry);
     }
     (json!({ "passes": list }), table.render_filled())
+}
+
+fn first_line(summary: &str) -> String {
+    summary.lines().next().unwrap_or_default().to_owned()
 }
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
@@ -103,17 +121,19 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     for plugin in registry.plugins() {
         let manifest = plugin.manifest();
         let file = plugin.origin().path();
+        // A Sequential is a pass.
+        let passes = manifest.passes.len() + manifest.sequentials.len();
         table.row([
             plugin.name().to_owned(),
             manifest.plugin.version.clone(),
             manifest.plugin.abi.to_string(),
-            manifest.passes.len().to_string(),
+            passes.to_string(),
             manifest.ops.len().to_string(),
             manifest.instruments.len().to_string(),
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
         let mut entry = json!(manifest.plugin);
-        entry["passes"] = json!(manifest.passes.len());
+        entry["passes"] = json!(passes);
         entry["ops"] = json!(manifest.ops.len());
         entry["instruments"] = json!(manifest.instruments.len());
         entry["file"] = json!(file);

@@ -163,8 +163,7 @@ fn keys_of_manifests_that_mean_nothing_are_told() {
                 "requird_ = [\"bad.transform.Mis",
             ),
             // Its names are those of the plugin beside the command.
-            ("\"bad.transform.", "\"odd.transform."),
-            ("\"bad.Odd", "\"odd.Odd"),
+            ("\"bad.", "\"odd."),
         ],
     );
     bench.write(&file, misspelt);

@@ -14,6 +14,7 @@ mod planted;
 mod plugin_instruments;
 mod replay;
 mod sentences;
+mod sequentials;
 mod sessions;
 mod stats;
 mod support;

@@ -13,8 +13,14 @@ use crate::boundary::Frame;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::{ErrorKind, PassError};
 
-/// A function that runs a registered pass by its name, for a pass that runs others.
-pub(crate) type RunPass = fn(&PassContext, &Module, &str, bool) -> Result<Module, PassError>;
+/// A run of a pass, which runs registered passes for it.
+pub(crate) trait RunsPasses: Sync {
+    /// Runs a registered pass on a module, under the running pass's context.
+    ///
+    /// # Errors
+    /// If there is no such pass, or it fails.
+    fn run_pass(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError>;
+}
 
 /// A call under a context. Information that nobody asks for isn't computed.
 pub(crate) struct ContextFrame<'c> {
@@ -23,10 +29,8 @@ pub(crate) struct ContextFrame<'c> {
     config: OnceLock<BTreeMap<String, ConfigValue>>,
     ops: OnceLock<Arc<OpDefs>>,
     text: Option<Arc<TextSource>>,
-    /// The function that runs passes; `None` for an instrument, which watches passes and runs none.
-    run_pass: Option<RunPass>,
-    /// Whether instruments watch the passes that the call runs.
-    watched: bool,
+    /// The run of the pass; `None` for an instrument, which watches passes and runs none.
+    run: Option<&'c dyn RunsPasses>,
 }
 
 impl<'c> ContextFrame<'c> {
@@ -37,8 +41,7 @@ impl<'c> ContextFrame<'c> {
             config: OnceLock::new(),
             ops: OnceLock::new(),
             text: None,
-            run_pass: None,
-            watched: false,
+            run: None,
         }
     }
 
@@ -46,13 +49,11 @@ impl<'c> ContextFrame<'c> {
     pub(crate) fn running(
         cx: &'c PassContext,
         module: &Module,
-        run_pass: RunPass,
-        watched: bool,
+        run: &'c dyn RunsPasses,
     ) -> ContextFrame<'c> {
         ContextFrame {
             text: module.text_source().cloned(),
-            run_pass: Some(run_pass),
-            watched,
+            run: Some(run),
             ..ContextFrame::watching(cx)
         }
     }
@@ -103,8 +104,8 @@ impl Frame for ContextFrame<'_> {
     }
 
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
-        match self.run_pass {
-            Some(run_pass) => run_pass(self.cx, module, name, self.watched),
+        match self.run {
+            Some(run) => run.run_pass(self.cx, module, name),
             None => {
                 let message = "An instrument watches passes and can't run any.";
                 Err(PassError::new(ErrorKind::Instrument, message))

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub use builder::ContextBuilder;
 pub use device::DeviceType;
 pub use diagnostics::{DiagnosticContext, Renderer, get_renderer, override_renderer};
-pub(crate) use frame::ContextFrame;
+pub(crate) use frame::{ContextFrame, RunsPasses};
 use names::Met;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Function;

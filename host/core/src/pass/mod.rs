@@ -19,7 +19,7 @@ use passdock_abi::FunctionKind;
 use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
 pub(crate) use sequential::MAX_DEPTH;
-pub use sequential::Sequential;
+pub use sequential::{Sequential, disable_children};
 pub use structs::{FunctionPass, ModulePass};
 
 use crate::boundary::{FunctionCode, ModuleCode};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
-use crate::error::{ErrorKind, PassError};
+use crate::error::{ErrorKind, PassError, Provider};
 
 /// The largest depth of nested Sequentials, and the largest length of a chain of required passes.
 pub(crate) const MAX_DEPTH: u32 = 256;
@@ -46,6 +46,8 @@ pub struct Sequential {
     disabled: BTreeSet<String>,
     /// The levels of nested Sequentials, this one included.
     depth: u32,
+    /// The number of passes in it, at any depth.
+    size: usize,
 }
 
 impl Sequential {
@@ -60,11 +62,15 @@ impl Sequential {
         if depth > MAX_DEPTH {
             passes.clear();
         }
+        let inner = |pass: &PassRef| pass.as_sequential().map_or(0, Sequential::size);
+        let sizes = passes.iter().map(|pass| inner(pass).saturating_add(1));
+        let size = sizes.fold(0, usize::saturating_add);
         Sequential {
             declared: PassInfo::new("sequential").into(),
             passes,
             disabled: BTreeSet::new(),
             depth: depth.min(MAX_DEPTH + 1),
+            size,
         }
     }
 
@@ -103,6 +109,11 @@ impl Sequential {
         Arc::new(self)
     }
 
+    /// The number of passes in it, those of Sequentials in it included.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
     /// The names of the direct children that don't run, as they were given.
     pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {
         &self.disabled
@@ -133,6 +144,50 @@ impl Pass for Sequential {
 
     fn as_sequential(&self) -> Option<&Sequential> {
         Some(self)
+    }
+}
+
+/// A Sequential with some of its direct children disabled, beside those that it disables itself; any other pass
+/// as it is.
+pub fn disable_children<N: Into<String>>(
+    pass: PassRef,
+    names: impl IntoIterator<Item = N>,
+) -> PassRef {
+    let Some(inner) = pass.as_sequential() else {
+        return pass;
+    };
+    let mut disabled = inner.disabled.clone();
+    disabled.extend(names.into_iter().map(Into::into));
+    let sequential = Sequential {
+        declared: inner.declared.clone(),
+        passes: inner.passes.clone(),
+        disabled,
+        ..*inner
+    };
+    Arc::new(Narrowed { pass, sequential })
+}
+
+/// A Sequential of which some children are disabled.
+struct Narrowed {
+    pass: PassRef,
+    sequential: Sequential,
+}
+
+impl Pass for Narrowed {
+    fn declaration(&self) -> &PassDeclaration {
+        self.pass.declaration()
+    }
+
+    fn work(&self) -> Result<Work<'_>, PassError> {
+        self.sequential.work()
+    }
+
+    fn provider(&self) -> Option<&Provider> {
+        self.pass.provider()
+    }
+
+    fn as_sequential(&self) -> Option<&Sequential> {
+        Some(&self.sequential)
     }
 }
 

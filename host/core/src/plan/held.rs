@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::Pass;
 
 /// The known states of the module that the passes work on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Held {
     /// The states that passes established and none has broken since.
     established: Vec<State>,
@@ -19,6 +19,25 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// The states that hold inside a pass, where it runs others: it keeps those that it doesn't break.
+    pub(crate) fn inside(&self, pass: &dyn Pass) -> Held {
+        let broken = &pass.states().breaks;
+        let is_kept = |state: &&State| {
+            broken
+                .iter()
+                .all(|other| other.subject() != state.subject())
+        };
+        Held {
+            established: self.established.iter().filter(is_kept).cloned().collect(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// The states that passes established and none has broken since.
+    pub(super) fn established(&self) -> &[State] {
+        &self.established
+    }
+
     /// Records that an instrument vetoed a pass, and with a Sequential all passes in it.
     pub(crate) fn vetoed(&mut self, pass: &dyn Pass, plan: Option<&Plan>, by: &str) {
         let mut miss = |pass: &dyn Pass| {

@@ -72,6 +72,29 @@ pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
     Ok(plan)
 }
 
+/// The plan of a pass that another one runs, where some states hold: as that of a direct child, but that it
+/// runs whatever its level, and disabled or not. `around` are the names of the passes and Sequentials that
+/// are running, outermost first.
+///
+/// # Errors
+/// As [`resolve`], and a pass that requires one that is running.
+pub(crate) fn resolve_inner(
+    pass: &PassRef,
+    cx: &PassContext,
+    around: Vec<String>,
+    held: &Held,
+) -> Result<Plan, PassError> {
+    check_info(pass.info())?;
+    cx.meet(&pass.info().name);
+    let mut resolver = Resolver { cx, path: around };
+    let forced = cx.is_forced(&pass.info().name);
+    let child = resolver.child(pass, forced, &BTreeSet::new())?;
+    Ok(Plan {
+        of_model: states::check_inner(&child, held, cx.registry())?,
+        children: vec![child],
+    })
+}
+
 struct Resolver<'c> {
     cx: &'c PassContext,
     /// The names of the passes that lead here: each contains, or requires, the next.
@@ -131,29 +154,38 @@ impl Resolver<'_> {
                     return Ok(Child::skipped(pass, reason));
                 }
             };
-            let options = Arc::new(pass.options(self.cx.config_given())?);
-            let mut required = Vec::new();
-            self.enter(&info.name, |this| {
-                let mut seen = HashSet::new();
-                this.required(&**pass, &disabled, &mut seen, &mut required)?;
-                let plan = this.plan(pass)?;
-                Ok(Child {
-                    step: Step {
-                        pass: pass.clone(),
-                        options,
-                        requested_by: None,
-                        forced,
-                        plan,
-                    },
-                    required: std::mem::take(&mut required),
-                    skipped: None,
-                })
-            })
+            self.child(pass, forced, &disabled)
         });
         let children = children.collect::<Result<_, PassError>>()?;
         Ok(Plan {
             children,
             of_model: Vec::new(),
+        })
+    }
+
+    /// A child that runs; `disabled`: what its Sequential disables.
+    fn child(
+        &mut self,
+        pass: &PassRef,
+        forced: bool,
+        disabled: &BTreeSet<String>,
+    ) -> Result<Child, PassError> {
+        let options = Arc::new(pass.options(self.cx.config_given())?);
+        self.enter(&pass.info().name, |this| {
+            let (mut required, mut seen) = (Vec::new(), HashSet::new());
+            this.required(&**pass, disabled, &mut seen, &mut required)?;
+            let plan = this.plan(pass)?;
+            Ok(Child {
+                step: Step {
+                    pass: pass.clone(),
+                    options,
+                    requested_by: None,
+                    forced,
+                    plan,
+                },
+                required,
+                skipped: None,
+            })
         })
     }
 
@@ -210,11 +242,7 @@ impl Resolver<'_> {
         body: impl FnOnce(&mut Self) -> Result<T, PassError>,
     ) -> Result<T, PassError> {
         if self.path.len() as u32 >= MAX_DEPTH {
-            let message = format!(
-                "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
-            );
-            return Err(PassError::new(ErrorKind::TooDeep, message)
-                .help("Shorten the chain of required passes."));
+            return Err(self.too_deep(name));
         }
         self.path.push(name.to_owned());
         let result = body(self);
@@ -222,14 +250,32 @@ impl Resolver<'_> {
         result
     }
 
+    fn too_deep(&self, name: &str) -> PassError {
+        // Required passes that come round are a cycle already, so passes run themselves.
+        let (message, help) = match self.chain(name) {
+            Some(chain) => (
+                format!("More than {MAX_DEPTH} passes run or contain each other: {chain}."),
+                "A pass that runs itself, or one that runs it, has to come to an end.",
+            ),
+            None => (
+                format!(
+                    "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
+                ),
+                "Shorten the chain of required passes.",
+            ),
+        };
+        PassError::new(ErrorKind::TooDeep, message).help(help)
+    }
+
+    /// The path from where a pass is on it to the same pass again; `None` if it isn't on it.
+    fn chain(&self, name: &str) -> Option<String> {
+        let start = self.path.iter().rposition(|on_path| on_path == name)?;
+        Some(format!("{} -> {name}", self.path[start..].join(" -> ")))
+    }
+
     fn cycle(&self, name: &str) -> PassError {
-        let start = self.path.iter().position(|on_path| on_path == name);
-        let mut chain: Vec<&str> = self.path[start.unwrap_or(0)..]
-            .iter()
-            .map(String::as_str)
-            .collect();
-        chain.push(name);
-        let message = format!("Passes require each other: {}.", chain.join(" -> "));
+        let chain = self.chain(name).unwrap_or_else(|| name.to_owned());
+        let message = format!("Passes require each other: {chain}.");
         PassError::new(ErrorKind::Cycle, message)
             .help("Take one of them out of the other's `required`.")
     }

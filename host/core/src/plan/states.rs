@@ -7,7 +7,7 @@ use passdock_loader::State;
 use passdock_loader::manifest::states::KNOWN;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, Step, facts};
+use super::{Child, Held, Plan, Step, facts};
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{Pass, check_states};
 use crate::registry::Registry;
@@ -32,6 +32,29 @@ pub(super) fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, 
         of_model: Vec::new(),
     };
     walk.plan(plan)?;
+    Ok(walk.of_model)
+}
+
+/// Checks what a pass runs, which starts with states that hold: as [`check`], but for the needs of the
+/// pass itself, which whoever runs it answers for.
+pub(super) fn check_inner(
+    child: &Child,
+    held: &Held,
+    registry: &Registry,
+) -> Result<Vec<ModelNeed>, PassError> {
+    let mut walk = Walk {
+        registry,
+        known: HashMap::new(),
+        of_model: Vec::new(),
+    };
+    for state in held.established() {
+        let known = walk.known.entry(state.subject()).or_default();
+        known.holds = known.holds.max(Some(state.degree()));
+    }
+    child.required.iter().try_for_each(|step| walk.step(step))?;
+    if let Some(plan) = &child.step.plan {
+        walk.plan(plan)?;
+    }
     Ok(walk.of_model)
 }
 

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{PassDeclaration, PassSpec, Phase, Plugin};
+use passdock_loader::{PassDeclaration, PassSpec, Phase, Plugin, SequentialSpec};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -17,13 +17,20 @@ pub struct LoadOptions {
     pub overrides: Vec<String>,
 }
 
+/// What a plugin's manifest has under a name: the number in its list.
+#[derive(Clone, Copy)]
+pub(super) enum Item {
+    Pass(usize),
+    Sequential(usize),
+}
+
 /// The entry of a pass: the plugin or the program that provides it.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// Pass `at` of a plugin's manifest; `overrides`: in place of another plugin's, on request.
+    /// An item of a plugin's manifest; `overrides`: in place of another plugin's, on request.
     Plugin {
         plugin: Arc<Plugin>,
-        at: usize,
+        item: Item,
         overrides: bool,
         /// Whether the user named the plugin or its directory: such passes fill phases.
         named: bool,
@@ -66,7 +73,8 @@ impl Entries {
 
     /// Removes a plugin's entries; the ones that they overrode are in force again.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
-        let stays = |_: &String, entry: &mut Entry| entry.plugin() != Some(plugin);
+        let stays =
+            |_: &String, entry: &mut Entry| entry.plugin().is_none_or(|own| own.name() != plugin);
         self.overridden.retain(stays);
         self.in_force.retain(stays);
         let (hidden, bare) = std::mem::take(&mut self.overridden)
@@ -90,14 +98,33 @@ impl Entry {
     /// The plugin and the manifest's description of the pass, if a plugin provides it.
     pub(super) fn spec(&self) -> Option<(&Arc<Plugin>, &PassSpec)> {
         match self {
-            Entry::Plugin { plugin, at, .. } => Some((plugin, &plugin.manifest().passes[*at])),
-            Entry::Own(_) => None,
+            Entry::Plugin {
+                plugin,
+                item: Item::Pass(at),
+                ..
+            } => Some((plugin, &plugin.manifest().passes[*at])),
+            _ => None,
+        }
+    }
+
+    /// The plugin and the manifest's description of the Sequential, if it is a plugin's.
+    pub(super) fn sequential_spec(&self) -> Option<(&Arc<Plugin>, &SequentialSpec)> {
+        match self {
+            Entry::Plugin {
+                plugin,
+                item: Item::Sequential(at),
+                ..
+            } => Some((plugin, &plugin.manifest().sequentials[*at])),
+            _ => None,
         }
     }
 
     pub(super) fn declaration(&self) -> &PassDeclaration {
         match self {
-            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].declaration,
+            Entry::Plugin { plugin, item, .. } => match *item {
+                Item::Pass(at) => &plugin.manifest().passes[at].declaration,
+                Item::Sequential(at) => &plugin.manifest().sequentials[at].declaration,
+            },
             Entry::Own(pass) => pass.declaration(),
         }
     }
@@ -110,9 +137,12 @@ impl Entry {
         }
     }
 
-    /// The name of the plugin that provides the pass.
-    pub(super) fn plugin(&self) -> Option<&str> {
-        self.spec().map(|(plugin, _)| plugin.name())
+    /// The plugin that provides the pass.
+    pub(super) fn plugin(&self) -> Option<&Arc<Plugin>> {
+        match self {
+            Entry::Plugin { plugin, .. } => Some(plugin),
+            Entry::Own(_) => None,
+        }
     }
 
     /// Whether the entry overrides another one, on request.
@@ -127,8 +157,8 @@ impl Entry {
     }
 
     pub(super) fn origin(&self) -> String {
-        match self.spec() {
-            Some((plugin, _)) => format!("plugin {}", plugin.origin()),
+        match self.plugin() {
+            Some(plugin) => format!("plugin {}", plugin.origin()),
             None => "this program".to_owned(),
         }
     }

@@ -6,29 +6,29 @@
 mod entries;
 mod instruments;
 mod plugin_pass;
+mod plugin_sequential;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use entries::LoadOptions;
-use entries::{Entries, Entry};
+use entries::{Entries, Entry, Item};
 use instruments::InstrumentTable;
 use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
 use passdock_loader::discover::check_op_conflicts;
 use passdock_loader::{
-    Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
-    SearchDir, discover,
+    Discovered, Manifest, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin,
+    PluginError, SearchDir, SequentialSpec, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
-use plugin_pass::PluginPass;
 use rustc_hash::FxHashMap;
 
 use crate::boundary::host;
 use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError, capitalized};
-use crate::pass::{PassRef, Work, check_info, check_name, check_states, with_options};
+use crate::pass::{PassRef, Work, check_info, check_name, check_states};
 
 /// The registered passes, config options, instruments and ops, by name. A clone is the same
 /// registry.
@@ -94,20 +94,14 @@ impl Registry {
     /// The pass of this name with some options, which are checked.
     ///
     /// # Errors
-    /// If there is no such pass, or it has no such option or not of such a value.
+    /// If there is no such pass, or it has no such option or not of such a value; of a plugin's
+    /// Sequential also if there is no such child, or it contains itself.
     pub fn get_pass_with_options(
         &self,
         name: &str,
         options: &toml::Table,
     ) -> Result<PassRef, PassError> {
-        let inner = self.read();
-        match inner.entry(name) {
-            None => Err(inner.unknown(name)),
-            Some(Entry::Own(pass)) => with_options(pass.clone(), options),
-            Some(Entry::Plugin { plugin, at, .. }) => {
-                with_options(Arc::new(PluginPass::new(plugin.clone(), *at)), options)
-            }
-        }
+        self.read().pass(name, options, &mut Vec::new())
     }
 
     /// The schema of the options that a pass takes.
@@ -254,9 +248,9 @@ impl Registry {
         inner.instruments.check_plugin(&plugin)?;
         let manifest = plugin.manifest().clone();
         for name in &options.overrides {
-            if manifest.passes.iter().all(|pass| pass.name() != name) {
-                let passes = manifest.passes.iter().map(PassSpec::name);
-                let near = suggest::did_you_mean(name, passes);
+            let mut names = items(&manifest).map(|(name, _)| name);
+            if names.all(|own| own != name) {
+                let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
                 let message = format!(
                     "The plugin {} has no pass `{name}` to override with.{near}",
                     plugin.name()
@@ -265,8 +259,8 @@ impl Registry {
             }
         }
         let mut new = Vec::new();
-        for (at, pass) in manifest.passes.iter().enumerate() {
-            let name = pass.name().to_owned();
+        for (name, item) in items(&manifest) {
+            let name = name.to_owned();
             let overrides = options.overrides.contains(&name);
             inner.check_free(&name, overrides).map_err(|error| {
                 error.note(format!("the other is of plugin {}", plugin.origin()))
@@ -275,7 +269,7 @@ impl Registry {
                 name,
                 Entry::Plugin {
                     plugin: plugin.clone(),
-                    at,
+                    item,
                     overrides,
                     named,
                 },
@@ -381,7 +375,10 @@ impl Registry {
     /// The kind of a pass; a Sequential is a module pass.
     pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
         match self.read().entry(name)? {
-            Entry::Plugin { plugin, at, .. } => Some(plugin.manifest().passes[*at].kind),
+            Entry::Plugin { plugin, item, .. } => Some(match *item {
+                Item::Pass(at) => plugin.manifest().passes[at].kind,
+                Item::Sequential(_) => PassKind::Module,
+            }),
             Entry::Own(pass) => Some(match pass.work() {
                 Ok(Work::Functions(FunctionKind::PRIM, _)) => PassKind::PrimFunction,
                 Ok(Work::Functions(..)) => PassKind::Function,
@@ -391,11 +388,24 @@ impl Registry {
     }
 
     /// The plugin and the manifest's description of a pass; `None` for a pass of the program
-    /// itself.
+    /// itself, and for a Sequential.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
         let inner = self.read();
         let (plugin, spec) = inner.entry(name)?.spec()?;
         Some((plugin.clone(), spec.clone()))
+    }
+
+    /// The plugin and the manifest's description of a Sequential that a plugin offers; `None` for
+    /// any other pass.
+    pub fn sequential_spec(&self, name: &str) -> Option<(Arc<Plugin>, SequentialSpec)> {
+        let inner = self.read();
+        let (plugin, spec) = inner.entry(name)?.sequential_spec()?;
+        Some((plugin.clone(), spec.clone()))
+    }
+
+    /// The plugin that provides a pass; `None` for a pass of the program itself.
+    pub fn plugin_of(&self, name: &str) -> Option<Arc<Plugin>> {
+        self.read().entry(name)?.plugin().cloned()
     }
 
     /// The declarations of all passes, by canonical name.
@@ -490,6 +500,14 @@ impl Registry {
     fn write(&self) -> RwLockWriteGuard<'_, Inner> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The passes and the Sequentials of a manifest, by name.
+fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
+    let passes = manifest.passes.iter().enumerate();
+    let passes = passes.map(|(at, pass)| (pass.name(), Item::Pass(at)));
+    let sequentials = manifest.sequentials.iter().enumerate();
+    passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
 }
 
 impl Inner {

@@ -14,6 +14,7 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module, Symbols};
 use rayon::prelude::*;
 
+use super::inner::Inner;
 use super::solo;
 use crate::boundary::{
     CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
@@ -33,23 +34,23 @@ const PARALLEL_OPS: usize = 4096;
 const MAX_NESTED: usize = 64;
 
 /// Runs a pass's work; returns the same module if nothing changed. The pass's diagnostics are shown
-/// when it has returned, also if it failed.
+/// when it has returned, also if it failed. `run` runs passes for it.
 pub(super) fn call(
     pass: &dyn Pass,
     options: &ConfigValue,
     module: &Module,
     cx: &PassContext,
-    watched: bool,
+    run: &Inner<'_, '_>,
 ) -> Result<Module, PassError> {
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
-    check_depth(name, cx)?;
+    check_depth(name, cx, run.around())?;
     let cx = cx.for_pass(name);
     let call = LeafCall {
         pass,
         options,
-        frame: ContextFrame::running(&cx, module, super::run_registered, watched),
+        frame: ContextFrame::running(&cx, module, run),
     };
     let result = {
         let _pushed = stack::pushed(&cx);
@@ -81,13 +82,28 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     false
 }
 
-/// Refuses a pass that is nested too deeply in passes that run each other.
-fn check_depth(name: &str, cx: &PassContext) -> Result<(), PassError> {
-    let around = cx.diag_ctx().map_or(0, |outer| outer.run_by().len() + 1);
-    if around < MAX_NESTED {
+/// Refuses a pass that is nested too deeply in passes that run each other. `around` are the passes and
+/// Sequentials around it that its run knows, outermost first.
+fn check_depth(name: &str, cx: &PassContext, around: &[String]) -> Result<(), PassError> {
+    let Some(outer) = cx.diag_ctx() else {
+        return Ok(());
+    };
+    if outer.run_by().len() + 1 < MAX_NESTED {
         return Ok(());
     }
-    let message = format!("More than {MAX_NESTED} passes run each other, down to `{name}`.");
+    // A pass of the host's own code starts a run that knows nothing of what is around.
+    let mut all: Vec<&str> = outer.run_by().iter().rev().map(String::as_str).collect();
+    all.push(outer.pass());
+    let around: Vec<&str> = around.iter().map(String::as_str).collect();
+    let last = |names: &[&str]| names.iter().rposition(|outer| *outer == name);
+    let chain = match (last(&around), last(&all)) {
+        (Some(at), _) => &around[at..],
+        (None, at) => &all[at.unwrap_or(0)..],
+    };
+    let message = format!(
+        "More than {MAX_NESTED} passes run each other: {} -> {name}.",
+        chain.join(" -> ")
+    );
     Err(PassError::new(ErrorKind::TooDeep, message)
         .help("A pass that runs itself, or one that runs it, has to come to an end."))
 }

@@ -6,26 +6,29 @@
 //! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
 //! before it, so a pass that fails leaves the module as it was.
 
+mod done;
 mod edit;
 mod host_passes;
+mod inner;
 mod leaf;
 mod record;
 pub mod site;
 mod solo;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use done::Done;
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
+use inner::Inner;
 use passdock_abi::SymbolId;
 use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module};
 
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext};
-use crate::error::{ErrorKind, PassError};
+use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Held, Plan, Step};
@@ -149,24 +152,6 @@ pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
     Ok(plan)
 }
 
-/// Runs a registered pass for a pass that asks for it.
-fn run_registered(
-    cx: &PassContext,
-    module: &Module,
-    name: &str,
-    watched: bool,
-) -> Result<Module, PassError> {
-    let pass = cx.registry().get_pass(name);
-    let ran = pass.and_then(|pass| call(&*pass, module, cx, watched));
-    ran.map_err(|mut error| {
-        // Not a wrong request of the user's: the pass that asked for the other one has failed.
-        if error.kind.exit_status() == 2 {
-            error.kind = ErrorKind::Failed;
-        }
-        error
-    })
-}
-
 /// A pass to run.
 #[derive(Clone, Copy)]
 struct Job<'a> {
@@ -192,15 +177,15 @@ struct Run<'c> {
     cx: &'c PassContext,
     /// Whether instruments are called.
     watched: bool,
-    /// The number of the module's current state, which each change increments.
-    state: u64,
-    /// The passes that ran, with their options and the number of the state that each left when it
-    /// last ran.
-    ran: HashMap<String, (Arc<ConfigValue>, u64)>,
+    /// The passes that ran.
+    done: Done,
     held: Held,
-    /// The names of the Sequentials around the pass, without the outermost.
+    /// The names of the Sequentials around the pass, without the outermost, and of the passes that ran
+    /// what is in them.
     parents: Vec<String>,
     depth: u32,
+    /// Whether a pass runs these passes.
+    is_inner: bool,
 }
 
 impl<'c> Run<'c> {
@@ -208,11 +193,11 @@ impl<'c> Run<'c> {
         Run {
             cx,
             watched,
-            state: 0,
-            ran: HashMap::new(),
+            done: Done::default(),
             held: Held::default(),
             parents: Vec::new(),
             depth: 0,
+            is_inner: false,
         }
     }
 
@@ -220,20 +205,11 @@ impl<'c> Run<'c> {
     /// before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            first.required.iter().for_each(|step| self.remember(step));
+            first
+                .required
+                .iter()
+                .for_each(|step| self.done.remember(step));
         }
-    }
-
-    /// Remembers that a pass ran, and left the module in its current state.
-    fn remember(&mut self, step: &Step) {
-        let name = step.pass.info().name.clone();
-        self.ran.insert(name, (step.options.clone(), self.state));
-    }
-
-    /// Whether a required pass ran with the same options, and nothing changed since.
-    fn is_done(&self, step: &Step) -> bool {
-        let last = self.ran.get(&step.pass.info().name);
-        last.is_some_and(|(options, state)| *state == self.state && *options == step.options)
     }
 
     /// Runs the children of a Sequential, each after the passes that it requires.
@@ -245,7 +221,7 @@ impl<'c> Run<'c> {
                 continue;
             }
             for step in &child.required {
-                if self.is_done(step) {
+                if self.done.has(step) {
                     self.record_skip(step, "it ran and nothing changed since", &module);
                 } else {
                     self.step(step, &mut module)
@@ -270,7 +246,7 @@ impl<'c> Run<'c> {
         self.record_end(record, step, module, &result);
         let outcome = result.map_err(|error| site::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
-            self.remember(step);
+            self.done.remember(step);
             *module = after;
         }
         Ok(())
@@ -344,14 +320,15 @@ impl<'c> Run<'c> {
             let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
             let _alone = is_alone.then(solo::enter);
             let input = PrintedInput::new(module, self.cx.watches_input());
-            let after = leaf::call(pass, &options, module, self.cx, self.watched)?;
+            let inner = Inner::new(self, pass, module);
+            let after = leaf::call(pass, &options, module, self.cx, &inner)?;
             input.check(module, &pass.info().name)?;
             after
         };
         if after.is_same(module) {
             verify::unchanged(&after, self.cx.verify())?;
         } else {
-            self.state += 1;
+            self.done.changed();
             verify::changed(module, &after, self.cx.verify())?;
             compact(module, &mut after);
         }

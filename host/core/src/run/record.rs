@@ -34,7 +34,8 @@ impl Run<'_> {
             return;
         };
         let seconds = recorder.seconds_since(start);
-        if let (Ok(Outcome::Ran(after)), None) = (result, &step.plan) {
+        // A pass that runs others is told of as a whole.
+        if let (Ok(Outcome::Ran(after)), None, false) = (result, &step.plan, self.is_inner) {
             recorder.keep(|| PassRun {
                 pass: step.pass.clone(),
                 requested_by: step.requested_by.clone(),

@@ -116,6 +116,8 @@ pub(crate) enum PassTable {
         name: Located<String>,
         /// The options that the file gives.
         options: Vec<Entry>,
+        /// The children that are left out, if it is a Sequential.
+        disabled: Vec<Located<String>>,
     },
     /// A nested Sequential.
     Sequential {
@@ -257,6 +259,7 @@ fn read_pass(
         return Ok(PassTable::Pass {
             name,
             options: Vec::new(),
+            disabled: Vec::new(),
         });
     }
     let mut table = Table::from_value(source, "`[[passes]]`", item)?;
@@ -281,6 +284,7 @@ fn read_pass(
         None => PassTable::Pass {
             name: table.required_string("name")?,
             options: table.entries_of("options", "`options`")?,
+            disabled: table.strings("disabled")?,
         },
     };
     table.finish()?;

@@ -127,7 +127,7 @@ fn options_of<'f>(
 ) {
     for table in tables {
         match table {
-            PassTable::Pass { name, options } if registry.canonical(&name.value) == pass => {
+            PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
                 entries.extend(options);
             }
             // Nesting was limited when the file was read.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
+use passdock_core::{
+    ErrorKind, PassError, PassRef, Registry, Sequential, disable_children, suggest,
+};
 
 use super::config::check_options;
 use super::phases::Phases;
@@ -37,8 +39,13 @@ fn children(
     let mut passes = Vec::with_capacity(tables.len());
     for table in tables {
         match table {
-            PassTable::Pass { name, options } => {
-                passes.push(listed(name, options, source, registry)?);
+            PassTable::Pass {
+                name,
+                options,
+                disabled,
+            } => {
+                let pass = listed(name, options, source, registry)?;
+                passes.push(without(pass, disabled, source, registry)?);
             }
             PassTable::Phase(phase) => {
                 if phases.places().contains(&phase.value) {
@@ -96,6 +103,27 @@ fn listed(
         .map_err(|error| source.locate(error, &name.span))
 }
 
+/// A listed Sequential without some of its children.
+fn without(
+    pass: PassRef,
+    disabled: &[Located<String>],
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<PassRef, PassError> {
+    let Some(first) = disabled.first() else {
+        return Ok(pass);
+    };
+    let Some(sequential) = pass.as_sequential() else {
+        let name = &pass.info().name;
+        let message = format!("`{name}` isn't a Sequential: it has no children to disable.");
+        return Err(source.error(&first.span, "", message));
+    };
+    for name in disabled {
+        check_disabled(name, sequential.passes(), source, registry)?;
+    }
+    Ok(disable_children(pass, Located::values(disabled)))
+}
+
 /// Refuses to disable what isn't there.
 fn check_disabled(
     name: &Located<String>,
@@ -109,7 +137,7 @@ fn check_disabled(
     }
     let names = passes.iter().map(|pass| pass.info().name.as_str());
     let near = suggest::did_you_mean(&name.value, names);
-    let message = format!("There is no such pass in `passes` to disable.{near}");
+    let message = format!("There is no such pass in the Sequential to disable.{near}");
     Err(source.error(&name.span, "", message))
 }
 

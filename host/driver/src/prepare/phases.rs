@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::passes::passes_in;
 use crate::pipeline_file::PassTable;
 use passdock_core::{Phase, Registry};
 
@@ -70,14 +71,23 @@ impl Phases {
     }
 }
 
-/// The canonical names of all passes that are listed, at any depth.
+/// The canonical names of all passes that are listed, at any depth; those in a registered Sequential are
+/// listed with it.
 fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTreeSet<String> {
-    let names = passes.iter().map(|name| registry.canonical(name));
-    let mut listed: BTreeSet<String> = names.collect();
+    let mut listed = BTreeSet::new();
+    let mut list = |name: &str| {
+        listed.insert(registry.canonical(name));
+        // A name that stands for nothing is an error later.
+        let pass = registry.get_pass(name).ok();
+        let inner = pass.as_ref().and_then(|pass| pass.as_sequential());
+        let inner = inner.into_iter().flat_map(passes_in);
+        listed.extend(inner.map(|pass| pass.info().name.clone()));
+    };
+    passes.iter().for_each(|name| list(name));
     let mut open: Vec<&PassTable> = tables.iter().collect();
     while let Some(table) = open.pop() {
         match table {
-            PassTable::Pass { name, .. } => _ = listed.insert(registry.canonical(&name.value)),
+            PassTable::Pass { name, .. } => list(&name.value),
             PassTable::Sequential { passes, .. } => open.extend(passes),
             PassTable::Phase(_) => {}
         }

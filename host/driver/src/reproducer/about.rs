@@ -64,7 +64,7 @@ pub struct Check {
     pub timeout_s: Option<f64>,
 }
 
-/// A plugin whose code was loaded.
+/// A plugin that was used: its code was loaded, or a Sequential of it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginFile {
     /// The plugin's name.

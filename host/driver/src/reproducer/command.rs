@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use passdock_core::FailureSite;
 
 /// The command that runs a reproducer again on this machine: with the directories of the plugins
-/// that were loaded, but for those that it looks in by itself.
+/// that were used, but for those that it looks in by itself.
 pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> String {
     let mut command = format!("passdock replay {}", word(&dir.to_string_lossy()));
     let mut named: Vec<PathBuf> = Vec::new();
     for plugin in site.context.registry().plugins() {
-        let path = plugin.origin().path().filter(|_| plugin.is_loaded());
+        let path = plugin.origin().path().filter(|_| plugin.is_used());
         if let Some(dir) = path.and_then(Path::parent)
             && !standard_dirs.iter().any(|known| known == dir)
             && !named.iter().any(|known| known == dir)

@@ -51,8 +51,8 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
     let cx = &site.context;
     let registry = cx.registry();
     let ours: BTreeSet<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
-    let is_ours = |name: &String| match registry.pass_spec(name) {
-        Some((plugin, _)) => ours.contains(plugin.name()),
+    let is_ours = |name: &String| match registry.plugin_of(name) {
+        Some(plugin) => ours.contains(plugin.name()),
         None => registry.contains(name),
     };
     let canonical = |names: &[String]| -> Vec<String> {

@@ -66,16 +66,16 @@ fn fill(
     failed: &dyn Fn(io::Error) -> PassError,
 ) -> Result<(), PassError> {
     let plugins = site.context.registry().plugins();
-    let loaded: Vec<&Plugin> = plugins
+    let used: Vec<&Plugin> = plugins
         .iter()
         .map(|plugin| &**plugin)
-        .filter(|plugin| plugin.is_loaded())
+        .filter(|plugin| plugin.is_used())
         .collect();
     let instruments = match error.kind {
         ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
         _ => &[],
     };
-    let pipeline = passes::pipeline(site, &loaded, instruments)?;
+    let pipeline = passes::pipeline(site, &used, instruments)?;
     fs::write(dir.join(PIPELINE), pipeline).map_err(failed)?;
 
     let other = |error| failed(io::Error::other(error));
@@ -97,7 +97,7 @@ fn fill(
         verify: site.context.verify(),
         failure: Failure::from(error),
         check: options.check.clone(),
-        plugins: loaded.into_iter().map(PluginFile::of).collect(),
+        plugins: used.into_iter().map(PluginFile::of).collect(),
         data,
     };
     let about = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;

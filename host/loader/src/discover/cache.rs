@@ -158,6 +158,7 @@ const CHECKS: u64 = fingerprint(&[
     include_bytes!("../manifest/mod.rs"),
     include_bytes!("../manifest/raw.rs"),
     include_bytes!("../manifest/schema.rs"),
+    include_bytes!("../manifest/sequential.rs"),
     include_bytes!("../manifest/states.rs"),
     include_bytes!("../names.rs"),
     include_bytes!("../file/elf.rs"),

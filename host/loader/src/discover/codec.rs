@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use crate::error::Ver;
 use crate::file::Identity;
 use crate::manifest::{
-    Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, Skipped, State,
-    States, toml_text,
+    ChildSpec, Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec,
+    PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
+    SequentialSpec, Skipped, State, States, toml_text,
 };
 
 /// A value that can be written to bytes and read back.
@@ -62,10 +62,12 @@ macro_rules! records {
 }
 
 records! {
-    Manifest { plugin, passes, configs, ops, instruments, skipped }
+    Manifest { plugin, passes, sequentials, configs, ops, instruments, skipped }
     Skipped { entry, name, what, help }
     PluginSpec { name, version, abi, min_host, ir, panic, layout, compiler }
     PassSpec { declaration, kind, summary }
+    SequentialSpec { declaration, passes, summary }
+    ChildSpec { name, options }
     PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }
     PassInfo { name, opt_level, required }
     Schema { key, fields }

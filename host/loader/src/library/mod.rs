@@ -12,7 +12,7 @@ use std::fs::File;
 use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub struct Plugin {
     manifest: Arc<Manifest>,
     source: Source,
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
+    /// Whether a Sequential of it was asked for, which needs none of its code.
+    asked: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -163,6 +165,7 @@ impl Plugin {
                 needs_path,
             },
             loaded: OnceLock::new(),
+            asked: AtomicBool::new(false),
         }
     }
 
@@ -179,6 +182,7 @@ impl Plugin {
             manifest: Arc::new(manifest),
             source: Source::Static(plugin.entry),
             loaded: OnceLock::new(),
+            asked: AtomicBool::new(false),
         })
     }
 
@@ -200,6 +204,16 @@ impl Plugin {
     /// Whether the plugin's code is in this process.
     pub fn is_loaded(&self) -> bool {
         matches!(self.loaded.get(), Some(Ok(_)))
+    }
+
+    /// Remembers that a Sequential of it was asked for.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a run may depend on the plugin: it is loaded, or a Sequential of it was asked for.
+    pub fn is_used(&self) -> bool {
+        self.is_loaded() || self.asked.load(Ordering::Relaxed)
     }
 
     /// The identity of the plugin's file when it was checked, and whether the loader must know its

@@ -11,7 +11,7 @@ use passdock_diagnostic::{Diagnostic, Severity, suggest};
 use super::Plugin;
 use crate::error::Ver;
 use crate::file;
-use crate::manifest::raw;
+use crate::manifest::{RawChildTable, RawSequential, raw};
 
 impl Plugin {
     /// Warnings, one for each key of the manifest that this host doesn't know. None if the plugin
@@ -62,6 +62,13 @@ fn unknown(text: &str) -> Vec<(String, Option<String>)> {
                 let inner_place = format!("the {field} `{}` of {place}", name.unwrap_or_default());
                 found.keys::<raw::RawField>(inner, &inner_place);
             }
+        }
+    }
+    for sequential in tables(&root, "sequential") {
+        let place = place("sequential", sequential);
+        found.keys::<RawSequential>(sequential, &place);
+        for child in tables(sequential, "passes") {
+            found.keys::<RawChildTable>(child, &format!("a child of {place}"));
         }
     }
     for op in tables(&root, "op") {
@@ -152,6 +159,10 @@ defualt = 3
 [[config]]
 key = 'acme.X'
 filed = []
+[[sequential]]
+name = 'acme.Cleanup'
+passes = ['a.transform.B', { name = 'a.transform.C', option = { n = 1 } }]
+level = 1
 [[op]]
 nam = 'onnx.Relu'
 [[instrument]]
@@ -169,6 +180,8 @@ sumary = 'Counts.'
             there is a key `defualt` in the option `limit` of `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `default`?
             there is a key `filed` in `[[config]]` of `acme.X`, which this host ignores. Did you mean `field`?
             there is a key `sumary` in `[[instrument]]` of `acme.count`, which this host ignores. Did you mean `summary`?
+            there is a key `level` in `[[sequential]]` of `acme.Cleanup`, which this host ignores. -
+            there is a key `option` in a child of `[[sequential]]` of `acme.Cleanup`, which this host ignores. Did you mean `options`?
             there is a key `nam` in `[[op]]`, which this host ignores. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
         assert_eq!(keys_of::<raw::RawOp>(), ["name", "since"]);
     }

@@ -9,6 +9,7 @@ mod declaration;
 mod field;
 pub(crate) mod raw;
 mod schema;
+mod sequential;
 pub mod states;
 mod typed;
 mod word;
@@ -23,6 +24,8 @@ use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
+pub use sequential::{ChildSpec, SequentialSpec};
+pub(crate) use sequential::{RawChildTable, RawSequential};
 pub use states::{State, States};
 pub use typed::toml_value;
 use word::known;
@@ -38,6 +41,9 @@ pub struct Manifest {
     /// The plugin's passes, in its order.
     #[serde(rename = "pass")]
     pub passes: Vec<PassSpec>,
+    /// The Sequentials that the plugin offers, in its order.
+    #[serde(rename = "sequential")]
+    pub sequentials: Vec<SequentialSpec>,
     /// The config keys that the plugin registers.
     #[serde(rename = "config")]
     pub configs: Vec<Schema>,
@@ -266,6 +272,7 @@ impl Manifest {
                 let manifest = Manifest {
                     plugin,
                     passes: known("pass", raw.pass, |p| &p.name, pass, &mut skipped)?,
+                    sequentials: each(raw.sequential, RawSequential::check)?,
                     configs,
                     ops: each(raw.op, raw::RawOp::check)?,
                     instruments: known(
@@ -278,6 +285,7 @@ impl Manifest {
                     skipped,
                 };
                 manifest.check_unique()?;
+                manifest.check_config_keys()?;
                 Ok(manifest)
             }
             Err(error) => {
@@ -304,7 +312,9 @@ impl Manifest {
     }
 
     fn check_unique(&self) -> Result<(), Kind> {
-        unique("the pass", self.passes.iter().map(|p| p.name()))?;
+        let passes = self.passes.iter().map(PassSpec::name);
+        let sequentials = self.sequentials.iter().map(SequentialSpec::name);
+        unique("the pass", passes.chain(sequentials))?;
         unique(
             "the config key",
             self.configs.iter().map(|c| c.key.as_str()),
@@ -332,6 +342,34 @@ impl Manifest {
                     what: "the op",
                     name: format!("{} since {}", op.name, op.since),
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a pass whose options come from a config key that the manifest doesn't declare, or
+    /// declares with other types: nothing would set them.
+    fn check_config_keys(&self) -> Result<(), Kind> {
+        for pass in &self.passes {
+            let (declared, name) = (&pass.declaration, pass.name());
+            let Some(key) = &declared.config else {
+                continue;
+            };
+            let Some(schema) = self.configs.iter().find(|schema| schema.key == *key) else {
+                let what = format!("`config` of `{name}`");
+                let rule = "a pass's config key needs a table of its own, `[[config]]` with this \
+                            `key` and the fields that set the pass's options";
+                return Err(raw::refused(what, key, rule));
+            };
+            for option in &declared.options {
+                let mut fields = schema.fields.iter();
+                let of_other_type = |f: &&Field| f.name == option.name && f.ty != option.ty;
+                if let Some(field) = fields.find(of_other_type) {
+                    let what = format!("the type of the field `{}` of `{key}`", field.name);
+                    let rule = "it sets the option of this name of a pass, and has to be of that \
+                                option's type";
+                    return Err(raw::refused(what, field.ty.name(), rule));
+                }
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
+use super::sequential::RawSequential;
 use super::states::{self, State, States};
 use super::word::{Odd, choice};
 use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
@@ -18,6 +19,8 @@ pub(crate) struct RawManifest {
     pub(crate) plugin: RawPlugin,
     #[serde(default)]
     pub(crate) pass: Vec<RawPass>,
+    #[serde(default)]
+    pub(crate) sequential: Vec<RawSequential>,
     #[serde(default)]
     pub(crate) config: Vec<RawConfig>,
     #[serde(default)]
@@ -74,6 +77,8 @@ pub(crate) struct RawPass {
 #[derive(Deserialize)]
 pub(crate) struct RawConfig {
     pub(crate) key: String,
+    #[serde(default)]
+    doc: String,
     #[serde(default)]
     field: Vec<RawField>,
 }
@@ -140,13 +145,8 @@ impl RawPass {
     /// the config keys that this host can't read.
     pub(crate) fn check(self, unread: &[String]) -> Result<PassSpec, Odd> {
         let name = pass_name("a pass's name", self.name)?;
-        let Ok(opt_level) = u32::try_from(self.opt_level) else {
-            let what = format!("`opt_level` of `{name}`");
-            return Err(refused(what, self.opt_level, "a level is an integer ≥ 0").into());
-        };
-        let required = each(self.required, |r| {
-            pass_name(&format!("a name in `required` of `{name}`"), r)
-        })?;
+        let opt_level = level(&name, self.opt_level)?;
+        let required = required(&name, self.required)?;
         let config = self
             .config
             .map(|key| dotted(&format!("`config` of `{name}`"), key))
@@ -184,6 +184,20 @@ impl RawPass {
     }
 }
 
+/// The level of a pass.
+pub(super) fn level(pass: &str, level: i64) -> Result<u32, Kind> {
+    u32::try_from(level).map_err(|_| {
+        let what = format!("`opt_level` of `{pass}`");
+        refused(what, level, "a level is an integer ≥ 0")
+    })
+}
+
+/// The names that a pass requires: of passes and of Sequentials.
+pub(super) fn required(pass: &str, names: Vec<String>) -> Result<Vec<String>, Kind> {
+    let what = format!("a name in `required` of `{pass}`");
+    each(names, |name| any_pass_name(&what, name))
+}
+
 fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
     let state = |name: &String| {
         let what = || format!("a state in `{key}` of `{pass}`");
@@ -196,7 +210,15 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Odd> {
         let key = dotted("a config key", self.key)?;
-        let fields = fields(self.field, &key, true)?;
+        let doc = text(&format!("the doc of `{key}`"), self.doc)?;
+        let mut fields = fields(self.field, &key, true)?;
+        // Of a key that is a value itself there is nothing else to document.
+        if let [field] = &mut fields[..]
+            && field.name.is_empty()
+            && field.doc.is_empty()
+        {
+            field.doc = doc;
+        }
         Ok(Schema { key, fields })
     }
 }
@@ -323,6 +345,15 @@ fn pass_name(what: &str, name: String) -> Result<String, Kind> {
     require(names::is_pass, what, name, names::PASS_RULE)
 }
 
+/// The name of a pass, or of a Sequential.
+pub(super) fn any_pass_name(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_sequential, what, name, names::ANY_PASS_RULE)
+}
+
+pub(super) fn sequential_name(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_sequential, what, name, names::SEQUENTIAL_RULE)
+}
+
 fn dotted(what: &str, name: String) -> Result<String, Kind> {
     require(names::is_dotted, what, name, names::DOTTED_RULE)
 }
@@ -336,7 +367,7 @@ fn word(what: &str, name: String) -> Result<String, Kind> {
     )
 }
 
-fn text(what: &str, value: String) -> Result<String, Kind> {
+pub(super) fn text(what: &str, value: String) -> Result<String, Kind> {
     require(
         names::is_text,
         what,

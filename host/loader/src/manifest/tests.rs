@@ -41,8 +41,15 @@ doc = \"How many.\"
 name = \"ratio\"
 type = \"float\"
 default = 2
+[[sequential]]
+name = \"acme.Cleanup\"
+opt_level = 2
+required = [\"relax.transform.InferType\"]
+passes = [\"acme.transform.FuseDoubleRelu\", {{ name = \"other.Sequential\", options = {{ n = 1 }} }}]
+summary = \"Cleans up.\"
 [[config]]
 key = \"acme.verbose\"
+doc = \"Whether it says more.\"
 [[config.field]]
 name = \"\"
 type = \"bool\"
@@ -105,6 +112,28 @@ default = 3
               "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`."
             }
           ],
+          "sequential": [
+            {
+              "name": "acme.Cleanup",
+              "opt_level": 2,
+              "required": [
+                "relax.transform.InferType"
+              ],
+              "passes": [
+                {
+                  "name": "acme.transform.FuseDoubleRelu",
+                  "options": {}
+                },
+                {
+                  "name": "other.Sequential",
+                  "options": {
+                    "n": 1
+                  }
+                }
+              ],
+              "summary": "Cleans up."
+            }
+          ],
           "config": [
             {
               "key": "acme.verbose",
@@ -113,7 +142,7 @@ default = 3
                   "name": "",
                   "type": "bool",
                   "default": false,
-                  "doc": ""
+                  "doc": "Whether it says more."
                 }
               ]
             }
@@ -168,7 +197,7 @@ fn wrong_values_are_named() {
     check_error(
         &pass("a.transform.X", "required = [\"\"]"),
         expect![
-            "in its manifest a name in `required` of `a.transform.X` is ``; a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+            "in its manifest a name in `required` of `a.transform.X` is ``; a pass is called `<namespace>.transform.<Name>`, a Sequential `<namespace>.<Name>`, of letters, digits, `_` and `-`"
         ],
     );
     check_error(
@@ -320,6 +349,86 @@ fn records_of_another_draft_are_refused() {
     expect!["its records have another layout (fingerprint 00000000, this host's is HOST), though both say ABI 0.4; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
     let same = format!("{PLUGIN}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
+}
+
+#[test]
+fn sequentials_are_doubted_like_passes() {
+    let sequential = |name: &str, more: &str| {
+        format!("[[sequential]]\nname = \"{name}\"\npasses = []\n{more}\n")
+    };
+    check_error(
+        &sequential("Cleanup", ""),
+        expect![
+            "in its manifest a Sequential's name is `Cleanup`; a Sequential is called `<namespace>.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &sequential("a.B", "opt_level = -1"),
+        expect!["in its manifest `opt_level` of `a.B` is `-1`; a level is an integer ≥ 0"],
+    );
+    check_error(
+        &sequential("a.B", "required = [\"B\"]"),
+        expect![
+            "in its manifest a name in `required` of `a.B` is `B`; a pass is called `<namespace>.transform.<Name>`, a Sequential `<namespace>.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &sequential("a.B", "").repeat(2),
+        expect!["its manifest names the pass `a.B` twice; rename or remove one"],
+    );
+    let pass = "[[pass]]\nname = \"a.transform.B\"\nkind = \"module\"\n";
+    check_error(
+        &(sequential("a.transform.B", "") + pass),
+        expect!["its manifest names the pass `a.transform.B` twice; rename or remove one"],
+    );
+    check_error(
+        "[[sequential]]\nname = \"a.B\"\n",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 1: missing field `passes`"
+        ],
+    );
+    let children =
+        |children: &str| format!("[[sequential]]\nname = \"a.B\"\npasses = {children}\n");
+    check_error(
+        &children("[\"B\"]"),
+        expect![
+            "in its manifest a name in `passes` of `a.B` is `B`; a pass is called `<namespace>.transform.<Name>`, a Sequential `<namespace>.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &children("[1]"),
+        expect![
+            "its manifest isn't the TOML that hosts read: line 9, column 10: a child is a pass's name, or a table with its `name` and `options`"
+        ],
+    );
+    check_error(
+        &children("[{ options = { n = 1 } }]"),
+        expect![
+            "its manifest isn't the TOML that hosts read: line 9, column 10: a child is a pass's name, or a table with its `name` and `options`"
+        ],
+    );
+}
+
+#[test]
+fn a_pass_s_config_key_has_a_table_and_its_types() {
+    let option = |table: &str, ty: &str| format!("[[{table}]]\nname = \"n\"\ntype = \"{ty}\"\n");
+    let pass = "[[pass]]\nname = \"a.transform.X\"\nkind = \"module\"\nconfig = \"a.X\"\n";
+    let pass = pass.to_owned() + &option("pass.option", "int");
+    check_error(
+        &pass,
+        expect![
+            "in its manifest `config` of `a.transform.X` is `a.X`; a pass's config key needs a table of its own, `[[config]]` with this `key` and the fields that set the pass's options"
+        ],
+    );
+    let config = |ty: &str| format!("[[config]]\nkey = \"a.X\"\n{}", option("config.field", ty));
+    check_error(
+        &(pass.clone() + &config("string")),
+        expect![
+            "in its manifest the type of the field `n` of `a.X` is `a string`; it sets the option of this name of a pass, and has to be of that option's type"
+        ],
+    );
+    let good = Manifest::parse(&(PLUGIN.to_owned() + &pass + &config("int")));
+    assert!(good.is_ok(), "{good:?}");
 }
 
 /// A manifest of another major may be written in another way; its version is what is said.

@@ -93,7 +93,7 @@ impl Numerics {
         let mut warning = Diagnostic::new(Severity::Warning, kind.code(), finding.message);
         warning.help = finding.help.map(str::to_owned);
         if let Some(pass) = pass {
-            if let Some((plugin, _)) = context.registry().pass_spec(pass) {
+            if let Some(plugin) = context.registry().plugin_of(pass) {
                 let file = plugin.origin().path();
                 warning.file = file.map(|file| file.display().to_string());
                 warning.plugin = Some(plugin.name().to_owned());

@@ -134,7 +134,10 @@ typedef struct passdock_module_api {
     passdock_status (*create_function)(passdock_module *, const passdock_function_desc *,
                                        passdock_function_ref *out);
     passdock_status (*remove_function)(passdock_module *, passdock_symbol_id name);
-    /* Runs a registered pass on the module, instruments included. */
+    /* Runs a registered pass or Sequential on the module, instruments included: whatever its level, also
+     * if it is disabled, after what it requires, unless that ran and the module is unchanged since. A
+     * pass may run itself, as long as that comes to an end: 64 passes run each other at most. Only a
+     * module pass runs others. */
     passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
 } passdock_module_api;
 

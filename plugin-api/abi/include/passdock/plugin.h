@@ -146,8 +146,8 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_TEXT_OF(x) #x
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
-/* Defines the manifest. `passes` is any number of PASSDOCK_PASS, PASSDOCK_OP and PASSDOCK_INSTRUMENT, one
- * after the other, and of other TOML text (config keys). Write no version by hand. */
+/* Defines the manifest. `passes` is any number of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
+ * PASSDOCK_OP and PASSDOCK_INSTRUMENT, one after the other. Write no version by hand. */
 #define PASSDOCK_MANIFEST(name, version, passes)                                                   \
     PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
         "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
@@ -167,6 +167,35 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
     "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
     "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
+
+/* One Sequential, which is passes in order under a name: its name ("acme.Cleanup"; it is found by it as a
+ * pass is), its level, its children as the inside of a TOML list, and further lines of TOML ("required =
+ * [\"...\"]\nsummary = \"...\"\n") or "". A child is the name of a pass, of this plugin or of another, or of
+ * another Sequential; one that has options is a table:
+ *     PASSDOCK_SEQUENTIAL("acme.Cleanup", 1,
+ *                         "\"acme.transform.Fuse\", "
+ *                         "{ name = \"tir.transform.UnrollLoop\", options = { auto_max_step = 4 } }",
+ *                         "summary = \"Cleans up.\"\n")
+ * Nothing in the plugin's table stands for it, and no code of the plugin runs for it. */
+#define PASSDOCK_SEQUENTIAL(name, opt_level, children, lines)                                      \
+    "\n[[sequential]]\nname = \"" name "\"\nopt_level = " PASSDOCK_TEXT(opt_level) "\n"              \
+    "passes = [" children "]\n" lines
+
+/* One config key, which is set for a whole run (`[context.config]`, `--config acme.Target.cores=4`) and
+ * read by `config` of passdock_context_api: its name, and its fields, one PASSDOCK_CONFIG_FIELD after the
+ * other. Two plugins may declare the same key with the same fields.
+ * A pass whose lines say "config = \"acme.Target\"\n" takes the fields that are called as its own options
+ * from the key where the pipeline doesn't set them: then a PASSDOCK_CONFIG of this plugin has to declare
+ * the key, with the options' types. */
+#define PASSDOCK_CONFIG(key, fields) "\n[[config]]\nkey = \"" key "\"\n" fields
+
+/* One field of a config key: its name, its type ("bool", "int", "float", "string", "strings", "ints" or
+ * "values", as of options), its default as the text of a TOML value ("false", "8", "0.5", "\"on\"",
+ * "[\"a\"]", "{}"), and further lines of TOML or "": doc = "...", min and max of an int, choices of a string.
+ * A key that is a value itself has one field, whose name is "". */
+#define PASSDOCK_CONFIG_FIELD(name, type, default_value, lines)                                    \
+    "[[config.field]]\nname = \"" name "\"\ntype = \"" type "\"\n"                                   \
+    "default = " default_value "\n" lines
 
 /* One op definition: its canonical name and the first version of its domain that it is for, as in its
  * passdock_op_entry; in the same order. */

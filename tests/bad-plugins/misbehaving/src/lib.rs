@@ -100,6 +100,16 @@ fn runs_itself(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RunItself")
 }
 
+/// Runs a Sequential that it is in.
+fn runs_around(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "bad.Loop")
+}
+
+/// Runs a pass that requires it.
+fn runs_requirer(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "bad.transform.RequireRunRequirer")
+}
+
 /// Changes what the function gives out without having said so.
 fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     let body = f.body();
@@ -210,6 +220,15 @@ plugin! {
         module "bad.transform.RunItself" => runs_itself { opt_level: 0 },
         /// Complains, of several functions at once.
         function "bad.transform.ComplainTogether" => complains { opt_level: 0, thread_safe: true },
+        /// Runs a Sequential that it is in.
+        module "bad.transform.RunLoop" => runs_around { opt_level: 0 },
+        /// Runs a pass that requires it.
+        module "bad.transform.RunRequirer" => runs_requirer { opt_level: 0 },
+        /// Requires the pass that runs it.
+        module "bad.transform.RequireRunRequirer" => runs_fail {
+            opt_level: 0,
+            required: ["bad.transform.RunRequirer"],
+        },
         /// Changes the interface without saying so.
         function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
         /// Changes the interface of the module without saying so.
@@ -228,6 +247,8 @@ plugin! {
         module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
         /// Requires a pass that isn't there.
         function "bad.transform.RequireMissing" => fails { opt_level: 0, required: ["bad.transform.Mising"] },
+        /// Requires another plugin's Sequential.
+        function "bad.transform.RequireSequential" => fails { opt_level: 0, required: ["tap.Rest"] },
         /// Requires a pass that requires it.
         function "bad.transform.CycleA" => fails { opt_level: 0, required: ["bad.transform.CycleB"] },
         /// Requires a pass that requires it.
@@ -240,6 +261,24 @@ plugin! {
         function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
         /// Writes into the host's memory.
         function "bad.transform.Scribble" => scribbles { opt_level: 0 },
+    ],
+    sequentials: [
+        /// Has a child that isn't there.
+        "bad.Missing" => ["relax.transform.FoldConstant", "relax.transform.FoldConstants"],
+        /// Has one that has it.
+        "bad.Hen" => ["relax.transform.FoldConstant", "bad.Egg"],
+        /// Has one that has it.
+        "bad.Egg" => ["bad.Hen"],
+        /// Has a child with an option that it doesn't have.
+        "bad.Option" => ["relax.transform.FoldConstant" { max_growht: 512 }],
+        /// Has a pass that runs it.
+        "bad.Loop" => ["bad.transform.RunLoop"],
+        /// Has a pass that fails.
+        "bad.Failing" => ["relax.transform.FoldConstant", "bad.Deep", "relax.transform.InferType"],
+        /// Has a pass that changes what the model computes.
+        "bad.Changing" => ["relax.transform.InferType", "bad.transform.ChangeResults", "bad.transform.UseUnknownOp"],
+        /// Has a pass that fails.
+        "bad.Deep" => ["relax.transform.CanonicalizeBindings", "bad.transform.Fail"],
     ],
     ops: [odd_op::ODD],
 }

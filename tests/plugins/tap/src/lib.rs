@@ -123,6 +123,24 @@ plugin! {
     passes: [
         /// Does nothing.
         function "tap.transform.Nothing" => nothing { opt_level: 1 },
+        /// Does nothing; it requires a pass and a Sequential.
+        module "tap.transform.Needs" => nothing_at_all {
+            required: ["relax.transform.InferType", "tap.Rest"],
+        },
+        /// Runs a pass and a Sequential.
+        module "tap.transform.Runs" => runs,
+    ],
+    sequentials: [
+        /// Merges and folds.
+        "tap.Cleanup" => [
+            "relax.transform.EliminateCommonSubexpr",
+            "relax.transform.FoldConstant" { max_growth: 512 },
+            "tap.Rest",
+        ] { opt_level: 1, required: ["relax.transform.InferType"] },
+        /// Removes what nobody uses.
+        "tap.Rest" => ["relax.transform.DeadCodeElimination", "tap.Late"],
+        /// Of a level that few contexts have.
+        "tap.Late" => ["tap.transform.Nothing"] { opt_level: 3 },
     ],
     instruments: [
         /// Tells everything that it hears.
@@ -134,4 +152,13 @@ export_plugin!(PLUGIN);
 
 fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
+}
+
+fn nothing_at_all(_m: &mut Module, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+fn runs(m: &mut Module, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "tap.transform.Needs")?;
+    m.run_pass(cx, "tap.Cleanup")
 }

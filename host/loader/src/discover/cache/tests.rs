@@ -42,6 +42,20 @@ option = [
 name = "acme.transform.All"
 kind = "module"
 
+[[sequential]]
+name = "acme.Cleanup"
+opt_level = 1
+required = ["relax.transform.InferType"]
+summary = "Cleans up."
+passes = [
+    "acme.transform.All",
+    { name = "acme.transform.Fuse", options = { a = 4, c = 1.5, d = ["x"], e = { n = 1 }, f = { "a b" = [1] } } },
+]
+
+[[config]]
+key = "acme.Fuse"
+field = [{ name = "a", type = "int" }]
+
 [[config]]
 key = "acme.Target"
 field = [{ name = "", type = "string" }]

@@ -1,0 +1,206 @@
+//! The Sequentials of plugins: made of the passes that their manifests name, without loading any.
+//!
+//! Their children may be passes of plugins that are registered later, so names are looked up when a
+//! Sequential is asked for, not when its plugin is registered.
+
+use std::sync::Arc;
+
+use passdock_loader::{ChildSpec, Plugin, SequentialSpec};
+
+use super::Inner;
+use super::entries::{Entry, Item};
+use super::plugin_pass::PluginPass;
+use crate::error::{ErrorKind, PassError, Provider};
+use crate::pass::{MAX_DEPTH, Pass, PassDeclaration, PassRef, Sequential, Work, with_options};
+
+/// The largest number of passes in a plugin's Sequential, those of Sequentials in it included. A few
+/// lines of a manifest could ask for any number.
+const MAX_SIZE: usize = 1 << 16;
+
+/// A plugin's Sequential.
+struct PluginSequential {
+    provider: Provider,
+    sequential: Sequential,
+}
+
+impl Pass for PluginSequential {
+    fn declaration(&self) -> &PassDeclaration {
+        self.sequential.declaration()
+    }
+
+    fn work(&self) -> Result<Work<'_>, PassError> {
+        self.sequential.work()
+    }
+
+    fn provider(&self) -> Option<&Provider> {
+        Some(&self.provider)
+    }
+
+    fn as_sequential(&self) -> Option<&Sequential> {
+        Some(&self.sequential)
+    }
+}
+
+impl Inner {
+    /// The pass of this name with some options; `path`: the Sequentials around it, by name, outermost
+    /// first. After an error it leads to the Sequential that has the mistake.
+    pub(super) fn pass(
+        &self,
+        name: &str,
+        options: &toml::Table,
+        path: &mut Vec<String>,
+    ) -> Result<PassRef, PassError> {
+        let Some((name, entry)) = self.known(name) else {
+            return Err(self.unknown(name));
+        };
+        let pass: PassRef = match entry {
+            Entry::Own(pass) => pass.clone(),
+            Entry::Plugin { plugin, item, .. } => match *item {
+                Item::Pass(at) => Arc::new(PluginPass::new(plugin.clone(), at)),
+                Item::Sequential(at) => {
+                    check_path(name, path)?;
+                    plugin.ask();
+                    path.push(name.to_owned());
+                    let spec = &plugin.manifest().sequentials[at];
+                    let made = self.sequential(plugin, spec, path)?;
+                    path.pop();
+                    Arc::new(made)
+                }
+            },
+        };
+        with_options(pass, options)
+    }
+
+    fn sequential(
+        &self,
+        plugin: &Plugin,
+        spec: &SequentialSpec,
+        path: &mut Vec<String>,
+    ) -> Result<PluginSequential, PassError> {
+        let info = &spec.declaration.info;
+        let depth = path.len();
+        let (mut passes, mut size) = (Vec::with_capacity(spec.passes.len()), 0);
+        for ChildSpec { name, options } in &spec.passes {
+            let options = options.iter();
+            let options = options.map(|(key, value)| (key.clone(), value.clone()));
+            let found = self.pass(name, &options.collect(), path);
+            let pass = found.map_err(|error| match path.len() {
+                // Else it was inside a Sequential further down, which is named already.
+                len if len == depth => error.note(format!(
+                    "`passes` of `[[sequential]]` `{}` in the manifest of plugin {} names it",
+                    info.name,
+                    plugin.origin()
+                )),
+                _ => error,
+            })?;
+            size += 1 + pass.as_sequential().map_or(0, Sequential::size);
+            if size > MAX_SIZE {
+                let message = format!(
+                    "The Sequential `{}` of plugin {} holds more than {MAX_SIZE} passes.",
+                    info.name,
+                    plugin.origin()
+                );
+                let error = PassError::new(ErrorKind::TooDeep, message);
+                return Err(error.help("Sequentials in it count with all that is in them."));
+            }
+            passes.push(pass);
+        }
+        Ok(PluginSequential {
+            provider: Provider::of(plugin),
+            sequential: Sequential::new(passes)
+                .name(&info.name)
+                .opt_level(info.opt_level)
+                .required(info.required.iter().cloned()),
+        })
+    }
+}
+
+/// Refuses a Sequential inside itself, and one that is too deep inside others.
+fn check_path(name: &str, path: &[String]) -> Result<(), PassError> {
+    if let Some(start) = path.iter().position(|outer| outer == name) {
+        let chain = path[start..].join(" -> ");
+        let message = format!("A Sequential contains itself: {chain} -> {name}.");
+        return Err(PassError::new(ErrorKind::Cycle, message)
+            .help("Take one of them out of the other's `passes`."));
+    }
+    if path.len() >= MAX_DEPTH as usize {
+        let message =
+            format!("More than {MAX_DEPTH} Sequentials contain each other, down to `{name}`.");
+        return Err(PassError::new(ErrorKind::TooDeep, message).help("Put the passes in one list."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use passdock_abi as abi;
+    use passdock_loader::Plugin;
+    use passdock_plugin_api::StaticPlugin;
+
+    use crate::error::PassError;
+    use crate::pass::{PassInfo, create_function_pass};
+    use crate::registry::{LoadOptions, Registry};
+
+    extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
+        std::ptr::null()
+    }
+
+    /// Registers a plugin that offers one Sequential.
+    fn add(
+        registry: &Registry,
+        plugin: &str,
+        child: &str,
+        overrides: &str,
+    ) -> Result<(), PassError> {
+        let manifest = format!(
+            "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+             [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
+        );
+        let plugin = Plugin::from_static(StaticPlugin {
+            entry: never_loaded,
+            manifest: manifest.into_bytes().leak(),
+        });
+        let overrides = overrides.split_whitespace().map(str::to_owned).collect();
+        registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
+    }
+
+    /// The children of the Sequential, and the plugin that it is of.
+    fn children(registry: &Registry) -> String {
+        let pass = registry.get_pass("x.transform.All").unwrap();
+        let names = pass.as_sequential().unwrap().passes().iter();
+        let names: Vec<&str> = names.map(|pass| pass.info().name.as_str()).collect();
+        format!("{}: {}", pass.provider().unwrap().plugin, names.join(", "))
+    }
+
+    #[test]
+    fn names_are_taken_once_and_overridden_on_request() {
+        let r = &Registry::new();
+        for name in ["x.transform.One", "x.transform.Two"] {
+            r.register(create_function_pass(PassInfo::new(name), |_, _| Ok(())))
+                .unwrap();
+        }
+        let said = [
+            add(r, "a", "x.transform.One", ""),
+            add(r, "b", "x.transform.Two", ""),
+            add(r, "b", "x.transform.Two", "x.transform.Al"),
+        ];
+        let said = said.map(|added| added.map_or_else(|error| error.to_string(), |()| children(r)));
+        expect![[r#"
+            a: x.transform.One
+            The pass `x.transform.All` is registered already, by plugin `a` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `b` (built in))
+            The plugin b has no pass `x.transform.Al` to override with. Did you mean `x.transform.All`?"#]].assert_eq(&said.join("\n"));
+        add(r, "b", "x.transform.Two", "x.transform.All").unwrap();
+        assert_eq!(children(r), "b: x.transform.Two");
+        let overrides = r.overrides();
+        assert_eq!(overrides["b"], ["x.transform.All"]);
+        r.unregister_plugin("b").unwrap();
+        assert_eq!(children(r), "a: x.transform.One");
+        // A program's own pass takes the name, too.
+        r.unregister_plugin("a").unwrap();
+        let own = create_function_pass(PassInfo::new("x.transform.All"), |_, _| Ok(()));
+        r.register(own).unwrap();
+        let taken = add(r, "a", "x.transform.One", "").unwrap_err();
+        expect![[r#"The pass `x.transform.All` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `a` (built in))"#]].assert_eq(&taken.to_string());
+    }
+}

@@ -1,0 +1,283 @@
+//! Passes that a pass runs: after what they require, as children of that pass, and not without end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use expect_test::expect;
+use passdock::{
+    PassContext, PassDeclaration, PassRef, PassStatus, Recorder, Sequential, create_module_pass,
+    sdk,
+};
+
+use crate::common::{Log, error, info, module, registered};
+
+/// A pass that runs others, in order; `!` changes the module in between.
+fn runs(
+    log: &Log,
+    declared: impl Into<PassDeclaration>,
+    others: &'static [&'static str],
+) -> PassRef {
+    let declared = declared.into();
+    let (log, name) = (log.clone(), declared.info.name.clone());
+    let count = AtomicU32::new(0);
+    create_module_pass(declared, move |m: &mut sdk::Module, cx| {
+        log.add(format!("run {name}"));
+        for other in others {
+            match *other {
+                "!" => {
+                    let count = count.fetch_add(1, Ordering::Relaxed);
+                    m.edit("main")?
+                        .set_function_attr("count", i64::from(count))?;
+                }
+                other => m.run_pass(cx, other)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The passes that the tests run.
+fn passes(log: &Log) -> Vec<PassRef> {
+    vec![
+        log.pass(info("types")),
+        log.pass(info("folds").required(["types"])),
+        log.pass(info("needs").required(["folds", "types"])),
+        log.pass(info("high").opt_level(4).required(["folds"])),
+    ]
+}
+
+/// Runs a Sequential of these passes, and says what happened with the records of the run.
+fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> String {
+    let recorder = Arc::new(Recorder::new(None));
+    let (_, context) = registered(known);
+    let cx = context.recorder(recorder.clone()).build().unwrap();
+    let ran = cx.scope(|_| Sequential::new(entries).call(module()));
+    let mut lines = log.take();
+    lines.extend(ran.err().map(|error| error.to_string()));
+    for record in recorder.take() {
+        let parent = record
+            .parent
+            .map_or_else(String::new, |parent| format!("{parent} > "));
+        let by = record
+            .requested_by
+            .map_or_else(String::new, |by| format!(" for {by}"));
+        let done = match record.status {
+            PassStatus::Skipped => record.reason,
+            status => status.name().to_owned(),
+        };
+        lines.push(format!("{parent}{}{by}: {done}", record.name));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn what_a_pass_requires_runs_first_unless_it_ran_and_nothing_changed() {
+    let log = Log::new();
+    let all = runs(&log, info("all"), &["needs", "needs", "!", "high", "folds"]);
+    let entries = vec![log.pass(info("types")), all];
+    expect![[r#"
+        run types
+        run all
+        run folds
+        run needs
+        run needs
+        run types
+        run folds
+        run high
+        run folds
+        types: unchanged
+        all: changed
+        all > types for folds: it ran and nothing changed since
+        all > folds for needs: unchanged
+        all > needs: unchanged
+        all > types for folds: it ran and nothing changed since
+        all > folds for needs: it ran and nothing changed since
+        all > needs: unchanged
+        all > types for folds: unchanged
+        all > folds for high: unchanged
+        all > high: unchanged
+        all > types for folds: it ran and nothing changed since
+        all > folds: unchanged"#]]
+    .assert_eq(&run(&log, passes(&log), entries));
+    // What is done is that of the run that the pass is in.
+    let cleanup = Sequential::new([log.pass(info("a").required(["folds"])), log.pass(info("b"))]);
+    let mut known = passes(&log);
+    known.push(cleanup.name("x.cleanup").into_pass());
+    known.push(runs(&log, info("inner"), &["folds", "x.cleanup", "folds"]));
+    let outer = runs(&log, info("outer").required(["types"]), &["inner", "folds"]);
+    expect![[r#"
+        run types
+        run outer
+        run inner
+        run folds
+        run a
+        run b
+        run folds
+        run folds
+        types for outer: unchanged
+        outer: unchanged
+        outer > inner: unchanged
+        inner > types for folds: it ran and nothing changed since
+        inner > folds: unchanged
+        inner > x.cleanup: unchanged
+        x.cleanup > types for folds: it ran and nothing changed since
+        x.cleanup > folds for a: it ran and nothing changed since
+        x.cleanup > a: unchanged
+        x.cleanup > b: unchanged
+        inner > types for folds: it ran and nothing changed since
+        inner > folds: unchanged
+        outer > types for folds: it ran and nothing changed since
+        outer > folds: unchanged"#]]
+    .assert_eq(&run(&log, known, vec![outer]));
+}
+
+/// A pass called by its name isn't filtered; what it requires may not be disabled.
+#[test]
+fn a_disabled_pass_runs_and_isnt_required() {
+    let log = Log::new();
+    let (registry, context) = registered(passes(&log));
+    registry
+        .register(runs(&log, info("all"), &["high", "needs"]))
+        .unwrap();
+    let run = |disabled: &str| {
+        let builder = PassContext::builder()
+            .registry(&registry)
+            .on_diagnostic(|_| ());
+        let cx = builder.disabled_pass([disabled]).build().unwrap();
+        let all = registry.get_pass("all").unwrap();
+        match cx.scope(|cx| all.call_in(module(), cx)) {
+            Ok(_) => log.add("done"),
+            Err(error) => log.add(error.to_string()),
+        }
+    };
+    run("high");
+    run("folds");
+    log.check(expect![[r#"
+        run all
+        run types
+        run folds
+        run high
+        run needs
+        done
+        run all
+        Error in pass all: The pass `folds` is disabled, but `high` requires it. Disable `high` too, or enable `folds`. (`all` runs `high`)"#]]);
+    drop(context);
+}
+
+#[test]
+fn states_that_hold_before_a_pass_hold_for_what_it_runs() {
+    let log = Log::new();
+    let clean = || log.pass(info("clean").establishes(["clean"]));
+    let needs = || log.pass(info("needs").needs(["clean"]));
+    let block = || Sequential::new([needs()]).name("x.block").into_pass();
+    let keeps = runs(&log, info("keeps"), &["x.block"]);
+    expect![[r#"
+        run clean
+        run keeps
+        run needs
+        clean: unchanged
+        keeps: unchanged
+        keeps > x.block: unchanged
+        x.block > needs: unchanged"#]]
+    .assert_eq(&run(&log, vec![block()], vec![clean(), keeps.clone()]));
+    expect![[r#"
+        run keeps
+        Error in pass needs, run by keeps: The pass needs the state `clean`, which nothing before it establishes. No registered pass establishes it. (`keeps` runs `x.block`)
+        keeps: failed"#]].assert_eq(&run(&log, vec![block()], vec![keeps]));
+    let breaks = runs(&log, info("breaks").breaks(["clean"]), &["x.block"]);
+    expect![[r#"
+        run clean
+        run breaks
+        Error in pass needs, run by breaks: The pass needs the state `clean`, which nothing before it establishes. No registered pass establishes it. (`breaks` runs `x.block`)
+        clean: unchanged
+        breaks: failed"#]].assert_eq(&run(&log, vec![block()], vec![clean(), breaks]));
+    let repairs = runs(
+        &log,
+        info("repairs").breaks(["clean"]),
+        &["clean", "!", "x.block"],
+    );
+    expect![[r#"
+        run repairs
+        run clean
+        run needs
+        repairs: changed
+        repairs > clean: unchanged
+        repairs > x.block: unchanged
+        x.block > needs: unchanged"#]]
+    .assert_eq(&run(&log, vec![block(), clean()], vec![repairs]));
+}
+
+/// Some passes run themselves as long as there is something left to do.
+#[test]
+fn a_pass_may_run_itself_and_comes_to_an_end() {
+    let left = AtomicU32::new(5);
+    let again = create_module_pass(info("again"), move |m: &mut sdk::Module, cx| {
+        match left.fetch_sub(1, Ordering::Relaxed) {
+            1 => Ok(()),
+            _ => m.run_pass(cx, "again"),
+        }
+    });
+    let log = Log::new();
+    let text = run(&log, vec![again.clone()], vec![again]);
+    assert_eq!(
+        text.matches("again > again: unchanged").count(),
+        4,
+        "{text}"
+    );
+}
+
+#[test]
+fn a_pass_that_runs_itself_without_end_is_an_error_with_the_chain() {
+    let log = Log::new();
+    // By way of Sequentials, some of them deep.
+    let around = runs(&log, info("around"), &["x.block"]);
+    let mut block = Sequential::new([around.clone()])
+        .name("x.inner")
+        .into_pass();
+    for at in 0..3 {
+        let name = format!("x.deep{at}");
+        block = Sequential::new([block]).name(name).into_pass();
+    }
+    let block = Sequential::new([block]).name("x.block").into_pass();
+    let (registry, context) = registered([around, block]);
+    let cx = context.build().unwrap();
+    let around = registry.get_pass("around").unwrap();
+    expect!["Error in pass around: More than 256 passes run or contain each other: x.deep0 -> x.inner -> around -> x.block -> x.deep2 -> x.deep1 -> x.deep0. A pass that runs itself, or one that runs it, has to come to an end. (`around` runs `x.block`)"].assert_eq(&error(around.call_in(module(), &cx)));
+    log.take();
+    // By way of one that isn't deep.
+    let around = runs(&log, info("around"), &["x.block"]);
+    let block = Sequential::new([around.clone()]).name("x.block");
+    let (registry, context) = registered([around, block.into_pass()]);
+    let cx = context.build().unwrap();
+    let around = registry.get_pass("around").unwrap();
+    expect!["Error in pass around: More than 64 passes run each other: around -> x.block -> around. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(around.call_in(module(), &cx)));
+    log.take();
+    // By way of what is required.
+    let (registry, context) = registered([
+        runs(&log, info("a"), &["b"]),
+        log.pass(info("b").required(["c"])),
+        log.pass(info("c").required(["a"])),
+    ]);
+    let cx = context.build().unwrap();
+    let a = registry.get_pass("a").unwrap();
+    expect!["Error in pass a: Passes require each other: a -> b -> c -> a. Take one of them out of the other's `required`. (`a` runs `b`)"].assert_eq(&error(a.call_in(module(), &cx)));
+    log.check(expect!["run a"]);
+}
+
+#[test]
+fn a_failure_inside_is_one_of_the_pass_that_runs_it() {
+    let log = Log::new();
+    let fails = create_module_pass(info("fails"), |_: &mut sdk::Module, _| {
+        Err("it is broken".into())
+    });
+    let block = Sequential::new([log.pass(info("types")), fails]).name("x.block");
+    let all = runs(&log, info("all"), &["x.block"]);
+    let (_, context) = registered([block.into_pass()]);
+    let cx = context.build().unwrap();
+    let failed = cx
+        .scope(|_| Sequential::new([all]).call(module()))
+        .unwrap_err();
+    expect!["Error in pass fails, run by all: it is broken"].assert_eq(&failed.to_string());
+    let site = failed.site().expect("a pass of a Sequential failed");
+    assert_eq!(site.passes[0].info().name, "all");
+}

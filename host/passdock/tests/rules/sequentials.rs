@@ -1,0 +1,243 @@
+//! Sequentials that plugins offer: found, overridden and refused as passes are.
+
+use expect_test::{Expect, expect};
+use passdock::pipeline::Pipeline;
+use passdock::{PassContext, PassInfo, Registry, Sequential, sdk};
+use passdock_abi as abi;
+
+use crate::common::{Log, error, info, module};
+
+/// A plugin of which nothing but the manifest is ever asked for.
+fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
+    extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
+        panic!("it is loaded");
+    }
+    let text = format!(
+        "[plugin]\nname = '{name}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n{manifest}\n\0"
+    );
+    sdk::StaticPlugin {
+        entry: never_loaded,
+        manifest: text.into_bytes().leak(),
+    }
+}
+
+fn sequential(name: &str, passes: &str) -> String {
+    format!("[[sequential]]\nname = '{name}'\npasses = {passes}\n")
+}
+
+/// A registry with plugins and with passes that say that they ran.
+fn registry(log: &Log, passes: &[&str], plugins: &[sdk::StaticPlugin]) -> Registry {
+    let registry = Registry::new();
+    for pass in passes {
+        registry.register(log.pass(info(pass))).unwrap();
+    }
+    for plugin in plugins {
+        registry.load_static(*plugin).unwrap();
+    }
+    registry
+}
+
+/// The error of looking a pass up.
+#[track_caller]
+fn refused(plugins: &[sdk::StaticPlugin], name: &str, expected: Expect) {
+    let log = Log::new();
+    let registry = registry(&log, &["b.transform.One"], plugins);
+    expected.assert_eq(&error(registry.get_pass(name).map(drop)));
+}
+
+#[test]
+fn children_are_of_any_plugin_and_looked_up_when_it_is_asked_for() {
+    let log = Log::new();
+    let a = plugin("a", &sequential("a.All", "['b.transform.One', 'c.Rest']"));
+    let registry = registry(&log, &["b.transform.One"], &[a]);
+    let missing = registry.get_pass("a.All").map(drop);
+    expect!["There is no pass `c.Rest`. `passdock list passes` shows what there is. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"].assert_eq(&error(missing));
+    let c = plugin(
+        "c",
+        &sequential("c.Rest", "['c.transform.Two', 'b.transform.One']"),
+    );
+    registry.load_static(c).unwrap();
+    registry
+        .register(log.pass(info("c.transform.Two")))
+        .unwrap();
+
+    let all = registry.get_pass("a.All").unwrap();
+    assert_eq!(all.provider().map(|from| from.plugin.as_str()), Some("a"));
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    cx.scope(|_| all.call(module())).unwrap();
+    log.check(expect![[r#"
+        run b.transform.One
+        run c.transform.Two
+        run b.transform.One"#]]);
+    registry.unregister_plugin("c").unwrap();
+    assert!(registry.get_pass("a.All").is_err());
+    assert!(!registry.contains("c.Rest"));
+}
+
+/// Level, names and `required` count for it where it is a child, and not where it is called.
+#[test]
+fn it_obeys_the_rules_of_any_sequential() {
+    let log = Log::new();
+    let text = sequential("a.All", "['b.transform.One', 'a.High']")
+        + "opt_level = 1\nrequired = ['b.transform.Two']\n"
+        + &sequential("a.High", "['b.transform.Three']")
+        + "opt_level = 3\n";
+    let passes = ["b.transform.One", "b.transform.Two", "b.transform.Three"];
+    let registry = registry(&log, &passes, &[plugin("a", &text)]);
+    let all = || registry.get_pass("a.All").unwrap();
+    let needs = || log.pass(PassInfo::new("needs").required(["a.All"]));
+    let run = |what: &str, level: u32, disabled: &[&str], required: &[&str]| {
+        log.add(format!(
+            "{what}, level {level}, disabled {disabled:?}, required {required:?}"
+        ));
+        let cx = PassContext::builder()
+            .registry(&registry)
+            .opt_level(level)
+            .disabled_pass(disabled.iter().copied())
+            .required_pass(required.iter().copied())
+            .build()
+            .unwrap();
+        let ran = cx.scope(|cx| match what {
+            "called" => all().call_in(module(), cx),
+            "needed" => Sequential::new([needs()]).call_in(module(), cx),
+            _ => Sequential::new([all()]).call_in(module(), cx),
+        });
+        if let Err(error) = ran {
+            log.add(error.to_string());
+        }
+    };
+    run("called", 0, &[], &[]);
+    run("child", 0, &[], &[]);
+    run("child", 1, &[], &[]);
+    run("child", 3, &["b.transform.One"], &[]);
+    run("child", 0, &[], &["a.All", "a.High"]);
+    run("child", 3, &["a.All"], &[]);
+    run("child", 3, &["a.High"], &[]);
+    run("needed", 0, &[], &[]);
+    run("needed", 0, &["a.All"], &[]);
+    log.check(expect![[r#"
+        called, level 0, disabled [], required []
+        run b.transform.One
+        child, level 0, disabled [], required []
+        child, level 1, disabled [], required []
+        run b.transform.Two
+        run b.transform.One
+        child, level 3, disabled ["b.transform.One"], required []
+        run b.transform.Two
+        run b.transform.Three
+        child, level 0, disabled [], required ["a.All", "a.High"]
+        run b.transform.Two
+        run b.transform.One
+        run b.transform.Three
+        child, level 3, disabled ["a.All"], required []
+        child, level 3, disabled ["a.High"], required []
+        run b.transform.Two
+        run b.transform.One
+        needed, level 0, disabled [], required []
+        run b.transform.Two
+        run b.transform.One
+        run needs
+        needed, level 0, disabled ["a.All"], required []
+        The pass `a.All` is disabled, but `needs` requires it. Disable `needs` too, or enable `a.All`."#]]);
+}
+
+#[test]
+fn what_is_wrong_names_the_plugin_and_the_entry() {
+    let of = |text: &str| [plugin("a", text)];
+    refused(
+        &of(&sequential("a.All", "['b.transform.Onr']")),
+        "a.All",
+        expect![
+            "There is no pass `b.transform.Onr`. Did you mean `b.transform.One`? (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    refused(
+        &of(&sequential("a.All", "['a.All']")),
+        "a.All",
+        expect![
+            "A Sequential contains itself: a.All -> a.All. Take one of them out of the other's `passes`. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    let two = sequential("a.X", "['b.transform.One', 'a.Y']") + &sequential("a.Y", "['a.X']");
+    refused(
+        &of(&two),
+        "a.Y",
+        expect![
+            "A Sequential contains itself: a.Y -> a.X -> a.Y. Take one of them out of the other's `passes`. (`passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    let options = "[{ name = 'b.transform.One', options = { n = 1 } }]";
+    refused(
+        &of(&sequential("a.All", options)),
+        "a.All",
+        expect![
+            "`b.transform.One` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.All` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    let of_sequential = sequential("a.X", "[{ name = 'a.Y', options = { n = 1 } }]");
+    refused(
+        &of(&(of_sequential + &sequential("a.Y", "[]"))),
+        "a.X",
+        expect![
+            "`a.Y` has no field `n`. It has none. (`passes` of `[[sequential]]` `a.X` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    // A pass that it contains requires it.
+    let pass = "[[pass]]\nname = 'a.transform.Needs'\nkind = 'module'\nrequired = ['a.All']\n";
+    let text = sequential("a.All", "['a.transform.Needs']") + pass;
+    let registry = registry(&Log::new(), &[], &of(&text));
+    let all = registry.get_pass("a.All").unwrap();
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    let failed = Sequential::new([all]).call_in(module(), &cx);
+    expect!["Passes require each other: a.All -> a.transform.Needs -> a.All. Take one of them out of the other's `required`."].assert_eq(&error(failed));
+}
+
+/// What the pipeline lists isn't placed a second time, also where a Sequential lists it.
+#[test]
+fn a_child_doesnt_fill_its_phase_as_well() {
+    let pass = "[[pass]]\nname = 'a.transform.Late'\nkind = 'module'\nphase = 'late'\n";
+    let text = sequential("a.All", "['a.transform.Late']") + pass;
+    let registry = registry(&Log::new(), &[], &[plugin("a", &text)]);
+    let filled = |pipeline: &str| {
+        let pipeline = Pipeline::from_toml(pipeline).unwrap();
+        let explained = pipeline.resolve(&registry).unwrap().explain().unwrap();
+        explained.phases[0].passes.clone()
+    };
+    let place = "[[passes]]\nphase = 'late'\n";
+    assert_eq!(filled(place), ["a.transform.Late"]);
+    let with_it = format!("{place}[[passes]]\nname = 'a.All'\n");
+    assert!(filled(&with_it).is_empty());
+}
+
+/// A manifest may ask for any number of passes, and any depth, in a few lines.
+#[test]
+fn a_sequential_is_only_so_large_and_so_deep() {
+    let doubled = |levels: usize, children: usize| {
+        let mut text = sequential("a.S0", "['b.transform.One']");
+        for at in 1..=levels {
+            let child = format!("'a.S{}',", at - 1).repeat(children);
+            text += &sequential(&format!("a.S{at}"), &format!("[{child}]"));
+        }
+        [plugin("a", &text)]
+    };
+    refused(
+        &doubled(60, 2),
+        "a.S60",
+        expect![
+            "The Sequential `a.S15` of plugin `a` (built in) holds more than 65536 passes. Sequentials in it count with all that is in them."
+        ],
+    );
+    refused(
+        &doubled(5000, 1),
+        "a.S5000",
+        expect![
+            "More than 256 Sequentials contain each other, down to `a.S4744`. Put the passes in one list. (`passes` of `[[sequential]]` `a.S4745` in the manifest of plugin `a` (built in) names it)"
+        ],
+    );
+    let log = Log::new();
+    let registry = registry(&log, &["b.transform.One"], &doubled(200, 1));
+    let deep = registry.get_pass("a.S200").unwrap();
+    let cx = PassContext::builder().registry(&registry).build().unwrap();
+    deep.call_in(module(), &cx).unwrap();
+    log.check(expect!["run b.transform.One"]);
+}

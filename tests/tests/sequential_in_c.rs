@@ -1,0 +1,172 @@
+//! A plugin in C with a Sequential and a config key, declared with the macros of `passdock/plugin.h`.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use passdock::{LoadOptions, PassContext, PassError, Registry, Sequential};
+use passdock_ir::text;
+use passdock_tests::build_c_plugin;
+use tempfile::TempDir;
+
+/// It says what its config key holds, and what its option.
+const SOURCE: &str = r#"
+#include <stdio.h>
+#include "passdock.h"
+
+static const passdock_host *host;
+
+static int64_t number(passdock_setting *setting) { return setting->int_value; }
+
+static passdock_status says(void *state, passdock_context *context, const passdock_module_ref *m) {
+    static const char key[] = "c.Target", cores[] = "cores", arch[] = "arch", option[] = "limit";
+    static const char verbose[] = "c.verbose", code[] = "c::says";
+    char text[200];
+    passdock_setting set[4];
+    passdock_diagnostic said;
+    passdock_str field[2];
+    int i;
+    (void)state; (void)m;
+    field[0] = passdock_text(cores);
+    field[1] = passdock_text(arch);
+    memset(set, 0, sizeof set);
+    for (i = 0; i < 4; i++) set[i].struct_size = sizeof set[i];
+    for (i = 0; i < 2; i++) {
+        if (host->context->config(context, passdock_text(key), field[i], &set[i]) != PASSDOCK_OK)
+            return PASSDOCK_FAILED;
+    }
+    /* A key that is a value itself. */
+    field[0].len = 0;
+    if (host->context->config(context, passdock_text(verbose), field[0], &set[2]) != PASSDOCK_OK)
+        return PASSDOCK_FAILED;
+    if (host->context->option(context, passdock_text(option), &set[3]) != PASSDOCK_OK)
+        return PASSDOCK_FAILED;
+    snprintf(text, sizeof text, "%lld cores of %.*s, %s, limit %lld", (long long)number(&set[0]),
+             (int)set[1].string_value.len, (const char *)set[1].string_value.ptr,
+             set[2].int_value ? "verbose" : "silent", (long long)number(&set[3]));
+    memset(&said, 0, sizeof said);
+    said.struct_size = sizeof said;
+    said.severity = PASSDOCK_NOTE;
+    said.op = PASSDOCK_NONE;
+    said.code = passdock_text(code);
+    said.message = passdock_text(text);
+    return host->context->emit(context, &said);
+}
+
+static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {
+    static const char name[] = "c.Cleanup";
+    (void)state;
+    return host->modules->run_pass(m->handle, context, passdock_text(name));
+}
+
+PASSDOCK_MANIFEST(
+    "c", "1.0.0",
+    PASSDOCK_PASS("c.transform.Says", "module", 0,
+                  "summary = \"Says what is set.\"\nconfig = \"c.Says\"\n"
+                  "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 1\n")
+    PASSDOCK_PASS("c.transform.Runs", "module", 0, "")
+    PASSDOCK_SEQUENTIAL("c.Cleanup", 1,
+                        "\"c.transform.Says\", "
+                        "{ name = \"c.transform.Says\", options = { limit = 4 } }",
+                        "summary = \"Says it twice.\"\nrequired = [\"c.transform.Says\"]\n")
+    PASSDOCK_CONFIG("c.Says", PASSDOCK_CONFIG_FIELD("limit", "int", "1", ""))
+    PASSDOCK_CONFIG("c.Target",
+                    PASSDOCK_CONFIG_FIELD("cores", "int", "8", "min = 1\ndoc = \"How many.\"\n")
+                    PASSDOCK_CONFIG_FIELD("arch", "string", "\"x86\"",
+                                          "choices = [\"x86\", \"arm\"]\n"))
+    PASSDOCK_CONFIG("c.verbose", PASSDOCK_CONFIG_FIELD("", "bool", "false", "")));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
+    static const char says_name[] = "c.transform.Says", runs_name[] = "c.transform.Runs";
+    static passdock_pass_entry passes[2];
+    static passdock_plugin plugin;
+    (void)attach;
+    host = the_host;
+    passes[0].name = passdock_text(says_name);
+    passes[0].kind = PASSDOCK_MODULE_PASS;
+    passes[0].run_module = says;
+    passes[1].name = passdock_text(runs_name);
+    passes[1].kind = PASSDOCK_MODULE_PASS;
+    passes[1].run_module = runs;
+    plugin.struct_size = sizeof plugin;
+    plugin.passes = passes;
+    plugin.pass_count = 2;
+    plugin.pass_stride = sizeof passes[0];
+    return &plugin;
+}
+"#;
+
+fn build(source: &str) -> Option<(TempDir, PathBuf)> {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("says.c");
+    std::fs::write(&file, source).expect("writes the source");
+    let library = build_c_plugin(&file, dir.path())?;
+    Some((dir, library))
+}
+
+#[test]
+fn its_sequential_runs_and_its_config_key_is_read() {
+    let Some((_dir, library)) = build(SOURCE) else {
+        return;
+    };
+    let registry = Registry::new();
+    registry
+        .load_plugin(&library, &LoadOptions::default())
+        .expect("a plugin");
+    let module = text::parse("module {\n}\n").unwrap_or_else(|error| panic!("{error:?}"));
+    let run = |name: &str, config: &[(&str, &str)]| {
+        let said: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = said.clone();
+        let mut context = PassContext::builder()
+            .registry(&registry)
+            .on_diagnostic(move |one| heard.lock().unwrap().push(one.message));
+        for (key, value) in config {
+            let value: toml::Table = format!("value = {value}").parse().expect("TOML");
+            context = context.config(*key, value["value"].clone());
+        }
+        let pass = registry.get_pass(name)?;
+        let context = context.build()?;
+        context.scope(|_| Sequential::new([pass]).call(module.clone()))?;
+        let said = said.lock().unwrap().join("\n");
+        Ok::<String, PassError>(said)
+    };
+    expect![[r#"
+        8 cores of x86, silent, limit 1
+        8 cores of x86, silent, limit 1
+        8 cores of x86, silent, limit 4"#]]
+    .assert_eq(&run("c.Cleanup", &[]).expect("it runs"));
+    let config = [
+        ("c.Target", "{ cores = 64 }"),
+        ("c.verbose", "true"),
+        ("c.Says", "{ limit = 3 }"),
+    ];
+    expect![[r#"
+        64 cores of x86, verbose, limit 3
+        64 cores of x86, verbose, limit 3
+        64 cores of x86, verbose, limit 4"#]]
+    .assert_eq(&run("c.Cleanup", &config).expect("it runs"));
+    expect![[r#"
+        64 cores of x86, verbose, limit 3
+        64 cores of x86, verbose, limit 3
+        64 cores of x86, verbose, limit 4"#]]
+    .assert_eq(&run("c.transform.Runs", &config).expect("it runs"));
+    for wrong in ["{ core = 1 }", "{ cores = 0 }", "{ arch = 'risc' }"] {
+        assert!(run("c.Cleanup", &[("c.Target", wrong)]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_config_key_without_its_table_is_refused() {
+    let table =
+        "    PASSDOCK_CONFIG(\"c.Says\", PASSDOCK_CONFIG_FIELD(\"limit\", \"int\", \"1\", \"\"))\n";
+    assert!(SOURCE.contains(table));
+    let Some((_dir, library)) = build(&SOURCE.replace(table, "")) else {
+        return;
+    };
+    let refused = Registry::new().load_plugin(&library, &LoadOptions::default());
+    let said = refused.expect_err("it contradicts itself").to_string();
+    let path = library.display().to_string();
+    expect!["Plugin `FILE` can't be used: in its manifest `config` of `c.transform.Says` is `c.Says`; a pass's config key needs a table of its own, `[[config]]` with this `key` and the fields that set the pass's options."].assert_eq(&said.replace(&path, "FILE"));
+}
