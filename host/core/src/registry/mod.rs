@@ -283,7 +283,7 @@ impl Registry {
         }
         // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| match inner.config.get(&schema.key) {
-            Ok(known) => known.schema != **schema,
+            Ok(known) => known.schema.fields != schema.fields,
             Err(_) => true,
         };
         let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();

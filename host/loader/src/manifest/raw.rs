@@ -76,6 +76,8 @@ pub(crate) struct RawPass {
 pub(crate) struct RawConfig {
     key: String,
     #[serde(default)]
+    doc: String,
+    #[serde(default)]
     field: Vec<RawField>,
 }
 
@@ -194,7 +196,8 @@ impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Kind> {
         let key = dotted("a config key", self.key)?;
         let fields = each(self.field, |f| f.check(&key, true))?;
-        Ok(Schema { key, fields })
+        let doc = text(&format!("the doc of `{key}`"), self.doc)?;
+        Ok(Schema { key, doc, fields })
     }
 }
 

@@ -43,6 +43,7 @@ type = \"float\"
 default = 2
 [[config]]
 key = \"acme.verbose\"
+doc = \"Says more.\"
 [[config.field]]
 name = \"\"
 type = \"bool\"
@@ -108,6 +109,7 @@ default = 3
           "config": [
             {
               "key": "acme.verbose",
+              "doc": "Says more.",
               "fields": [
                 {
                   "name": "",
