@@ -67,10 +67,16 @@ pub(crate) enum Command {
 /// Where plugins are.
 #[derive(Debug, Args)]
 pub(crate) struct PluginArgs {
-    /// Look for plugins in DIR, before all other places. Repeatable.
+    /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///
-    /// The order is: --plugin-dir, `[plugins] dirs` of the pipeline, PASSDOCK_PLUGIN_PATH, the
-    /// standard plugins beside the executable.
+    /// The file has to be there, and a plugin. `files = ["…"]` in `[plugins]` of a pipeline does the
+    /// same. A plugin that is in another directory, too, is an error: there may be one file of it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plugin: Vec<PathBuf>,
+    /// Look for plugins in DIR, before all other directories. Repeatable.
+    ///
+    /// The order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
+    /// PASSDOCK_PLUGIN_PATH, the standard plugins beside the executable.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
 }

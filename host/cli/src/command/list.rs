@@ -60,7 +60,7 @@ fn no_plugins(request: &Request) -> PassError {
     let message = format!("There is no plugin in {}.", dirs.join(", "));
     PassError::new(ErrorKind::Plugin, message).help(
         "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
-         `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.",
+         `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.",
     )
 }
 

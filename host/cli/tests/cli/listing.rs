@@ -503,7 +503,7 @@ fn a_command_without_plugins_says_so() {
         expect![[r#"
             error[plugin]: There is no plugin in `lib/passdock/plugins`, `alone`.
              |
-             = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.
+             = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.
         "#]]
         .assert_eq(&said.replace(&dir, ""));
         let (status, shown, _) = list(&[what, "--json"]);

@@ -204,7 +204,7 @@ impl Plugin {
 
     /// The identity of the plugin's file when it was checked, and whether the loader must know its
     /// path; `None` for a static plugin.
-    pub(super) fn file(&self) -> Option<(&Identity, bool)> {
+    pub fn file(&self) -> Option<(&Identity, bool)> {
         match &self.source {
             Source::File {
                 identity,
