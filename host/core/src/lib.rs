@@ -35,7 +35,9 @@ pub use pass::{
     FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
     create_function_pass, create_module_pass, create_prim_func_pass,
 };
-pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, table, terminal};
+pub use passdock_diagnostic::{
+    BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,
+};
 pub use passdock_loader::{
     Field, FieldType, FieldValue, OpDefs, Origin, PassKind, Phase, Plugin, PluginError, Schema,
     SearchDir, State, States,

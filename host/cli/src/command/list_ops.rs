@@ -1,6 +1,6 @@
 //! `passdock list ops`: the operators that plugins define, all in a table or one with its attributes.
 
-use passdock::plugin::{AttrInfo, OpInfo};
+use passdock::plugin::{AttrInfo, MissingDefinition, OpInfo, Origin};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
@@ -10,13 +10,21 @@ use crate::show::{self, Facts, Table};
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
-    failures.into_iter().for_each(show::warn);
+    let unusable = |origin: &Origin| failures.iter().find(|failure| failure.origin == *origin);
     let text = match name {
         None => table(&ops),
         Some(name) => {
             let full = format!("onnx.{name}");
             ops.retain(|op| op.name == name || op.name == full);
             if ops.is_empty() {
+                let mut all = defs.iter();
+                let known = all.find(|(known, ..)| *known == name || *known == full);
+                let missing =
+                    known.and_then(|(op, _, plugin)| Some((op, unusable(plugin.origin())?)));
+                if let Some((op, error)) = missing {
+                    let (op, error) = (op.to_owned(), error.clone());
+                    return Err(MissingDefinition { op, error }.into());
+                }
                 let near = defs.nearest(name);
                 let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
                 let message = format!("No plugin defines the operator `{name}`.{near}");
@@ -29,6 +37,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
             shown.join("\n")
         }
     };
+    failures.into_iter().for_each(show::warn);
     let text = text + &in_several_plugins(&ops);
     let plugins = registry.plugins();
     let ops = ops.iter().map(|op| {

@@ -459,10 +459,9 @@ fn plugins_that_contradict_each_other_are_listed() {
     let ran = bench.passdock("list plugins --plugin-dir plugins");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     expect![[r#"
-        error[duplicate-pass]: The pass `tir.transform.UnrollLoop` is registered already, by plugin `plugins/again.so`.
+        error[duplicate-pass]: The plugin `tir` is there twice: `plugins/again.so` and `libpassdock_tir.so` are copies of one file.
          |
-         = note: the other is of plugin `libpassdock_tir.so`
-         = help: Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`.
+         = help: Remove one of the two files, or leave out what names it: its `--plugin`, or its directory among `--plugin-dir`, `[plugins]` of the pipeline and `PASSDOCK_PLUGIN_PATH`.
     "#]].assert_eq(
         &ran.stderr
             .replace(&bench.plugins(), "")

@@ -67,7 +67,8 @@ fn a_plugin_is_named_by_its_file() {
     ];
     let ran = bench.run(words, "");
     assert!(
-        ran.stdout.contains("odd.transform.Fail fails"),
+        ran.stdout
+            .contains("odd.transform.Fail of plugin odd fails"),
         "{}{}",
         ran.stdout,
         ran.stderr
@@ -238,4 +239,34 @@ fn two_files_of_one_plugin_are_both_named() {
     let ran = bench.passdock("list plugins --plugin odd.so --plugin-dir plugins --json");
     assert_eq!(ran.status, 2);
     assert_eq!(ran.json()["conflicts"][0]["code"], "duplicate-pass");
+}
+
+/// A plugin that can't be loaded is told with what needs it: a pass, or the definition of an op.
+#[test]
+fn what_needs_a_plugin_that_cannot_be_loaded_is_told() {
+    let bench = bench();
+    // Its manifest names another pass than its table.
+    let edits = [("\"odd.transform.Panic\"", "\"odd.transform.Manic\"")];
+    bench.write("odd.so", odd(&edits));
+    let ran = bench.passdock(&format!("run m.ir --passes {PASS} --plugin odd.so"));
+    check(&bench, &ran, 3, expect![[r#"
+        error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
+         |
+         = note: the pass `odd.transform.Fail` needs it
+    "#]]);
+    let text = RELUS.replace("onnx.Relu(%x)", "odd.Odd(%x)");
+    bench.write("o.ir", text.replace("= 17", "= 17, \"odd\" = 1"));
+    let ran = bench.passdock("run o.ir --passes InferType --plugin odd.so");
+    check(&bench, &ran, 3, expect![[r#"
+        error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
+         |
+         = in pass relax.transform.InferType of plugin `libpassdock_relax.so`
+         = note: the definition of `odd.Odd` is in it
+    "#]]);
+    let ran = bench.passdock("list ops odd.Odd --plugin odd.so");
+    check(&bench, &ran, 3, expect![[r#"
+        error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
+         |
+         = note: the definition of `odd.Odd` is in it
+    "#]]);
 }

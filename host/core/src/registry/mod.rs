@@ -19,8 +19,8 @@ use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
 use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
-    SearchDir, discover,
+    Discovered, ManifestCache, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec,
+    Plugin, PluginError, SearchDir, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 use plugin_pass::PluginPass;
@@ -457,7 +457,7 @@ impl Registry {
     }
 
     /// The error of an op definition that was asked for and couldn't be loaded.
-    pub(crate) fn missing_definition(&self) -> Option<PluginError> {
+    pub(crate) fn missing_definition(&self) -> Option<MissingDefinition> {
         self.read().ops.get()?.failures().into_iter().next()
     }
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use passdock_abi as abi;
 use passdock_plugin_api::StaticPlugin;
 
-pub use defs::OpDefs;
+pub use defs::{MissingDefinition, OpDefs};
 pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name};
 pub use table::{AttrList, HostTable};
 
