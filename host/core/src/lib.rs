@@ -39,8 +39,8 @@ pub use passdock_diagnostic::{
     BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,
 };
 pub use passdock_loader::{
-    Field, FieldType, FieldValue, OpDefs, Origin, PassKind, Phase, Plugin, PluginError, Schema,
-    SearchDir, State, States,
+    Field, FieldType, FieldValue, MissingDefinition, OpDefs, Origin, PassKind, Phase, Plugin,
+    PluginError, Schema, SearchDir, State, States,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

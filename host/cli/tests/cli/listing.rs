@@ -144,7 +144,7 @@ fn several_manifests_are_shown_with_all_that_they_say() {
     assert_eq!(ran.status, 3);
     expect![[r#"
         error[plugin]: Plugin `x.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`.
-    "#]].assert_eq(&ran.stderr);
+    "#]].assert_eq(&ran.stderr.replace(std::env::consts::DLL_SUFFIX, ".so"));
     let version = |line: &str| match line.strip_prefix("  built by rustc 1.") {
         Some(_) => "  built by rustc 1.…".to_owned(),
         None if line.starts_with("  layout of records ") => "  layout of records …".to_owned(),

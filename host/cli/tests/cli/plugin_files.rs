@@ -134,7 +134,7 @@ fn a_pipeline_names_files_from_where_it_lies() {
         &ran,
         2,
         expect![[r#"
-        error[usage]: There is no plugin file `ood.so`: No such file or directory (os error 2).
+        error[usage]: There is no plugin file `ood.so`.
          --> p.toml:2:10
           |
         2 | files = ['ood.so']
@@ -167,7 +167,7 @@ fn files_that_are_no_plugins_are_told() {
         &list("ood.so"),
         2,
         expect![[r#"
-        error[usage]: There is no plugin file `ood.so`: No such file or directory (os error 2).
+        error[usage]: There is no plugin file `ood.so`.
          |
          = help: Correct its name, or build it.
     "#]],
@@ -249,24 +249,39 @@ fn what_needs_a_plugin_that_cannot_be_loaded_is_told() {
     let edits = [("\"odd.transform.Panic\"", "\"odd.transform.Manic\"")];
     bench.write("odd.so", odd(&edits));
     let ran = bench.passdock(&format!("run m.ir --passes {PASS} --plugin odd.so"));
-    check(&bench, &ran, 3, expect![[r#"
+    check(
+        &bench,
+        &ran,
+        3,
+        expect![[r#"
         error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
          |
          = note: the pass `odd.transform.Fail` needs it
-    "#]]);
+    "#]],
+    );
     let text = RELUS.replace("onnx.Relu(%x)", "odd.Odd(%x)");
     bench.write("o.ir", text.replace("= 17", "= 17, \"odd\" = 1"));
     let ran = bench.passdock("run o.ir --passes InferType --plugin odd.so");
-    check(&bench, &ran, 3, expect![[r#"
+    check(
+        &bench,
+        &ran,
+        3,
+        expect![[r#"
         error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
          |
          = in pass relax.transform.InferType of plugin `libpassdock_relax.so`
          = note: the definition of `odd.Odd` is in it
-    "#]]);
+    "#]],
+    );
     let ran = bench.passdock("list ops odd.Odd --plugin odd.so");
-    check(&bench, &ran, 3, expect![[r#"
+    check(
+        &bench,
+        &ran,
+        3,
+        expect![[r#"
         error[plugin]: Plugin `odd.so` can't be used: its table and its manifest disagree: the table lacks the pass `odd.transform.Manic`; both come from `plugin!`, in C keep them equal.
          |
          = note: the definition of `odd.Odd` is in it
-    "#]]);
+    "#]],
+    );
 }

@@ -81,11 +81,11 @@ fn check_file(path: &Path) -> Result<(), PassError> {
              names directories."
         )),
         Ok(_) => Ok(()),
-        Err(error) => {
-            let help = "Correct its name, or build it.";
-            let message = format!("There is no plugin file `{shown}`: {error}.");
-            wrong(message).map_err(|error| error.help(help))
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let missing = wrong(format!("There is no plugin file `{shown}`."));
+            missing.map_err(|error| error.help("Correct its name, or build it."))
         }
+        Err(error) => wrong(format!("The plugin file `{shown}` can't be read: {error}.")),
     }
 }
 
