@@ -13,7 +13,7 @@ static const passdock_host *host;
 
 /* Says why there is no answer. */
 static passdock_status refuse(passdock_op_call *call, const char *reason) {
-    host->ops->refuse(call, passdock_text(reason));
+    host->definitions->refuse(call, passdock_text(reason));
     return PASSDOCK_REFUSED;
 }
 
@@ -27,7 +27,8 @@ static int describe(const passdock_function_view *view, passdock_value_id value,
         return 0;
     }
     for (i = 0; i < type->dims.len; i++) {
-        dims[i] = *(const passdock_dim *)passdock_at(&view->dims, type->dims.start + i);
+        dims[i] = *(const passdock_dim *)passdock_at(&view->dims, type->dims.start + i,
+                                                    sizeof(passdock_dim));
     }
     memset(desc, 0, sizeof *desc);
     desc->struct_size = sizeof *desc;
@@ -48,7 +49,7 @@ static passdock_status infer(void *state, passdock_op_call *call,
         passdock_dim dims[MAX_RANK];
         passdock_type_desc desc;
         if (describe(function->view, passdock_operand(function->view, op, i), &desc, dims)) {
-            return host->ops->set_result_type(call, 0, &desc);
+            return host->definitions->set_result_type(call, 0, &desc);
         }
     }
     return PASSDOCK_OK; /* nothing is known, which is no mistake */
@@ -92,7 +93,7 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
     if (!elements(function, x, &a) || !elements(function, y, &b) || a.len != b.len) {
         return refuse(call, "its operands can't be read");
     }
-    status = host->ops->allocate_result(call, 0, &desc, a.len, &room);
+    status = host->definitions->allocate_result(call, 0, &desc, a.len, &room);
     if (status != PASSDOCK_OK) return status;
     for (i = 0; i + sizeof(float) <= a.len; i += sizeof(float)) {
         float p, q;
@@ -108,19 +109,16 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
 PASSDOCK_MANIFEST("acme", "0.1.0", PASSDOCK_OP("acme.ScaledAdd", 1));
 
 /* How to call it. */
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
     static const float default_scale = DEFAULT_SCALE;
     static passdock_attr_entry scale;
     static passdock_op_entry scaled_add;
     static passdock_plugin plugin;
     uint32_t bits;
 
-    /* There is room for one host: another in this process is refused. */
-    if (host != NULL && host != the_host) return NULL;
-    /* A host without these is too old for this plugin. */
-    if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->functions, constant_data) ||
-        !PASSDOCK_HAS(the_host->ops, set_result_type) ||
-        !PASSDOCK_HAS(the_host->ops, allocate_result) || !PASSDOCK_HAS(the_host->ops, refuse)) {
+    if (host != NULL && host != the_host) {
+        attach->reason = passdock_text("it has room for one host, and another one loaded it before");
         return NULL;
     }
     host = the_host;

@@ -119,19 +119,16 @@ PASSDOCK_MANIFEST("c", "0.1.0",
                                           "doc = \"Vetoes all passes after so many; 0: none.\"\n"));
 
 /* How to call it. */
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
     static const char name[] = "c.transform.FuseDoubleRelu";
     static const char counter_name[] = "c.counter";
     static passdock_pass_entry pass;
     static passdock_instrument_entry instrument;
     static passdock_plugin plugin;
 
-    /* There is room for one host: another in this process is refused. */
-    if (host != NULL && host != the_host) return NULL;
-    /* A host without these is too old for this plugin. */
-    if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->context, fail) ||
-        !PASSDOCK_HAS(the_host->context, option) ||
-        !PASSDOCK_HAS(the_host->functions, replace_op_with)) {
+    if (host != NULL && host != the_host) {
+        attach->reason = passdock_text("it has room for one host, and another one loaded it before");
         return NULL;
     }
     host = the_host;
@@ -144,7 +141,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
     plugin.pass_stride = sizeof pass;
     plugin.op_stride = sizeof(passdock_op_entry);
 
-    /* A host that knows no instruments doesn't look here. Functions that are null aren't called. */
+    /* Functions that are null aren't called. */
     instrument.name = passdock_text(counter_name);
     instrument.create = counter_create;
     instrument.destroy = free;

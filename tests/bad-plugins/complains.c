@@ -22,6 +22,7 @@ static passdock_status warn(void *state, passdock_context *context,
         if (outer == NULL || outer->name != relu || made == NULL || made->name != relu) continue;
 
         memset(labels, 0, sizeof labels);
+        labels[0].struct_size = labels[1].struct_size = sizeof labels[0];
         labels[0].op = op;
         labels[0].part = PASSDOCK_PART_OPERAND;
         labels[0].text = passdock_text("is never negative");
@@ -66,15 +67,14 @@ PASSDOCK_MANIFEST("complains", "0.1.0",
                   PASSDOCK_PASS("c.transform.Warn", "function", 0, "")
                   PASSDOCK_PASS("c.transform.GiveUp", "function", 0, ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
     static const char warn_name[] = "c.transform.Warn";
     static const char give_up_name[] = "c.transform.GiveUp";
     static passdock_pass_entry passes[2];
     static passdock_plugin plugin;
 
-    if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->context, emit)) {
-        return NULL;
-    }
+    (void)attach;
     host = the_host;
     passes[0].name = passdock_text(warn_name);
     passes[0].kind = PASSDOCK_FUNCTION_PASS;

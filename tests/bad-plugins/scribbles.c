@@ -20,11 +20,12 @@ static passdock_status scribble(void *state, passdock_context *context,
 
 PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_PASS("c.transform.Scribble", "function", 0, ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
     static passdock_pass_entry pass;
     static passdock_plugin plugin;
 
-    if (!PASSDOCK_HAS(the_host->symbols, find)) return NULL;
+    (void)attach;
     host = the_host;
     pass.name = passdock_text("c.transform.Scribble");
     pass.kind = PASSDOCK_FUNCTION_PASS;

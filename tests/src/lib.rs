@@ -53,14 +53,21 @@ pub fn models() -> Vec<PathBuf> {
     models
 }
 
-/// The library of a plugin's crate, which cargo has built beside the test that depends on it.
+/// The library of a plugin's crate: that in the directory which `PASSDOCK_TEST_PLUGINS` names, of
+/// another age; or the one that cargo has built beside the test that depends on it.
 ///
 /// # Panics
 /// If the test has no path.
 pub fn library(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    let test = std::env::current_exe().expect("the test's own path");
-    test.with_file_name(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+    let file = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
+    match std::env::var_os("PASSDOCK_TEST_PLUGINS") {
+        Some(dir) => Path::new(&dir).join(file),
+        None => {
+            let test = std::env::current_exe().expect("the test's own path");
+            test.with_file_name(file)
+        }
+    }
 }
 
 /// Builds a plugin of one C file into a directory; nothing, said aloud, where there is no C compiler.
@@ -71,7 +78,9 @@ pub fn library(name: &str) -> PathBuf {
 pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     let name = source.file_stem().expect("a file has a name");
     let library = dir.join(name).with_extension("so");
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
+    let other_age = std::env::var_os("PASSDOCK_TEST_INCLUDE").map(PathBuf::from);
+    let include = other_age.unwrap_or_else(own);
     let mut cc = Command::new("cc");
     cc.args([
         "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",

@@ -49,9 +49,11 @@ static passdock_status report(void *instance, passdock_context *context, passdoc
 
 PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_INSTRUMENT("c.meddler", ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
     static passdock_instrument_entry instrument;
     static passdock_plugin plugin;
+    (void)attach;
     host = the_host;
     instrument.name = passdock_text("c.meddler");
     instrument.create = create;

@@ -87,7 +87,7 @@ fn cell(rows: &[&OpInfo], knows: Knows) -> String {
     list(known.map(|op| op.since))
 }
 
-fn list(versions: impl Iterator<Item = u32>) -> String {
+fn list(versions: impl Iterator<Item = i64>) -> String {
     let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
     versions.join(", ")
 }

@@ -15,6 +15,7 @@
 
 mod deep;
 mod demo;
+mod future;
 mod guides;
 mod layers;
 mod project;

@@ -12,8 +12,9 @@ mod windows;
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::{demo, guides, shell, tidy};
+use crate::{demo, future, guides, shell, tidy};
 
+pub(crate) use steps::Skip;
 use steps::Steps;
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
@@ -56,6 +57,10 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         sdk::test_with_old_rust(project)
     });
     steps.step("a host of one's own", || embed::test_embed_host(project));
+    steps.step("hosts and plugins of the future", || future::test(project));
+    steps.step("hosts and plugins of the future under valgrind", || {
+        future::valgrind(project, false)
+    });
     steps.step("the header as C11 and C++17", || {
         native::test_header(project)
     });

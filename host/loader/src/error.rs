@@ -177,15 +177,8 @@ pub enum PluginErrorKind {
     // Loading.
     #[error("the system refuses to load it: {0}")]
     Refused(String),
-    #[error(
-        "its entry `{symbol}` returned null: the plugin refuses this host (ABI {abi}, IR {ir}), or \
-         serves only another host in this process"
-    )]
-    NullTable {
-        symbol: &'static str,
-        abi: Ver,
-        ir: Ver,
-    },
+    #[error("it refuses this host (ABI {abi}, IR {ir}): {reason}")]
+    RefusesHost { reason: String, abi: Ver, ir: Ver },
     #[error("the table that its entry returns is malformed: {0}; build the plugin again")]
     Table(String),
     #[error(

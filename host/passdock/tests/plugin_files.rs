@@ -8,11 +8,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use passdock::Registry;
 use passdock::plugin::discover::check_op_conflicts;
-use passdock::plugin::{OpDefs, Plugin, SearchDir, discover, host};
+use passdock::plugin::{Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
 
 /// The contract's structs, as a C author writes them.
@@ -28,6 +28,7 @@ typedef struct {
     const void *ops;
     uint32_t op_count, reserved;
 } Plugin;
+typedef struct { uint32_t struct_size, reserved; Str path, reason; } Attach;
 static uint32_t run(void *s, void *c, void *f, void *m) { (void)s; (void)c; (void)f; (void)m; return 0; }
 #define NAME(text) { text, sizeof(text) - 1 }
 "#;
@@ -65,7 +66,8 @@ impl Parts {
             "{C}{}\n\
              static const Pass passes[] = {{ {} }};\n\
              static const Plugin plugin = {};\n\
-             const void *passdock_plugin_v0(const void *host) {{ (void)host; {} }}\n\
+             const void *passdock_plugin_v0(const void *host, Attach *attach) {{\n\
+             (void)host; (void)attach; {} }}\n\
              const char passdock_manifest_v0[] = \"{manifest}\";\n",
             self.more, self.passes, self.table, self.entry,
         )
@@ -137,7 +139,16 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.4, IR 0.1), or serves only another host in this process"
+            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it doesn't say why; it may serve only one host in a process"
+        ],
+    );
+    check_load(
+        &with(&|p| {
+            p.more += "static char why[] = \"it needs a licence\";\n";
+            p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
+        }),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: it refuses this host (ABI 0.4, IR 0.1): it needs a licence"
         ],
     );
     check_load(
@@ -147,15 +158,15 @@ fn each_wrong_table_has_its_sentence() {
         ],
     );
     check_load(
-        &with(&|p| p.table = "{ 7, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
+        &with(&|p| p.table = "{ 3, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 7, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3, and is to be its size in bytes; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 3735928559, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its `struct_size` is 3735928559, and is to be its size in bytes; build the plugin again"
         ],
     );
     check_load(
@@ -225,7 +236,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| {
             p.more.push_str("static const char op[128];\n");
-            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 64, op, 1, 0 }";
+            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 96, op, 1, 0 }";
         }),
         &expect![
             "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
@@ -255,40 +266,35 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
     );
 }
 
-/// An operator of contract 0.1 ends before its attributes: what lies behind it isn't its own.
+/// A pass that this host can't run is left out; the others of its plugin run.
 #[test]
-fn shorter_records_of_an_older_minor_are_operators_without_attributes() {
+fn a_pass_of_an_unknown_kind_is_left_out() {
     let mut parts = parts("c.transform.One");
-    for name in ["c.First", "c.Second"] {
-        parts.manifest += &format!("[[op]]\nname = \"{name}\"\nsince = 1\n");
-    }
-    parts.more += "typedef struct { Str name; uint32_t since, least, most, zero; uint64_t traits;\n\
-        void *state, *infer, *evaluate; } Op;\n\
-        static const Op ops[] = { { NAME(\"c.First\"), 1, 1, 1, 0, 2, 0, 0, 0 },\n\
-        { NAME(\"c.Second\"), 1, 0, 3, 0, 0, 0, 0, 0 } };\n";
-    parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), sizeof(Op), ops, 2, 0 }";
+    parts.manifest += "[[pass]]\nname = \"c.transform.Shade\"\nkind = \"shader\"\n";
+    parts.passes =
+        "{ NAME(\"c.transform.Shade\"), 9, 0, 0, run, 0 }, { NAME(PASS), 1, 0, 0, run, 0 }";
+    parts.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
+    check_load(
+        &parts,
+        &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
+    );
+
     let dir = here();
-    let lib = library(dir.path(), "plugin");
-    if !parts.build(&lib) {
+    if !parts.build(&library(dir.path(), "plugin")) {
         return;
     }
-    let plugin = Arc::new(Plugin::open(&lib).expect("the file is fine"));
-    let (ops, failures) = OpDefs::new([&plugin], host()).describe();
-    assert!(failures.is_empty(), "{failures:?}");
-    let said: Vec<String> = ops
-        .iter()
-        .map(|op| {
-            let most = op.max_operands;
-            format!(
-                "{} {:?}..={most:?} {:?}",
-                op.name, op.min_operands, op.attributes
-            )
-        })
-        .collect();
-    expect!["c.First 1..=Some(1) None, c.Second 0..=Some(3) None"].assert_eq(&said.join(", "));
+    let registry = Registry::new();
+    registry
+        .load_dir(dir.path(), &Default::default())
+        .expect("the directory is there");
+    let error = registry
+        .get_pass("c.transform.Shade")
+        .expect_err("left out");
+    let said = error.to_string();
+    expect!["There is no pass `c.transform.Shade`. Update passdock, or correct the plugin's manifest. (In plugin `DIR/plugin.so` the pass `c.transform.Shade` is left out: this host doesn't know the kind `shader`.)"].assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
 }
 
-/// A table of contract 0.1 ends before the instruments; one of 0.2 has them.
+/// A table says how long it is: one that ends before the instruments has none.
 #[test]
 fn instruments_are_in_the_table_as_the_manifest_says() {
     let check = |table: &str, instruments: &str, expected: &Expect| {

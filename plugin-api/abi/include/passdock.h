@@ -37,10 +37,16 @@
  *  Numbers    Of the machine's byte order; elements of constants are little-endian.
  *  Unknown    A kind, a flag, a status may have values that this header doesn't know. Treat such
  *             a kind as "something else", and ignore such a flag.
- *  Growth     Tables and argument structs start with `struct_size`: the size as the side that
- *             filled it knows it. Read no further than that, and no further than you know. A
- *             null function isn't there. Records may be larger than here: step by `stride`.
- *             Fields called `reserved` are 0.
+ *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
+ *             that filled it knows it. Read no further than that, and no further than you know;
+ *             what isn't there counts as 0. A null function isn't there. An array of such structs,
+ *             or of a table's entries, has a stride beside it: step by that. Fields called
+ *             `reserved` are 0.
+ *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
+ *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
+ *             and _column. What comes to be known of an op or a value comes as a new column of the
+ *             view: look at the view's `struct_size` (PASSDOCK_REACHES) before you read a column
+ *             that is newer than the oldest host you work with.
  *  Versions   Two sides of one major version understand each other; both use the smaller minor.
  *             Major 0 isn't frozen: a side refuses another one that is older than the last break
  *             (PASSDOCK_ABI_OLDEST_MINOR), and the changelog says what broke.

@@ -1,7 +1,7 @@
 //! What a plugin hands over to edit: borrowed for the call, copied by the host.
 //!
-//! Each starts with `struct_size`. Arrays inside are dense arrays of the record as this minor
-//! knows it; a description that would have to grow per element gets a stride beside its array.
+//! Each starts with `struct_size`, and beside an array of such structs stands its stride. Arrays of
+//! ids, dims and texts are dense. [`Position`] is final.
 
 use crate::dtype::DType;
 use crate::ids::*;
@@ -96,26 +96,46 @@ pub struct AttrDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PortDesc {
-    /// A name; empty: none.
-    pub name: Str,
+    /// `size_of::<PortDesc>()` of the caller.
+    pub struct_size: u32,
     /// The port's type.
     pub ty: TypeId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// A name; empty: none.
+    pub name: Str,
+}
+
+/// The results to give a region.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResultsDesc {
+    /// `size_of::<ResultsDesc>()` of the caller.
+    pub struct_size: u32,
+    /// Bytes from one port to the next.
+    pub port_stride: u32,
+    /// The values.
+    pub values: *const ValueId,
+    /// The port of each value.
+    pub ports: *const PortDesc,
+    /// The number of values, and of ports.
+    pub count: usize,
 }
 
 /// A region to create, empty.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RegionDesc {
+    /// `size_of::<RegionDesc>()` of the caller.
+    pub struct_size: u32,
     /// The region's name among the op's regions.
     pub name: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
     /// The region's arguments.
     pub args: *const PortDesc,
     /// The number of arguments.
     pub arg_count: usize,
+    /// Bytes from one argument to the next.
+    pub arg_stride: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
 }
 
 /// An op to create.
@@ -146,6 +166,10 @@ pub struct OpDesc {
     pub regions: *const RegionDesc,
     /// The number of regions.
     pub region_count: usize,
+    /// Bytes from one attribute to the next.
+    pub attr_stride: u32,
+    /// Bytes from one region to the next.
+    pub region_stride: u32,
 }
 
 impl OpDesc {

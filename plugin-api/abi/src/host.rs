@@ -40,8 +40,10 @@ pub struct Host {
     pub context: *const ContextApi,
     /// Asking op definitions.
     pub ops: *const OpApi,
+    /// Answering in op definitions.
+    pub definitions: *const DefinitionApi,
     /// An optional power by its id, or null.
-    pub get_extension: Option<unsafe extern "C" fn(id: Str) -> *const c_void>,
+    pub get_extension: Option<unsafe extern "C" fn(*const Host, id: Str) -> *const c_void>,
 }
 
 /// Interned strings of a module.
@@ -136,15 +138,8 @@ pub struct FunctionApi {
     /// A name or type that a port doesn't say stays what it was: of the port in its place if there
     /// are as many as before, else of the port that had the value.
     /// Of a body that had results, this changes the interface.
-    pub set_results: Option<
-        unsafe extern "C" fn(
-            *mut Function,
-            RegionId,
-            values: *const ValueId,
-            ports: *const PortDesc,
-            count: usize,
-        ) -> Status,
-    >,
+    pub set_results:
+        Option<unsafe extern "C" fn(*mut Function, RegionId, *const ResultsDesc) -> Status>,
     /// Sets the version of a domain that the function's ops mean; ONNX's own domain is "". Refused
     /// for a domain whose version is already another one, which would change what its ops mean, and
     /// for the 1,025th domain.
@@ -159,24 +154,23 @@ pub struct FunctionApi {
         ) -> Status,
     >,
     /// Moves a region's ops and constants right before the op that holds it, without copying; `args`
-    /// stand for its arguments. What the region yields is visible there now; its terminator stays. (ABI
-    /// 0.3)
+    /// stand for its arguments. What the region yields is visible there now; its terminator stays.
     pub inline_region: Option<
         unsafe extern "C" fn(*mut Function, RegionId, args: *const ValueId, count: usize) -> Status,
     >,
-    /// Sets an op's location. (ABI 0.3)
+    /// Sets an op's location.
     pub set_loc: Option<unsafe extern "C" fn(*mut Function, OpId, LocId) -> Status>,
     /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part
-    /// is read. (ABI 0.3)
+    /// is read.
     pub constant_hash:
         Option<unsafe extern "C" fn(*const Function, ConstId, out: *mut u64) -> Status>,
     /// Whether two constants have the same bytes, which are read as far as they are equal: 1 or 0.
-    /// Types aren't compared. (ABI 0.3)
+    /// Types aren't compared.
     pub constants_equal:
         Option<unsafe extern "C" fn(*const Function, ConstId, ConstId, out: *mut u32) -> Status>,
-    /// The location that is a node's name. (ABI 0.3)
+    /// The location that is a node's name.
     pub name_loc: Option<unsafe extern "C" fn(*mut Function, name: Str, out: *mut LocId) -> Status>,
-    /// Puts dims in the place of dim symbols in all types of the function (ABI 0.3).
+    /// Puts dims in the place of dim symbols in all types of the function.
     pub replace_symbols: Option<
         unsafe extern "C" fn(
             *mut Function,
@@ -185,10 +179,10 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Removes arguments that nobody uses; those behind them move up (ABI 0.3).
+    /// Removes arguments that nobody uses; those behind them move up.
     pub remove_args:
         Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
-    /// Makes parameters that have a default the constants that they default to (ABI 0.3).
+    /// Makes parameters that have a default the constants that they default to.
     pub freeze_args:
         Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
 }
@@ -260,6 +254,8 @@ impl OpPart {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
+    /// `size_of::<Label>()` of the caller.
+    pub struct_size: u32,
     /// The op that is meant.
     pub op: OpId,
     /// The part of it that is meant.
@@ -268,13 +264,15 @@ pub struct Label {
     pub index: u32,
     /// The function that the op is in; 0: that of the diagnostic.
     pub function: SymbolId,
+    /// Reserved: 0.
+    pub reserved: u32,
     /// The attribute's name.
     pub attr: Str,
     /// A few words that stand under the place, or empty.
     pub text: Str,
 }
 
-/// A diagnostic, copied by the host. Shorter ones end before `function` or a later field.
+/// A diagnostic, copied by the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostic {
@@ -294,7 +292,7 @@ pub struct Diagnostic {
     pub help: Str,
     /// The function that the op is in; 0: the one that the pass works on.
     pub function: SymbolId,
-    /// `size_of::<Label>()` of the caller, if there are labels.
+    /// Bytes from one label to the next.
     pub label_stride: u32,
     /// Places; the first is what it is about.
     pub labels: *const Label,
@@ -306,8 +304,7 @@ pub struct Diagnostic {
     pub note_count: usize,
 }
 
-/// The reason why a pass failed or panicked, copied by the host. Shorter ones end before
-/// `function`.
+/// The reason why a pass failed or panicked, copied by the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
@@ -341,7 +338,7 @@ impl SettingKind {
     pub const INT: SettingKind = SettingKind(2);
     pub const FLOAT: SettingKind = SettingKind(3);
     pub const STRING: SettingKind = SettingKind(4);
-    pub const STRINGS: SettingKind = SettingKind(5);
+    pub const LIST: SettingKind = SettingKind(5);
     pub const TABLE: SettingKind = SettingKind(6);
 }
 
@@ -353,13 +350,29 @@ pub struct Setting {
     pub struct_size: u32,
     /// The kind, which says which field is set.
     pub kind: SettingKind,
-    /// The value of a BOOL (0 or 1) or INT; the number of STRINGS, and of the entries of a TABLE.
+    /// The value of a BOOL (0 or 1) or INT.
     pub int: i64,
     /// The value of a FLOAT.
     pub float: f64,
-    /// The text of a STRING; STRINGS, each ended by a NUL; of each entry of a TABLE its name and
-    /// its value as TOML, each ended by a NUL. Lives as long as the context.
+    /// The text of a STRING. Lives as long as the context.
     pub string: Str,
+    /// The elements of a LIST or a TABLE, `item_stride` bytes apart. They live as long as the
+    /// context.
+    pub items: *const SettingItem,
+    /// The number of items.
+    pub item_count: u32,
+    /// Bytes from one item to the next.
+    pub item_stride: u32,
+}
+
+/// An element of a list or a table of settings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SettingItem {
+    /// The name of a TABLE's entry; of a LIST's element empty.
+    pub name: Str,
+    /// The value.
+    pub value: Setting,
 }
 
 /// The kind of a pass: what it works on.
@@ -400,7 +413,7 @@ pub struct ContextApi {
     /// Tells why the pass is about to answer FAILED or PANICKED.
     pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
     /// The context on top of this thread's stack: `PassContext::current()`.
-    pub current: Option<unsafe extern "C" fn() -> *mut Context>,
+    pub current: Option<unsafe extern "C" fn(*const Host) -> *mut Context>,
     /// Whether a pass of that name is registered, and of which kind.
     pub find_pass:
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
@@ -414,7 +427,7 @@ pub struct OpCall {
     _opaque: [u8; 0],
 }
 
-/// Op definitions: asking for them, and answering in them.
+/// Asking op definitions, in a pass. `FunctionApi::last_error` has an error's sentence.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpApi {
@@ -438,15 +451,76 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// Sets the type of a result; in a definition.
+    /// Copies the body that an op's definition gives it to the place before the op, and answers what
+    /// stands for each of its results; the op stays. NOT_FOUND if it has none (`last_error` says
+    /// why).
+    pub decompose: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
+    /// As `evaluate`, with these in place of the op's operands. The constants are scratch until an op
+    /// uses them. NOT_FOUND: `last_error` is the reason alone.
+    pub evaluate_with: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            operands: *const ValueId,
+            operand_count: usize,
+            max_bytes: u64,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
+    /// The elements of a result, a small tensor of integers, that `infer` found while this pass had
+    /// the function. NOT_FOUND if nothing is known.
+    pub known_dims: Option<
+        unsafe extern "C" fn(
+            *const Function,
+            ValueId,
+            out: *mut *const Dim,
+            count: *mut usize,
+        ) -> Status,
+    >,
+    /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it
+    /// lists (`last_error` says in what); OK also if nothing is known.
+    pub check_op: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
+    /// REFUSED if an op couldn't be right with these in place of its operands: its definition's `infer`
+    /// is asked, and nothing that it says is kept. `last_error` is the reason alone.
+    pub infer_with: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            operands: *const ValueId,
+            operand_count: usize,
+        ) -> Status,
+    >,
+}
+
+/// Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of an
+/// `OpEntry` got, until it returns.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DefinitionApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
+    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
+    /// Sets the type of a result.
     pub set_result_type:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const TypeDesc) -> Status>,
-    /// Sets the elements of a result, a small tensor of integers or booleans, row by row; in a
-    /// definition.
+    /// Sets the elements of a result, a small tensor of integers or booleans, row by row.
     pub set_result_dims:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const Dim, count: usize) -> Status>,
-    /// The elements of an operand as dims, as far as they are known; NOT_FOUND if nothing is. In a
-    /// definition.
+    /// The elements of an operand as dims, as far as they are known; NOT_FOUND if nothing is.
     pub operand_dims: Option<
         unsafe extern "C" fn(
             *mut OpCall,
@@ -455,10 +529,10 @@ pub struct OpApi {
             count: *mut usize,
         ) -> Status,
     >,
-    /// Interns a dim expression in canonical form; in a definition.
+    /// Interns a dim expression in canonical form.
     pub add_expr:
         Option<unsafe extern "C" fn(*mut OpCall, ExprKind, Dim, Dim, out: *mut Dim) -> Status>,
-    /// Interns a type, to be used in another; in a definition.
+    /// Interns a type, to be used in another.
     pub add_type:
         Option<unsafe extern "C" fn(*mut OpCall, *const TypeDesc, out: *mut TypeId) -> Status>,
     /// Makes room for a result, to be filled before returning; in an evaluation.
@@ -473,60 +547,8 @@ pub struct OpApi {
     >,
     /// Tells why the definition has no answer (not folded), or what is wrong with the op (infer).
     pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
-    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
-    pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
     /// In a decomposition: the op's body, the IR text of one function. Its parameter `i` is the op's
     /// operand slot `i`, its first results are the op's. Its opsets are those of the op's function
-    /// (ABI 0.3).
+    ///.
     pub set_body: Option<unsafe extern "C" fn(*mut OpCall, text: Str) -> Status>,
-    /// Copies the body that an op's definition gives it to the place before the op, and answers what
-    /// stands for each of its results; the op stays. NOT_FOUND if it has none (`last_error` says
-    /// why). (ABI 0.3)
-    pub decompose: Option<
-        unsafe extern "C" fn(
-            *mut Context,
-            *mut Function,
-            OpId,
-            out: *mut ValueId,
-            count: usize,
-        ) -> Status,
-    >,
-    /// As `evaluate`, with these in place of the op's operands. The constants are scratch until an op
-    /// uses them. NOT_FOUND: `last_error` is the reason alone (ABI 0.3).
-    pub evaluate_with: Option<
-        unsafe extern "C" fn(
-            *mut Context,
-            *mut Function,
-            OpId,
-            operands: *const ValueId,
-            operand_count: usize,
-            max_bytes: u64,
-            out: *mut ValueId,
-            count: usize,
-        ) -> Status,
-    >,
-    /// The elements of a result, a small tensor of integers, that `infer` found while this pass had
-    /// the function. NOT_FOUND if nothing is known (ABI 0.3).
-    pub known_dims: Option<
-        unsafe extern "C" fn(
-            *const Function,
-            ValueId,
-            out: *mut *const Dim,
-            count: *mut usize,
-        ) -> Status,
-    >,
-    /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it
-    /// lists (`last_error` says in what); OK also if nothing is known. (ABI 0.3)
-    pub check_op: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
-    /// REFUSED if an op couldn't be right with these in place of its operands: its definition's `infer`
-    /// is asked, and nothing that it says is kept. `last_error` is the reason alone (ABI 0.3).
-    pub infer_with: Option<
-        unsafe extern "C" fn(
-            *mut Context,
-            *mut Function,
-            OpId,
-            operands: *const ValueId,
-            operand_count: usize,
-        ) -> Status,
-    >,
 }

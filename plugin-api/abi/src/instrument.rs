@@ -1,7 +1,5 @@
 //! Instruments that a plugin offers: what watches passes run, and may veto them.
 //!
-//! From ABI 0.2 on. An older host doesn't read the fields of the plugin's table that lead here.
-
 use core::ffi::c_void;
 
 use crate::host::Context;

@@ -9,9 +9,10 @@
 //! How it grows, and never breaks:
 //! - tables and argument structs that are passed by pointer start with `struct_size`: a reader uses
 //!   the prefix that both sides know;
-//! - arrays of records carry a stride ([`Column`]): a reader steps by it and ignores what it
-//!   doesn't know at a record's end;
-//! - new data is appended to a record, a table or a view; nothing is reordered, retyped or reused;
+//! - arrays of such structs, and of a table's entries, carry a stride;
+//! - records in columns ([`Column`]) are final, and so is what crosses by value: new data comes as a
+//!   new column, a new field of a struct with a size, a new function of a table; nothing is reordered,
+//!   retyped or reused;
 //! - two versions are negotiated on their own: the layout ([`ABI`]) and the meaning ([`IR`]).
 //!
 //! Reading order: [`ids`], [`record`] (the arena), [`view`] (how a plugin sees it), [`desc`] (what
@@ -23,6 +24,7 @@
 pub mod analysis;
 pub mod desc;
 pub mod dtype;
+pub mod grow;
 pub mod host;
 pub mod ids;
 pub mod instrument;
@@ -36,12 +38,13 @@ pub mod view;
 pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
     AttrDesc, CloneDesc, ConstantDesc, FunctionDesc, OpDesc, PortDesc, Position, RegionDesc,
-    TypeDesc,
+    ResultsDesc, TypeDesc,
 };
 pub use dtype::DType;
+pub use grow::Grows;
 pub use host::{
-    Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi, OpApi, OpCall,
-    OpPart, PassKind, Setting, SettingKind, Severity, SymbolApi,
+    Context, ContextApi, DefinitionApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi,
+    OpApi, OpCall, OpPart, PassKind, Setting, SettingItem, SettingKind, Severity, SymbolApi,
 };
 pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
 pub use instrument::{
@@ -50,7 +53,7 @@ pub use instrument::{
 };
 pub use layout::LAYOUT;
 pub use plugin::{
-    AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, Plugin,
+    Attach, AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, Plugin,
     RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
 };
 pub use record::{

@@ -18,8 +18,23 @@ pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
 pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 
 /// The entry of a library: given the host's table, which outlives the plugin, it answers the
-/// plugin's for this host; null if it refuses.
-pub type Entry = unsafe extern "C" fn(host: *const Host) -> *const Plugin;
+/// plugin's for this host; null if it refuses, with the reason in `attach`.
+pub type Entry = unsafe extern "C" fn(host: *const Host, attach: *mut Attach) -> *const Plugin;
+
+/// What a library is told when it is attached to a host, and may answer beside its table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Attach {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
+    /// The library's file; empty if it wasn't loaded from one. Lives until the entry returns.
+    pub path: Str,
+    /// Set by the plugin: a sentence that says why it refuses the host. Lives as long as the
+    /// library.
+    pub reason: Str,
+}
 
 /// Runs a function or prim-function pass on one function. `module` is the input, to read.
 pub type RunFunctionPass = unsafe extern "C" fn(
@@ -65,10 +80,10 @@ pub type InferOp = unsafe extern "C" fn(
 /// Evaluates an op whose operands are all constant; any thread.
 pub type EvaluateOp = InferOp;
 
-/// Writes the body of an op, as the IR text of a function, with `OpApi::set_body` (ABI 0.3).
+/// Writes the body of an op, as the IR text of a function, with `DefinitionApi::set_body`.
 pub type DecomposeOp = InferOp;
 
-/// An attribute that an operator has, and its value where it isn't given (ABI 0.3).
+/// An attribute that an operator has, and its value where it isn't given.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct AttrEntry {
@@ -102,13 +117,11 @@ pub struct OpEntry {
     /// The canonical name, domain included.
     pub name: Str,
     /// The first version of its domain with this meaning.
-    pub since: u32,
+    pub since: i64,
     /// The fewest operands.
     pub min_operands: u32,
     /// The most operands; `u32::MAX`: any number.
     pub max_operands: u32,
-    /// Reserved: 0.
-    pub reserved: u32,
     /// Traits: `OpEntry::*`.
     pub traits: u64,
     /// The state handed to the functions; may be null.
@@ -117,18 +130,18 @@ pub struct OpEntry {
     pub infer: Option<InferOp>,
     /// The evaluation; null: it is never folded.
     pub evaluate: Option<EvaluateOp>,
-    /// The attributes it may have, `attr_stride` bytes apart; null: not said (ABI 0.3).
+    /// The attributes it may have, `attr_stride` bytes apart; null: not said.
     pub attrs: *const AttrEntry,
     /// The number of attributes.
     pub attr_count: u32,
     /// Bytes from one `AttrEntry` to the next.
     pub attr_stride: u32,
-    /// The body; null: it isn't made of other ops (ABI 0.3).
+    /// The body; null: it isn't made of other ops.
     pub decompose: Option<DecomposeOp>,
 }
 
 impl OpEntry {
-    /// The op has a definition.
+    /// The op has a definition. Set by the host.
     pub const DEFINED: u64 = 1;
     /// The op has no effect but its results; may be erased, merged, moved.
     pub const PURE: u64 = 1 << 1;
@@ -152,14 +165,14 @@ impl OpEntry {
     pub const WRITES: u64 = 1 << 10;
     /// The op makes memory.
     pub const ALLOCATES: u64 = 1 << 11;
-    /// The definition has an evaluation.
+    /// The definition has an evaluation. Set by the host.
     pub const FOLDS: u64 = 1 << 12;
     /// The results depend on the operands' types only (`Shape`, `Size`).
     pub const SHAPE_ONLY: u64 = 1 << 13;
-    /// The definition has a body of other ops (ABI 0.3).
+    /// The definition has a body of other ops. Set by the host.
     pub const DECOMPOSES: u64 = 1 << 14;
     /// A function of the module has the operator's name. Which of both an op means is its runtime's
-    /// to say, so nothing else is said of it (ABI 0.3).
+    /// to say, so nothing else is said of it. Set by the host.
     pub const AMBIGUOUS: u64 = 1 << 15;
 }
 
@@ -173,7 +186,7 @@ pub struct Plugin {
     pub pass_count: u32,
     /// Passes, `pass_stride` bytes apart.
     pub passes: *const PassEntry,
-    /// Bytes from one pass to the next, at least `size_of::<PassEntry>()` of the oldest host.
+    /// Bytes from one pass to the next.
     pub pass_stride: u32,
     /// Bytes from one `OpEntry` to the next.
     pub op_stride: u32,
@@ -183,12 +196,15 @@ pub struct Plugin {
     pub op_count: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// Instruments, `instrument_stride` bytes apart (ABI 0.2).
+    /// Instruments, `instrument_stride` bytes apart .
     pub instruments: *const InstrumentEntry,
     /// The number of instruments.
     pub instrument_count: u32,
     /// Bytes from one `InstrumentEntry` to the next.
     pub instrument_stride: u32,
+    /// An optional power of the plugin's by its id, or null; null: it has none.
+    pub get_extension:
+        Option<unsafe extern "C" fn(*const Plugin, id: Str) -> *const core::ffi::c_void>,
 }
 
 // SAFETY: a plugin's table is immutable after the entry returned it; the contract lets the host

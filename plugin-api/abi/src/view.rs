@@ -1,4 +1,4 @@
-//! How a plugin sees functions and modules: base pointers and strides, refreshed in place.
+//! How a plugin sees functions and modules: columns of records, refreshed in place.
 
 use core::ffi::c_void;
 
@@ -57,7 +57,7 @@ impl Bytes {
     }
 }
 
-/// An array of records.
+/// An array of records or numbers, dense: records are final, and what is new comes as a new column.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -65,8 +65,8 @@ pub struct Column {
     pub base: *const c_void,
     /// The number of records.
     pub len: u32,
-    /// Bytes from one record to the next, at least the size of the record the reader knows.
-    pub stride: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
 }
 
 impl Column {
@@ -74,7 +74,7 @@ impl Column {
     pub const EMPTY: Column = Column {
         base: core::ptr::null(),
         len: 0,
-        stride: 0,
+        reserved: 0,
     };
 }
 

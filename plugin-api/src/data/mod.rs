@@ -13,5 +13,4 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use op_traits::OpTraits;
 pub use setting::{field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
-pub(crate) use table::table_entries;
 pub use table::Table;

@@ -20,9 +20,7 @@ pub enum OptionValue {
     Float(f64),
     /// Text.
     String(String),
-    /// Texts.
-    Strings(Vec<String>),
-    /// Values, in a [`Table`](crate::Table).
+    /// Values, one after the other.
     List(Vec<OptionValue>),
     /// Values under names that the user chose.
     Table(Vec<(String, OptionValue)>),
@@ -35,7 +33,6 @@ impl fmt::Display for OptionValue {
             OptionValue::Int(value) => write!(f, "{}", value),
             OptionValue::Float(value) => write!(f, "{:?}", value),
             OptionValue::String(value) => write!(f, "{:?}", value),
-            OptionValue::Strings(value) => write!(f, "{:?}", value),
             OptionValue::List(items) => {
                 f.write_str("[")?;
                 for (index, item) in items.iter().enumerate() {
@@ -172,13 +169,13 @@ impl OptionType for OptionValue {
 impl OptionType for Vec<String> {
     fn from_value(value: &OptionValue) -> Option<Vec<String>> {
         match value {
-            OptionValue::Strings(value) => Some(value.clone()),
+            OptionValue::List(items) => items.iter().map(String::from_value).collect(),
             _ => None,
         }
     }
 
     fn into_value(self) -> OptionValue {
-        OptionValue::Strings(self)
+        OptionValue::List(self.into_iter().map(OptionValue::String).collect())
     }
 }
 

@@ -53,15 +53,17 @@ impl Attached {
     }
 }
 
-/// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit.
+/// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit, with
+/// the reason in `told`.
 ///
 /// # Safety
-/// `host` is as the contract says and lives for ever.
+/// `host` is as the contract says and lives for ever; `told` is until the function returns.
 #[doc(hidden)]
 pub unsafe fn attach(
     slot: &'static Slot,
     plugin: &'static PluginSpec,
     host: *const abi::Host,
+    told: *mut abi::Attach,
 ) -> *const abi::Plugin {
     let mut first = slot.0.load(Ordering::Acquire);
     // SAFETY: the slot holds what is leaked below, and nothing else.
@@ -70,8 +72,13 @@ pub unsafe fn attach(
     }
     // SAFETY: the caller's promise.
     let tables = match unsafe { Tables::new(host) } {
-        Some(tables) => tables,
-        None => return std::ptr::null(),
+        Ok(tables) => tables,
+        Err(reason) => {
+            let reason: &'static str = Box::leak(reason.into_boxed_str());
+            // SAFETY: the caller's promise; all hosts have this field.
+            unsafe { std::ptr::addr_of_mut!((*told).reason).write(abi::Str::new(reason)) };
+            return std::ptr::null();
+        }
     };
     raw::install_hook();
     let tables: &'static Tables = Box::leak(Box::new(tables));

@@ -15,17 +15,16 @@ pub(super) fn of(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::P
     let ops = op_entries(plugin.ops, tables);
     let instruments = watch::entries(plugin.instruments, tables);
     abi::Plugin {
-        struct_size: std::mem::size_of::<abi::Plugin>() as u32,
         pass_count: passes.len() as u32,
         passes: passes.as_ptr(),
         pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
         op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
         ops: ops.as_ptr(),
         op_count: ops.len() as u32,
-        reserved: 0,
         instruments: instruments.as_ptr(),
         instrument_count: instruments.len() as u32,
         instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
+        ..abi::Plugin::EMPTY
     }
 }
 
@@ -50,15 +49,17 @@ fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::
         abi::PassEntry {
             name: abi::Str::new(pass.name),
             kind: pass.run.kind(),
-            reserved: 0,
             state,
             run_function,
             run_module,
+            ..abi::PassEntry::EMPTY
         }
     });
     Box::leak(entries.collect())
 }
 
+// They have all fields today, and not tomorrow.
+#[allow(clippy::needless_update)]
 fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
     let entries = ops.iter().map(|def| abi::OpEntry {
         attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
@@ -69,11 +70,11 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         since: def.since,
         min_operands: def.min_operands,
         max_operands: def.max_operands,
-        reserved: 0,
         traits: def.all_traits().0,
         state: Bound { part: def, tables }.leak(),
         infer: def.infer.map(|_| infer as abi::InferOp),
         evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+        ..abi::OpEntry::EMPTY
     });
     Box::leak(entries.collect())
 }

@@ -10,7 +10,7 @@ use super::calls::{answer, failed, Bound};
 use crate::data::PassError;
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
-use crate::raw::{enter, text, RawContext, Tables, Texts};
+use crate::raw::{enter, prefix, text, RawContext, Tables, Texts};
 
 /// An instance of an instrument, which the host holds.
 struct Instance {
@@ -20,6 +20,8 @@ struct Instance {
     report: String,
 }
 
+// They have all fields today, and not tomorrow.
+#[allow(clippy::needless_update)]
 pub(super) fn entries(
     instruments: &[InstrumentSpec],
     tables: &'static Tables,
@@ -40,6 +42,7 @@ pub(super) fn entries(
         run_after_pass: Some(run_after_pass),
         pass_failed: Some(pass_failed),
         report: Some(report),
+        ..abi::InstrumentEntry::EMPTY
     });
     Box::leak(entries.collect())
 }
@@ -139,7 +142,7 @@ impl Watched {
     unsafe fn info<'h>(self) -> PassInfo<'h> {
         // SAFETY: the caller's promise.
         unsafe {
-            let pass = &*self.pass;
+            let pass = prefix(self.pass);
             let plugin = text(pass.plugin);
             let required = Texts::new(pass.required, pass.required_count);
             let plugin = if plugin.is_empty() {
@@ -155,7 +158,7 @@ impl Watched {
     /// As above; the answer isn't used after the function returned.
     unsafe fn error<'h>(self) -> &'h str {
         // SAFETY: the caller's promise.
-        unsafe { text((*self.pass).error) }
+        unsafe { text(prefix(self.pass).error) }
     }
 }
 

@@ -74,17 +74,17 @@ impl Function {
 
     /// The canonical name of the function itself.
     pub fn function_name(&self) -> &str {
-        self.text(self.raw.view().name)
+        self.text(self.raw.name())
     }
 
     /// Graph function (`fn`) or loop-level function (`prim`).
     pub fn kind(&self) -> FunctionKind {
-        self.raw.view().kind
+        self.raw.kind()
     }
 
     /// The function's body.
     pub fn body(&self) -> RegionId {
-        self.raw.view().body
+        self.raw.body()
     }
 
     /// The function's parameters: the body's arguments.
@@ -94,12 +94,12 @@ impl Function {
 
     /// Grows with every edit; equal versions are equal functions.
     pub fn version(&self) -> u64 {
-        self.raw.view().version
+        self.raw.version()
     }
 
     /// The number of ops, in all regions, terminators included.
     pub fn op_count(&self) -> usize {
-        self.raw.view().op_count as usize
+        self.raw.op_count() as usize
     }
 
     /// The version of a domain that the function's ops mean; `""` is ONNX's own.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-use passdock_abi::{symbol, OpId, Position, RegionId, ValueId};
+use passdock_abi::{symbol, OpId, RegionId, ValueId};
 
 use super::function::Function;
 use super::iter::Ops;
@@ -215,7 +215,7 @@ impl Mutation<'_> {
 
     /// Puts the ops of one of an op's regions in the op's place, `args` standing for the region's
     /// arguments; they are mutated next. The answer is what the op becomes. The ops are moved, so a
-    /// region can be inlined once; only a host older than ABI 0.3 copies them.
+    /// region can be inlined once.
     pub fn inline(&mut self, op: OpId, region: &str, args: &[ValueId]) -> MutateResult {
         let region: RegionId = self.function.region(op, region).ok_or_else(|| {
             let name = self.function.name(op);
@@ -223,12 +223,7 @@ impl Mutation<'_> {
             EditError::new(passdock_abi::Status::NOT_FOUND, message, Some(op))
         })?;
         let before = self.function.previous_op(op);
-        let values = match self.function.raw.can_inline_region() {
-            true => self.function.inline_region(region, args)?,
-            false => self
-                .function
-                .clone_region(region, Position::before(op), args)?,
-        };
+        let values = self.function.inline_region(region, args)?;
         let mut next = match before {
             Some(before) => self.function.next_op(before),
             None => self.function.first_op(self.function.parent_region(op)),

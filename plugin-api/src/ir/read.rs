@@ -94,7 +94,7 @@ impl Function {
     /// All constants that are values, in the order in which they were made. A parameter's default
     /// and an attribute's tensor aren't.
     pub fn constants(&self) -> impl Iterator<Item = (ConstId, abi::Constant)> + '_ {
-        let all = (0..self.raw.view().constants.len).map(ConstId);
+        let all = (0..self.raw.constant_ids()).map(ConstId);
         all.filter_map(move |id| {
             let record = self.constant_record(id)?;
             let value = record.value;
@@ -172,7 +172,7 @@ impl Function {
     /// An attribute of the function itself (`SkipOptimization`).
     pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
         let name = name.into().find(&self.raw)?;
-        let attrs = self.raw.view().function_attrs;
+        let attrs = self.raw.function_attrs();
         let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
         Some(Attr::read(self, &attr))
     }
@@ -182,7 +182,7 @@ impl Function {
     /// the same.
     pub fn skips_optimization(&self) -> bool {
         const NAMES: [&str; 3] = ["SkipOptimization", "Compiler", "Extern"];
-        let mut attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        let mut attrs = self.raw.attr_range(self.raw.function_attrs());
         attrs.any(|attr| {
             NAMES.contains(&self.text(attr.name))
                 && !matches!(Attr::read(self, &attr), Attr::Int(0))
@@ -191,7 +191,7 @@ impl Function {
 
     /// All attributes of the function itself, with their names' symbols.
     pub fn function_attrs(&self) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
-        let attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        let attrs = self.raw.attr_range(self.raw.function_attrs());
         attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
     }
 

@@ -81,6 +81,8 @@ impl AttrDef {
     }
 
     /// The entry that the host reads. Lives for ever, as the plugin's table does.
+    // It has all fields today, and not tomorrow.
+    #[allow(clippy::needless_update)]
     pub(crate) fn entry(&self) -> AttrEntry {
         let (mut flags, mut bits, mut data, mut count) = (0, 0, std::ptr::null::<c_void>(), 0);
         if self.required {
@@ -119,6 +121,7 @@ impl AttrDef {
             bits,
             data,
             count,
+            ..AttrEntry::EMPTY
         }
     }
 }

@@ -76,7 +76,7 @@ pub struct OpDef {
     /// The canonical name, domain included.
     pub name: &'static str,
     /// The first version of its domain with this meaning.
-    pub since: u32,
+    pub since: i64,
     /// The fewest operands.
     pub min_operands: u32,
     /// The most operands; `u32::MAX`: any number.
@@ -95,7 +95,7 @@ pub struct OpDef {
 
 impl OpDef {
     /// An op with any number of operands, of which nothing is known.
-    pub const fn new(name: &'static str, since: u32) -> OpDef {
+    pub const fn new(name: &'static str, since: i64) -> OpDef {
         OpDef {
             name,
             since,

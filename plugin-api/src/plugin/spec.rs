@@ -193,12 +193,13 @@ macro_rules! plugin {
 
             unsafe extern "C" fn entry(
                 host: *const private::abi::Host,
+                attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {
                 static __SLOT: private::Slot = private::Slot::new();
                 // SAFETY: the caller is a host, and keeps its contract.
                 #[allow(unused_unsafe)]
                 unsafe {
-                    private::attach(&__SLOT, &__SPEC, host)
+                    private::attach(&__SLOT, &__SPEC, host, attach)
                 }
             }
 
@@ -400,12 +401,13 @@ macro_rules! export_plugin {
             #[no_mangle]
             pub unsafe extern "C" fn passdock_plugin_v0(
                 host: *const private::abi::Host,
+                attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {
                 private::own_library();
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {
-                    (__PLUGIN.entry)(host)
+                    (__PLUGIN.entry)(host, attach)
                 }
             }
         };

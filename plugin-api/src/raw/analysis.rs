@@ -86,11 +86,6 @@ impl RawFunction {
         let tables: *const Tables = self.tables;
         tables.cast()
     }
-
-    /// The function's identity, in messages and while something is computed.
-    fn identity(&self) -> (usize, SymbolId) {
-        (self.view().symbols as usize, self.view().name)
-    }
 }
 
 /// The value that is kept under a name for the function as it is, or what `compute` gives, which is

@@ -1,12 +1,15 @@
 //! The running pass's context.
 
+use std::ptr;
+
 use passdock_abi as abi;
 use passdock_abi::{symbol, OpId, Status, ValueId};
 
 use super::function::RawFunction;
 use super::gate::Panicked;
-use super::tables::{text, Tables};
-use crate::data::{table_entries, Diagnostic, EditError, OptionValue, PassError, Place};
+use super::parts::stride;
+use super::tables::{prefix, text, Tables};
+use crate::data::{Diagnostic, EditError, OptionValue, PassError, Place};
 
 /// A context handle and the tables to call.
 #[derive(Clone)]
@@ -37,7 +40,7 @@ impl RawContext {
             Some(function) => function,
             None => return Err(EditError::unsupported("option", None)),
         };
-        let mut out = unset();
+        let mut out = abi::Setting::EMPTY;
         // SAFETY: the handle lives as long as `self`; the name until the call returns.
         let status = unsafe { function(self.handle, abi::Str::new(name), &mut out) };
         // SAFETY: the host wrote the setting, whose text lives as long as the context.
@@ -50,7 +53,7 @@ impl RawContext {
             Some(function) => function,
             None => return Err(EditError::unsupported("config", None)),
         };
-        let mut out = unset();
+        let mut out = abi::Setting::EMPTY;
         let (name, field) = (abi::Str::new(key), abi::Str::new(field));
         // SAFETY: the handle lives as long as `self`; the names until the call returns.
         let status = unsafe { function(self.handle, name, field, &mut out) };
@@ -75,23 +78,23 @@ impl RawContext {
             function: place.function.unwrap_or(symbol::EMPTY),
             attr: abi::Str::new(&place.attr),
             text: abi::Str::new(text),
+            ..abi::Label::EMPTY
         };
         let labels: Vec<abi::Label> = said.labels.iter().map(label).collect();
         let notes: Vec<abi::Str> = said.notes.iter().map(|note| abi::Str::new(note)).collect();
         let diagnostic = abi::Diagnostic {
-            struct_size: std::mem::size_of::<abi::Diagnostic>() as u32,
             severity: said.severity,
             op: labels.first().map_or(OpId::NONE, |label| label.op),
-            reserved: 0,
             code: abi::Str::new(&said.code),
             message: abi::Str::new(&said.message),
             help: abi::Str::new(&said.help),
             function: labels.first().map_or(symbol::EMPTY, |label| label.function),
-            label_stride: std::mem::size_of::<abi::Label>() as u32,
+            label_stride: stride::<abi::Label>(),
             labels: labels.as_ptr(),
             label_count: labels.len(),
             notes: notes.as_ptr(),
             note_count: notes.len(),
+            ..abi::Diagnostic::EMPTY
         };
         if let Some(function) = self.tables.context.emit {
             // SAFETY: the handle lives as long as `self`; the host copies the diagnostic.
@@ -240,72 +243,72 @@ impl RawContext {
 
 fn failure(message: &str) -> abi::Failure {
     abi::Failure {
-        struct_size: std::mem::size_of::<abi::Failure>() as u32,
         op: OpId::NONE,
         message: abi::Str::new(message),
-        file: abi::Str::EMPTY,
-        line: 0,
-        column: 0,
-        function: symbol::EMPTY,
-        reserved: 0,
-    }
-}
-
-fn unset() -> abi::Setting {
-    abi::Setting {
-        struct_size: std::mem::size_of::<abi::Setting>() as u32,
-        kind: abi::SettingKind::NONE,
-        int: 0,
-        float: 0.0,
-        string: abi::Str::EMPTY,
+        ..abi::Failure::EMPTY
     }
 }
 
 /// # Safety
-/// The host wrote `out`, if it answered OK, and its text is alive.
+/// The host wrote `out`, if it answered OK, and what it points to is alive.
 unsafe fn setting(
     status: Status,
     out: &abi::Setting,
     what: impl Fn() -> String,
 ) -> Result<Option<OptionValue>, EditError> {
     match status {
-        Status::OK => {}
-        Status::NOT_FOUND => return Ok(None),
+        Status::OK if out.kind == abi::SettingKind::NONE => Ok(None),
+        // SAFETY: the caller's promise.
+        Status::OK => match unsafe { value(out) } {
+            Ok(value) => Ok(Some(value)),
+            Err(kind) => {
+                let message = format!(
+                    "{} is of a kind ({}) that this plugin is too old to know",
+                    what(),
+                    kind.0
+                );
+                Err(EditError::new(Status::UNSUPPORTED, message, None))
+            }
+        },
+        Status::NOT_FOUND => Ok(None),
         _ => {
             let message = format!("{} can't be read (status {})", what(), status.0);
-            return Err(EditError::new(status, message, None));
+            Err(EditError::new(status, message, None))
         }
     }
-    Ok(Some(match out.kind {
-        abi::SettingKind::NONE => return Ok(None),
-        abi::SettingKind::BOOL => OptionValue::Bool(out.int != 0),
-        abi::SettingKind::INT => OptionValue::Int(out.int),
-        abi::SettingKind::FLOAT => OptionValue::Float(out.float),
-        // SAFETY: the caller's promise.
-        abi::SettingKind::STRING => OptionValue::String(unsafe { text(out.string) }.to_owned()),
-        abi::SettingKind::STRINGS => {
-            // SAFETY: the caller's promise.
-            let joined = unsafe { text(out.string) };
-            // Each is ended, not only parted.
-            OptionValue::Strings(joined.split_terminator('\0').map(str::to_owned).collect())
-        }
-        abi::SettingKind::TABLE => {
-            // SAFETY: the caller's promise.
-            match table_entries(unsafe { text(out.string) }) {
-                Some(entries) => OptionValue::Table(entries),
-                None => {
-                    let message = format!("{} isn't written as a table is", what());
-                    return Err(EditError::new(Status::INVALID, message, None));
-                }
+}
+
+/// The value of a setting, or the kind of one that this side doesn't know.
+///
+/// # Safety
+/// The host wrote it, and what it points to is alive.
+unsafe fn value(setting: &abi::Setting) -> Result<OptionValue, abi::SettingKind> {
+    let items = || {
+        (0..setting.item_count as usize).map(move |at| {
+            let offset = at * setting.item_stride as usize;
+            // SAFETY: the host's array, with as many items; the setting starts with its size.
+            unsafe {
+                let item = setting
+                    .items
+                    .cast::<u8>()
+                    .add(offset)
+                    .cast::<abi::SettingItem>();
+                let name = text(ptr::addr_of!((*item).name).read()).to_owned();
+                Ok((name, value(&prefix(ptr::addr_of!((*item).value)))?))
             }
+        })
+    };
+    Ok(match setting.kind {
+        abi::SettingKind::BOOL => OptionValue::Bool(setting.int != 0),
+        abi::SettingKind::INT => OptionValue::Int(setting.int),
+        abi::SettingKind::FLOAT => OptionValue::Float(setting.float),
+        // SAFETY: the caller's promise.
+        abi::SettingKind::STRING => OptionValue::String(unsafe { text(setting.string) }.to_owned()),
+        abi::SettingKind::LIST => {
+            let values = items().map(|item| item.map(|(_, value)| value));
+            OptionValue::List(values.collect::<Result<_, _>>()?)
         }
-        kind => {
-            let message = format!(
-                "{} is of a kind ({}) that this plugin is too old to know",
-                what(),
-                kind.0
-            );
-            return Err(EditError::new(Status::UNSUPPORTED, message, None));
-        }
-    }))
+        abi::SettingKind::TABLE => OptionValue::Table(items().collect::<Result<_, _>>()?),
+        kind => return Err(kind),
+    })
 }

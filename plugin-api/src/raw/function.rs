@@ -9,7 +9,7 @@ use passdock_abi::{
     ValueId,
 };
 
-use super::parts::{attr_desc, port, ConstantParts, OpParts, TypeParts};
+use super::parts::{attr_desc, port, stride, ConstantParts, OpParts, TypeParts};
 use super::read::{pool, record, Pooled, Record, Records};
 use super::tables::{text, Tables};
 use crate::data::{AttrValue, EditError};
@@ -51,7 +51,9 @@ impl Alive {
             return false;
         }
         // SAFETY: whoever owns the handle ends this before the view goes away.
-        match unsafe { record::<abi::Op>(&(*view).ops, op.0) } {
+        let ops = unsafe { std::ptr::addr_of!((*view).ops).read() };
+        // SAFETY: as above.
+        match unsafe { record::<abi::Op>(&ops, op.0) } {
             Some(record) => record.flags & abi::Op::DEAD == 0,
             None => false,
         }
@@ -67,13 +69,26 @@ impl Drop for RawFunction {
     }
 }
 
+/// A field of the view. There is never a reference to the whole view, of which an older host has less
+/// than this side knows: a field that is newer than the oldest host is read only after a look at
+/// `struct_size`.
+macro_rules! seen {
+    ($self:ident.$field:ident) => {{
+        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and
+        // has all fields of the oldest host.
+        #[allow(unused_unsafe)]
+        let seen = unsafe { std::ptr::addr_of!((*$self.view).$field).read() };
+        seen
+    }};
+}
+
 /// Columns of records by the record's type.
 macro_rules! records {
     ($($name:ident: $record:ident in $column:ident;)*) => {$(
         #[inline]
         pub(crate) fn $name(&self, index: u32) -> Option<abi::$record> {
             // SAFETY: the view's `$column` column holds `$record`s, and lives as long as `self`.
-            unsafe { record(&self.view().$column, index) }
+            unsafe { record(&seen!(self.$column), index) }
         }
     )*};
 }
@@ -107,10 +122,45 @@ impl RawFunction {
         }
     }
 
+    /// The function's name.
+    pub(crate) fn name(&self) -> SymbolId {
+        seen!(self.name)
+    }
+
+    /// The function's kind.
+    pub(crate) fn kind(&self) -> abi::FunctionKind {
+        seen!(self.kind)
+    }
+
+    /// The function's body.
     #[inline]
-    pub(crate) fn view(&self) -> &abi::FunctionView {
-        // SAFETY: lives as long as `self`; changes only in calls that take `&mut self`.
-        unsafe { &*self.view }
+    pub(crate) fn body(&self) -> RegionId {
+        seen!(self.body)
+    }
+
+    /// The number that grows with every edit.
+    pub(crate) fn version(&self) -> u64 {
+        seen!(self.version)
+    }
+
+    /// The number of live ops.
+    pub(crate) fn op_count(&self) -> u32 {
+        seen!(self.op_count)
+    }
+
+    /// The number of constants' ids.
+    pub(crate) fn constant_ids(&self) -> u32 {
+        seen!(self.constants).len
+    }
+
+    /// The function's own attributes.
+    pub(crate) fn function_attrs(&self) -> Range {
+        seen!(self.function_attrs)
+    }
+
+    /// The function's identity, in messages and while something is computed.
+    pub(super) fn identity(&self) -> (usize, SymbolId) {
+        (seen!(self.symbols) as usize, self.name())
     }
 
     pub(crate) fn reference(&self) -> abi::FunctionRef {
@@ -143,50 +193,50 @@ impl RawFunction {
     pub(crate) fn ids<T: Pooled>(&self, range: Range) -> &[T] {
         debug_assert_eq!(std::mem::size_of::<T>(), 4);
         // SAFETY: `ids` holds `u32`s, which every id is.
-        unsafe { pool(&self.view().ids, range) }
+        unsafe { pool(&seen!(self.ids), range) }
     }
 
     #[inline]
     pub(crate) fn ints(&self, range: Range) -> &[i64] {
         // SAFETY: `ints` holds `i64`s.
-        unsafe { pool(&self.view().ints, range) }
+        unsafe { pool(&seen!(self.ints), range) }
     }
 
     #[inline]
     pub(crate) fn floats(&self, range: Range) -> &[f32] {
         // SAFETY: `floats` holds `f32`s.
-        unsafe { pool(&self.view().floats, range) }
+        unsafe { pool(&seen!(self.floats), range) }
     }
 
     #[inline]
     pub(crate) fn bytes(&self, range: Range) -> &[u8] {
         // SAFETY: `bytes` holds `u8`s.
-        unsafe { pool(&self.view().bytes, range) }
+        unsafe { pool(&seen!(self.bytes), range) }
     }
 
     /// A range of operand slots.
     #[inline]
     pub(crate) fn use_range(&self, range: Range) -> Records<'_, abi::Use> {
-        self.range(self.view().uses, range)
+        self.range(seen!(self.uses), range)
     }
 
     #[inline]
     pub(crate) fn attr_range(&self, range: Range) -> Records<'_, abi::Attr> {
-        self.range(self.view().attrs, range)
+        self.range(seen!(self.attrs), range)
     }
 
     #[inline]
     pub(crate) fn dim_range(&self, range: Range) -> Records<'_, Dim> {
-        self.range(self.view().dims, range)
+        self.range(seen!(self.dims), range)
     }
 
     #[inline]
     pub(crate) fn port_range(&self, range: Range) -> Records<'_, abi::Port> {
-        self.range(self.view().ports, range)
+        self.range(seen!(self.ports), range)
     }
 
     pub(crate) fn opsets(&self) -> Records<'_, abi::Opset> {
-        let column = self.view().opsets;
+        let column = seen!(self.opsets);
         let all = Range {
             start: 0,
             len: column.len,
@@ -205,7 +255,7 @@ impl RawFunction {
     pub(crate) fn text(&self, symbol: SymbolId) -> &str {
         match self.tables.symbols.text {
             // SAFETY: the module's symbols live, and stay where they are, as long as the module.
-            Some(function) => unsafe { text(function(self.view().symbols, symbol)) },
+            Some(function) => unsafe { text(function(seen!(self.symbols), symbol)) },
             None => "",
         }
     }
@@ -213,7 +263,7 @@ impl RawFunction {
     pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
         let find = self.tables.symbols.find?;
         // SAFETY: `name` lives until the call returns.
-        unsafe { find(self.view().symbols, abi::Str::new(name)) }.option()
+        unsafe { find(seen!(self.symbols), abi::Str::new(name)) }.option()
     }
 
     pub(crate) fn intern(&self, name: &str) -> Result<SymbolId, EditError> {
@@ -222,7 +272,7 @@ impl RawFunction {
             None => return Err(EditError::unsupported("intern", None)),
         };
         // SAFETY: `name` lives until the call returns.
-        let symbol = unsafe { intern(self.view().symbols, abi::Str::new(name)) };
+        let symbol = unsafe { intern(seen!(self.symbols), abi::Str::new(name)) };
         symbol.option().ok_or_else(|| {
             let message = format!(
                 "a name of {} bytes is longer than the host takes; use a shorter one",
@@ -256,7 +306,7 @@ impl RawFunction {
             Some(function) => unsafe { text(function(self.handle)) },
             None => "",
         };
-        Err(EditError::described(status, said, call, op).within(self.view().name))
+        Err(EditError::described(status, said, call, op).within(self.name()))
     }
 
     pub(crate) fn constant_data(&self, constant: ConstId) -> Result<&[u8], EditError> {
@@ -356,7 +406,6 @@ impl RawFunction {
 
     pub(crate) fn add_constant(&mut self, parts: &ConstantParts<'_>) -> Result<ValueId, EditError> {
         let desc = abi::ConstantDesc {
-            struct_size: std::mem::size_of::<abi::ConstantDesc>() as u32,
             flags: if parts.splat {
                 abi::ConstantDesc::SPLAT
             } else {
@@ -366,6 +415,7 @@ impl RawFunction {
             region: parts.region,
             name: abi::Str::new(parts.name),
             data: abi::Bytes::new(parts.data),
+            ..abi::ConstantDesc::EMPTY
         };
         let mut out = ValueId::NONE;
         call!(self.add_constant(None; &desc, &mut out))?;
@@ -392,7 +442,6 @@ impl RawFunction {
             view: std::ptr::null(),
         };
         let desc = abi::CloneDesc {
-            struct_size: std::mem::size_of::<abi::CloneDesc>() as u32,
             region,
             source: source.map_or(nobody, RawFunction::reference),
             at,
@@ -402,6 +451,7 @@ impl RawFunction {
             capture_count: captures.len(),
             results: results.as_mut_ptr(),
             result_count: results.len(),
+            ..abi::CloneDesc::EMPTY
         };
         call!(self.clone_region(None; &desc))?;
         Ok(results)
@@ -426,7 +476,14 @@ impl RawFunction {
     ) -> Result<(), EditError> {
         let mut ports: Vec<_> = ports.map(|(name, ty)| port(name, ty)).collect();
         ports.resize(values.len(), port("", TypeId::NONE));
-        call!(self.set_results(None; region, values.as_ptr(), ports.as_ptr(), values.len()))
+        let desc = abi::ResultsDesc {
+            port_stride: stride::<abi::PortDesc>(),
+            values: values.as_ptr(),
+            ports: ports.as_ptr(),
+            count: values.len(),
+            ..abi::ResultsDesc::EMPTY
+        };
+        call!(self.set_results(None; region, &desc))
     }
 
     pub(crate) fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
@@ -498,10 +555,5 @@ impl RawFunction {
         let mut out = LocId::NONE;
         call!(self.name_loc(None; abi::Str::new(name), &mut out))?;
         Ok(out)
-    }
-
-    /// Whether the host is of ABI 0.3.
-    pub(crate) fn can_inline_region(&self) -> bool {
-        self.tables.functions.inline_region.is_some()
     }
 }

@@ -26,4 +26,4 @@ pub(crate) use op_call::RawOpCall;
 pub(crate) use parts::{ConstantParts, OpParts, RegionParts, TypeParts};
 pub(crate) use read::Records;
 pub use tables::Tables;
-pub(crate) use tables::{text, Texts};
+pub(crate) use tables::{prefix, text, Texts};

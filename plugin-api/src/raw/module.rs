@@ -48,6 +48,17 @@ fn end_all(given: *mut Given) {
     }
 }
 
+/// A field of the view; of the whole there is never a reference, as of a function's.
+macro_rules! seen {
+    ($self:ident.$field:ident) => {{
+        // SAFETY: the view lives as long as `self`, changes only in calls that take `&mut self`, and
+        // has all fields of the oldest host.
+        #[allow(unused_unsafe)]
+        let seen = unsafe { std::ptr::addr_of!((*$self.view).$field).read() };
+        seen
+    }};
+}
+
 impl RawModule {
     /// # Safety
     /// The reference is as the contract says and lives as long as the answer, and nobody else
@@ -61,11 +72,6 @@ impl RawModule {
         }
     }
 
-    fn view(&self) -> &abi::ModuleView {
-        // SAFETY: lives as long as `self`; changes only in calls that take `&mut self`.
-        unsafe { &*self.view }
-    }
-
     pub(crate) fn reference(&self) -> abi::ModuleRef {
         abi::ModuleRef {
             handle: self.handle,
@@ -74,11 +80,11 @@ impl RawModule {
     }
 
     pub(crate) fn version(&self) -> u64 {
-        self.view().version
+        seen!(self.version)
     }
 
     pub(crate) fn functions(&self) -> impl Iterator<Item = abi::FunctionEntry> + '_ {
-        let column = self.view().functions;
+        let column = seen!(self.functions);
         let all = Range {
             start: 0,
             len: column.len,
@@ -92,7 +98,7 @@ impl RawModule {
     pub(crate) fn text(&self, symbol: SymbolId) -> &str {
         match self.tables.symbols.text {
             // SAFETY: the symbols live, and stay where they are, as long as the module.
-            Some(function) => unsafe { text(function(self.view().symbols, symbol)) },
+            Some(function) => unsafe { text(function(seen!(self.symbols), symbol)) },
             None => "",
         }
     }
@@ -100,7 +106,7 @@ impl RawModule {
     pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
         let find = self.tables.symbols.find?;
         // SAFETY: `name` lives until the call returns.
-        unsafe { find(self.view().symbols, abi::Str::new(name)) }.option()
+        unsafe { find(seen!(self.symbols), abi::Str::new(name)) }.option()
     }
 
     fn done(&self, status: Status, call: &str) -> Result<(), EditError> {
@@ -195,11 +201,10 @@ impl RawModule {
             None => return Err(EditError::unsupported("create_function", None)),
         };
         let desc = abi::FunctionDesc {
-            struct_size: std::mem::size_of::<abi::FunctionDesc>() as u32,
             kind,
             name: abi::Str::new(name),
             opsets_of,
-            reserved: 0,
+            ..abi::FunctionDesc::EMPTY
         };
         let mut out = nobody();
         // SAFETY: the handle lives as long as `self`; the host copies the description.

@@ -16,7 +16,7 @@ pub(crate) struct RawOpCall {
 
 macro_rules! call {
     ($self:ident.$name:ident($op:expr; $($argument:expr),*)) => {
-        match $self.tables.ops.$name {
+        match $self.tables.definitions.$name {
             Some(function) => {
                 // SAFETY: the handle lives as long as `self`; what the arguments point to lives
                 // until the call returns.
@@ -42,7 +42,7 @@ impl RawOpCall {
 
     /// The host's sentence about the last call, until the next.
     fn last_error<'a>(self) -> &'a str {
-        match self.tables.ops.last_error {
+        match self.tables.definitions.last_error {
             // SAFETY: the handle lives as long as `self`; the text is copied before the next call.
             Some(function) => unsafe { text(function(self.handle)) },
             None => "",
@@ -129,7 +129,7 @@ impl RawOpCall {
     }
 
     pub(crate) fn refuse(self, reason: &str) {
-        if let Some(function) = self.tables.ops.refuse {
+        if let Some(function) = self.tables.definitions.refuse {
             // SAFETY: the handle lives as long as `self`; the host copies the text.
             unsafe { function(self.handle, abi::Str::new(reason)) }
         }

@@ -10,10 +10,15 @@ use crate::data::AttrValue;
 
 pub(super) fn port(name: &str, ty: TypeId) -> abi::PortDesc {
     abi::PortDesc {
-        name: abi::Str::new(name),
         ty,
-        reserved: 0,
+        name: abi::Str::new(name),
+        ..abi::PortDesc::EMPTY
     }
+}
+
+/// The bytes from one element of an array to the next.
+pub(super) fn stride<T>() -> u32 {
+    std::mem::size_of::<T>() as u32
 }
 
 /// An op to make, names interned.
@@ -59,13 +64,13 @@ impl OpParts<'_> {
             .zip(&args)
             .map(|(region, args)| abi::RegionDesc {
                 name: region.name,
-                reserved: 0,
                 args: args.as_ptr(),
                 arg_count: args.len(),
+                arg_stride: stride::<abi::PortDesc>(),
+                ..abi::RegionDesc::EMPTY
             })
             .collect();
         call(&abi::OpDesc {
-            struct_size: std::mem::size_of::<abi::OpDesc>() as u32,
             flags: self.flags,
             name: self.name,
             loc: self.loc,
@@ -77,6 +82,9 @@ impl OpParts<'_> {
             attr_count: attrs.len(),
             regions: regions.as_ptr(),
             region_count: regions.len(),
+            attr_stride: stride::<abi::AttrDesc>(),
+            region_stride: stride::<abi::RegionDesc>(),
+            ..abi::OpDesc::EMPTY
         })
     }
 }
@@ -116,15 +124,13 @@ pub(super) fn attr_desc(
         AttrValue::Reference(symbol) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
     };
     abi::AttrDesc {
-        struct_size: std::mem::size_of::<abi::AttrDesc>() as u32,
         kind,
         name,
-        flags: 0,
         bits,
         data,
         count,
         stands_for: AttrKind::NONE,
-        reserved: 0,
+        ..abi::AttrDesc::EMPTY
     }
 }
 
@@ -143,7 +149,6 @@ pub(crate) struct TypeParts<'a> {
 impl TypeParts<'_> {
     pub(super) fn desc(&self) -> abi::TypeDesc {
         abi::TypeDesc {
-            struct_size: std::mem::size_of::<abi::TypeDesc>() as u32,
             kind: self.kind,
             dtype: self.dtype,
             lanes: self.lanes,
@@ -155,6 +160,7 @@ impl TypeParts<'_> {
             layout_count: self.layout.len(),
             items: self.items.as_ptr(),
             item_count: self.items.len(),
+            ..abi::TypeDesc::EMPTY
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Reading a view's columns: strided records, dense pools of numbers and ids.
+//! Reading a view's columns: records, and pools of numbers and ids.
 
 use std::marker::PhantomData;
 
 use passdock_abi as abi;
 
-/// A record, which a column may hold with a larger stride than this side knows.
+/// A record of a column.
 ///
 /// # Safety
 /// `repr(C)`, plain integers.
@@ -25,7 +25,7 @@ unsafe impl Record for abi::Opset {}
 unsafe impl Record for abi::Range {}
 unsafe impl Record for abi::FunctionEntry {}
 
-/// An element of a dense pool: its layout is final, so a range of them is a slice.
+/// An element of a pool, of which a range is a slice.
 ///
 /// # Safety
 /// A number, or a `repr(transparent)` one.
@@ -47,9 +47,8 @@ unsafe impl Pooled for abi::LocId {}
 #[inline]
 pub(crate) unsafe fn record<T: Record>(column: &abi::Column, index: u32) -> Option<T> {
     if index < column.len {
-        let offset = index as usize * column.stride as usize;
-        // SAFETY: in bounds; the contract makes the stride at least a `T`, and aligned for it.
-        Some(unsafe { column.base.cast::<u8>().add(offset).cast::<T>().read() })
+        // SAFETY: in bounds.
+        Some(unsafe { column.base.cast::<T>().add(index as usize).read() })
     } else {
         None
     }
@@ -65,7 +64,6 @@ pub(crate) unsafe fn pool<'a, T: Pooled>(column: &abi::Column, range: abi::Range
     if range.len == 0 || end > column.len as u64 {
         return &[];
     }
-    debug_assert_eq!(column.stride as usize, std::mem::size_of::<T>());
     // SAFETY: in bounds of a dense array that stays as it is for `'a`.
     unsafe {
         let first = column.base.cast::<T>().add(range.start as usize);

@@ -8,40 +8,44 @@ use passdock_abi as abi;
 /// The host's tables as this SDK knows them. What an older host doesn't have is `None`.
 #[derive(Clone, Copy)]
 pub struct Tables {
+    /// The host itself, which some of its functions want to know.
+    host: *const abi::Host,
     pub(crate) symbols: abi::SymbolApi,
     pub(crate) functions: abi::FunctionApi,
     pub(crate) modules: abi::ModuleApi,
     pub(crate) context: abi::ContextApi,
     pub(crate) ops: abi::OpApi,
+    pub(crate) definitions: abi::DefinitionApi,
     pub(crate) analyses: abi::AnalysisApi,
 }
 
+// SAFETY: the host's table never changes, and its functions may be called on any thread.
+unsafe impl Send for Tables {}
+// SAFETY: as above.
+unsafe impl Sync for Tables {}
+
 impl Tables {
-    /// Reads the part of the host's tables that both sides know; `None` if the host speaks another
-    /// major version, or is older than the last break.
+    /// Reads the part of the host's tables that both sides know.
+    ///
+    /// # Errors
+    /// A sentence, if the host speaks another major version, or is older than the last break.
     ///
     /// # Safety
     /// `host` and the tables it points to are as the contract says and live for ever.
-    pub unsafe fn new(host: *const abi::Host) -> Option<Tables> {
-        if host.is_null() {
-            return None;
-        }
+    pub unsafe fn new(host: *const abi::Host) -> Result<Tables, String> {
         // SAFETY: the caller's promise; `prefix` reads no further than both sides know.
         unsafe {
-            let host = prefix(host);
-            if host.abi.major != abi::ABI.major
-                || host.abi.minor < abi::OLDEST_MINOR
-                || host.ir.major != abi::IR.major
-            {
-                return None;
-            }
-            Some(Tables {
-                symbols: prefix(host.symbols),
-                functions: prefix(host.functions),
-                modules: prefix(host.modules),
-                context: prefix(host.context),
-                ops: prefix(host.ops),
-                analyses: prefix(extension(&host, abi::analysis::EXTENSION).cast()),
+            let table = prefix(host);
+            check(table.abi, table.ir)?;
+            Ok(Tables {
+                host,
+                symbols: prefix(table.symbols),
+                functions: prefix(table.functions),
+                modules: prefix(table.modules),
+                context: prefix(table.context),
+                ops: prefix(table.ops),
+                definitions: prefix(table.definitions),
+                analyses: prefix(extension(host, &table, abi::analysis::EXTENSION).cast()),
             })
         }
     }
@@ -49,8 +53,8 @@ impl Tables {
     /// The context on top of this thread's stack.
     pub(crate) fn current(&self) -> Option<*mut abi::Context> {
         let function = self.context.current?;
-        // SAFETY: the contract asks nothing of the caller.
-        let handle = unsafe { function() };
+        // SAFETY: the host lives for ever.
+        let handle = unsafe { function(self.host) };
         if handle.is_null() {
             None
         } else {
@@ -59,43 +63,45 @@ impl Tables {
     }
 }
 
+/// Refuses a host that this plugin doesn't understand.
+fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
+    let (own, own_ir) = (abi::ABI, abi::IR);
+    if abi.major == own.major && abi.minor >= abi::OLDEST_MINOR && ir.major == own_ir.major {
+        return Ok(());
+    }
+    Err(format!(
+        "it speaks ABI {}.{} and IR {}.{}, and this host speaks ABI {}.{} and IR {}.{}; ABI {}.{} \
+         is the oldest that it works with",
+        own.major,
+        own.minor,
+        own_ir.major,
+        own_ir.minor,
+        abi.major,
+        abi.minor,
+        ir.major,
+        ir.minor,
+        own.major,
+        abi::OLDEST_MINOR
+    ))
+}
+
 /// An optional power of the host's, or null.
 ///
 /// # Safety
 /// As [`Tables::new`].
-unsafe fn extension(host: &abi::Host, id: &str) -> *const c_void {
-    match host.get_extension {
+unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *const c_void {
+    match table.get_extension {
         // SAFETY: the caller's promise; the text lives until the call returns.
-        Some(function) => unsafe { function(abi::Str::new(id)) },
+        Some(function) => unsafe { function(host, abi::Str::new(id)) },
         None => std::ptr::null(),
     }
 }
 
-/// A record of which every field may be all zeros, and that starts with its size as a `u32`.
-///
-/// # Safety
-/// As said.
-unsafe trait Table: Copy {}
-// SAFETY: `repr(C)`, `struct_size` first, then integers, pointers and `Option<fn>`s.
-unsafe impl Table for abi::Host {}
-// SAFETY: as above.
-unsafe impl Table for abi::SymbolApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::FunctionApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::ModuleApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::ContextApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::OpApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::AnalysisApi {}
-
-/// The part of a table that the other side has, the rest zero. A null pointer is an empty table.
+/// The part of a struct that the other side has, the rest zero. A null pointer is an empty one.
 ///
 /// # Safety
 /// `table` is null, or points to as many readable bytes as its first field says.
-unsafe fn prefix<T: Table>(table: *const T) -> T {
+pub(crate) unsafe fn prefix<T: abi::Grows>(table: *const T) -> T {
     let mut copy = std::mem::MaybeUninit::<T>::zeroed();
     if !table.is_null() {
         // SAFETY: at most the bytes that are there are read, at most a `T` is written, and they

@@ -6,8 +6,6 @@
 
 mod cli;
 mod dump;
-#[doc(hidden)]
-pub mod mock;
 
 pub use cli::{check, check_unchanged, Check};
 pub use dump::dump;

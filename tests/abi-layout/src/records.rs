@@ -158,7 +158,7 @@ records! {
     Column "passdock_column" {
         base,
         len,
-        stride,
+        reserved,
     }
     FunctionView "passdock_function_view" {
         struct_size,
@@ -239,15 +239,24 @@ records! {
         reserved,
     }
     PortDesc "passdock_port_desc" {
-        name,
+        struct_size,
         ty as "type_id",
-        reserved,
+        name,
+    }
+    ResultsDesc "passdock_results_desc" {
+        struct_size,
+        port_stride,
+        values,
+        ports,
+        count,
     }
     RegionDesc "passdock_region_desc" {
+        struct_size,
         name,
-        reserved,
         args,
         arg_count,
+        arg_stride,
+        reserved,
     }
     OpDesc "passdock_op_desc" {
         struct_size,
@@ -262,6 +271,8 @@ records! {
         attr_count,
         regions,
         region_count,
+        attr_stride,
+        region_stride,
     }
     ConstantDesc "passdock_constant_desc" {
         struct_size,
@@ -304,6 +315,7 @@ records! {
         modules,
         context,
         ops,
+        definitions,
         get_extension,
     }
     SymbolApi "passdock_symbol_api" {
@@ -359,10 +371,12 @@ records! {
         run_pass,
     }
     Label "passdock_label" {
+        struct_size,
         op,
         part,
         index,
         function,
+        reserved,
         attr,
         text,
     }
@@ -397,6 +411,13 @@ records! {
         int as "int_value",
         float as "float_value",
         string as "string_value",
+        items,
+        item_count,
+        item_stride,
+    }
+    SettingItem "passdock_setting_item" {
+        name,
+        value,
     }
     ContextApi "passdock_context_api" {
         struct_size,
@@ -416,6 +437,16 @@ records! {
         traits,
         infer,
         evaluate,
+        decompose,
+        evaluate_with,
+        known_dims,
+        check_op,
+        infer_with,
+    }
+    DefinitionApi "passdock_definition_api" {
+        struct_size,
+        reserved,
+        last_error,
         set_result_type,
         set_result_dims,
         operand_dims,
@@ -423,13 +454,7 @@ records! {
         add_type,
         allocate_result,
         refuse,
-        last_error,
         set_body,
-        decompose,
-        evaluate_with,
-        known_dims,
-        check_op,
-        infer_with,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,
@@ -471,7 +496,6 @@ records! {
         since,
         min_operands,
         max_operands,
-        reserved,
         traits,
         state,
         infer,
@@ -524,5 +548,12 @@ records! {
         instruments,
         instrument_count,
         instrument_stride,
+        get_extension,
+    }
+    Attach "passdock_attach" {
+        struct_size,
+        reserved,
+        path,
+        reason,
     }
 }

@@ -445,7 +445,7 @@ fn keys_of_manifests_that_mean_nothing_are_told() {
     expect![[r#"
         warning[manifest]: This host doesn't know the key `thread_fast` of pass `bad.transform.ComplainTogether` in the manifest of plugin `newer.so`.
          |
-         = note: The plugin is built for contract 0.9, which may have the key; this host has 0.4.
+         = note: The plugin is built for contract 0.9, which may know it; this host has 0.4.
          = help: Did you mean `thread_safe`?
     "#]].assert_eq(&ran.stderr);
 }

@@ -68,8 +68,9 @@ pub trait Analysis: Send + Sync + 'static {
     fn compute(function: &Function, ops: &OpDefs) -> Self;
 }
 
-/// The owner in the keys of the host's analyses; those of plugins have addresses.
-const HOST: usize = 0;
+/// The owner in the keys of the host's analyses; those of plugins have addresses, and those that
+/// plugins share 0.
+const HOST: usize = 1;
 
 /// The result of an analysis of a function: the kept one, or one that is computed and kept now.
 ///
@@ -161,6 +162,6 @@ pub(crate) fn records<T>(records: &[T]) -> abi::Column {
     abi::Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,
-        stride: size_of::<T>() as u32,
+        reserved: 0,
     }
 }

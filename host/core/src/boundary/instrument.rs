@@ -206,7 +206,6 @@ impl Instance {
         self.required
             .extend(required.map(|name| abi::Str::new(name)));
         let info = abi::PassInfo {
-            struct_size: size_of::<abi::PassInfo>() as u32,
             opt_level: pass.info.opt_level,
             name: abi::Str::new(&pass.info.name),
             plugin: pass
@@ -215,6 +214,7 @@ impl Instance {
             required: self.required.as_ptr(),
             required_count: self.required.len(),
             error: abi::Str::new(error),
+            ..abi::PassInfo::EMPTY
         };
         let answer = speak(pass.frame, options, &session, |context| {
             call(Told {

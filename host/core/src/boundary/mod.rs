@@ -38,8 +38,6 @@ pub fn host() -> HostTable {
     // SAFETY: the table and the tables it points to are immutable and live for good.
     unsafe impl Sync for Shared {}
     static HOST: Shared = Shared(abi::Host {
-        struct_size: size_of::<abi::Host>() as u32,
-        reserved: 0,
         abi: abi::ABI,
         ir: abi::IR,
         symbols: ptr::from_ref(&symbols::TABLE),
@@ -47,13 +45,15 @@ pub fn host() -> HostTable {
         modules: ptr::from_ref(&module::TABLE),
         context: ptr::from_ref(&context::TABLE),
         ops: ptr::from_ref(&op::TABLE),
+        definitions: ptr::from_ref(&op::DEFINITIONS),
         get_extension: Some(get_extension),
+        ..abi::Host::EMPTY
     });
     // SAFETY: the table is a constant.
     unsafe { HostTable::new(&HOST.0) }
 }
 
-unsafe extern "C" fn get_extension(id: abi::Str) -> *const c_void {
+unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const c_void {
     gate::guard(ptr::null(), || {
         // SAFETY: the contract: the text is there during the call.
         match unsafe { input::text(id, "id of the extension") } {

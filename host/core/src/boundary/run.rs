@@ -260,8 +260,9 @@ fn tables() -> Option<&'static Tables> {
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are as the contract says and live for good.
         unsafe {
-            attach(&HOST, &NOTHING, host().get());
-            Tables::new(host().get())
+            let mut told = abi::Attach::EMPTY;
+            attach(&HOST, &NOTHING, host().get(), &mut told);
+            Tables::new(host().get()).ok()
         }
     });
     tables.as_ref()

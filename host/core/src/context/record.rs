@@ -285,7 +285,7 @@ mod tests {
     }
 
     /// Takes its time to refuse.
-    extern "C" fn load(_: *const abi::Host) -> *const abi::Plugin {
+    extern "C" fn load(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
         sleep(LONG);
         std::ptr::null()
     }

@@ -145,7 +145,7 @@ mod tests {
     use crate::registry::{LoadOptions, Registry};
     use crate::run::create_host_pass;
 
-    extern "C" fn never_loaded(_: *const abi::Host) -> *const abi::Plugin {
+    extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
         std::ptr::null()
     }
 

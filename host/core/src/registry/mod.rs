@@ -531,6 +531,11 @@ impl Inner {
         let near = suggest::help(name, known.map(String::as_str));
         let message = format!("There is no pass `{name}`.");
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
+        if let Some(why) = self.left_out(name) {
+            error.notes = vec![why];
+            let help = "Update passdock, or correct the plugin's manifest.".to_owned();
+            return error.help(near.unwrap_or(help));
+        }
         error.notes = self.unusable();
         error.help(near.unwrap_or_else(|| {
             match self.passes.is_empty() {
@@ -542,6 +547,15 @@ impl Inner {
                 false => "`passdock list passes` shows what there is.".to_owned(),
             }
         }))
+    }
+
+    /// The reason why a pass that a plugin has is left out, if there is such a one.
+    fn left_out(&self, name: &str) -> Option<String> {
+        self.plugins.iter().find_map(|plugin| {
+            let mut skipped = plugin.manifest().skipped.iter();
+            let skipped = skipped.find(|s| s.entry == "pass" && s.name == name)?;
+            Some(format!("In plugin {} {skipped}.", plugin.origin()))
+        })
     }
 
     /// The errors about unusable files, which may hold a missing pass.

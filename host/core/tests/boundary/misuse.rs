@@ -71,7 +71,9 @@ fn misuse_is_refused_with_a_sentence() {
                 desc.struct_size = 4;
                 create(f, &desc)
             },
-            expect!["failed: `struct_size` of a OpDesc is 4, at least 80 is needed. [main]"],
+            expect![[
+                r#"failed: "" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`. [main]"#
+            ]],
         ),
         (
             "no list where a count is",
@@ -329,18 +331,11 @@ fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> S
 
 fn op_desc() -> abi::OpDesc {
     abi::OpDesc {
-        struct_size: size_of::<abi::OpDesc>() as u32,
-        flags: 0,
         name: abi::symbol::IF,
         loc: abi::LocId::NONE,
-        operands: std::ptr::null(),
-        operand_count: 0,
-        result_types: std::ptr::null(),
-        result_count: 0,
-        attrs: std::ptr::null(),
-        attr_count: 0,
-        regions: std::ptr::null(),
-        region_count: 0,
+        attr_stride: size_of::<abi::AttrDesc>() as u32,
+        region_stride: size_of::<abi::RegionDesc>() as u32,
+        ..abi::OpDesc::EMPTY
     }
 }
 
@@ -360,7 +355,7 @@ fn attr_desc() -> abi::AttrDesc {
 
 // Op definitions.
 
-/// A diagnostic of the contract's first version is shorter; one of a later one may be longer.
+/// A struct of an older plugin ends before later fields, and what it lacks counts as 0.
 #[test]
 fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     let module = module();
@@ -373,7 +368,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
             let table = &*host().get().context;
             let (emit, cx) = (
                 table.emit.expect("is there"),
-                table.current.expect("is there")(),
+                table.current.expect("is there")(host().get()),
             );
             let note = abi::Str::new("A note.");
             let label = abi::Label {
@@ -383,6 +378,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
                 function: abi::symbol::EMPTY,
                 attr: abi::Str::EMPTY,
                 text: abi::Str::new("here"),
+                ..abi::Label::EMPTY
             };
             let mut said = abi::Diagnostic {
                 struct_size: size_of::<abi::Diagnostic>() as u32,
@@ -403,11 +399,11 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
             said.message = abi::Str::new("Short.");
             said.struct_size = offset_of!(abi::Diagnostic, function) as u32;
             assert_eq!(emit(cx, &said), Status::OK);
-            for (size, stride) in [(8, 48), (size_of::<abi::Diagnostic>(), 4)] {
-                said.struct_size = size as u32;
-                said.label_stride = stride;
-                assert_eq!(emit(cx, &said), Status::INVALID);
-            }
+            said.struct_size = 3;
+            assert_eq!(emit(cx, &said), Status::INVALID);
+            said.struct_size = size_of::<abi::Diagnostic>() as u32;
+            said.label_stride = 4;
+            assert_eq!(emit(cx, &said), Status::INVALID);
             let error = text(table.last_error.expect("is there")(cx));
             Err(error.into())
         }

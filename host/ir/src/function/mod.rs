@@ -146,7 +146,6 @@ impl Function {
     #[inline]
     pub fn view(&self) -> FunctionView {
         FunctionView {
-            struct_size: size_of::<FunctionView>() as u32,
             kind: self.kind,
             name: self.name,
             body: self.body,
@@ -171,7 +170,7 @@ impl Function {
             bytes: column(&self.pools.bytes),
             function_attrs: self.function_attrs,
             op_count: self.live_ops,
-            reserved: 0,
+            ..FunctionView::EMPTY
         }
     }
 
@@ -261,7 +260,7 @@ fn column<T>(records: &[T]) -> Column {
     Column {
         base: records.as_ptr().cast(),
         len: records.len() as u32,
-        stride: size_of::<T>() as u32,
+        reserved: 0,
     }
 }
 

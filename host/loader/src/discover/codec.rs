@@ -9,8 +9,8 @@ use crate::error::Ver;
 use crate::file::Identity;
 use crate::manifest::{
     Field, FieldType, FieldValue, InstrumentDeclaration, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States,
-    toml_text,
+    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, Skipped, State,
+    States, toml_text,
 };
 
 /// A value that can be written to bytes and read back.
@@ -62,7 +62,8 @@ macro_rules! records {
 }
 
 records! {
-    Manifest { plugin, passes, configs, ops, instruments }
+    Manifest { plugin, passes, configs, ops, instruments, skipped }
+    Skipped { entry, name, what, help }
     PluginSpec { name, version, abi, min_host, ir, panic, layout, compiler }
     PassSpec { declaration, kind, summary }
     PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }

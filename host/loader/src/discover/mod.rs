@@ -111,7 +111,7 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
 /// If one of the others defines the same op.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
     let ops = &plugin.manifest().ops;
-    let own: HashSet<(&str, u32)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();
+    let own: HashSet<(&str, i64)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();
     if own.is_empty() {
         return Ok(());
     }

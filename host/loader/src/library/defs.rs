@@ -35,7 +35,7 @@ pub struct MissingDefinition {
 
 #[derive(Debug)]
 struct Definition {
-    since: u32,
+    since: i64,
     plugin: Arc<Plugin>,
     /// The index of the op in the plugin's manifest.
     at: usize,
@@ -97,19 +97,19 @@ impl OpDefs {
     }
 
     fn definition(&self, name: &str, version: Option<i64>) -> Option<&Definition> {
-        let fits = |d: &&Definition| version.is_none_or(|v| i64::from(d.since) <= v);
+        let fits = |d: &&Definition| version.is_none_or(|v| d.since <= v);
         self.by_name.get(name)?.iter().rev().find(fits)
     }
 
     /// Whether an op of this name is defined in a version of its domain, according to the
     /// manifests.
     pub fn knows(&self, name: &str, version: Option<i64>) -> bool {
-        let fits = |since: u32| version.is_none_or(|version| i64::from(since) <= version);
+        let fits = |since: i64| version.is_none_or(|version| since <= version);
         self.first_version(name).is_some_and(fits)
     }
 
     /// The first version of its domain in which an op of this name is defined.
-    pub fn first_version(&self, name: &str) -> Option<u32> {
+    pub fn first_version(&self, name: &str) -> Option<i64> {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
@@ -125,7 +125,7 @@ impl OpDefs {
     }
 
     /// All defined ops, unordered: the name, the first version, the plugin.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, u32, &Arc<Plugin>)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, i64, &Arc<Plugin>)> + '_ {
         self.by_name.iter().flat_map(|(name, definitions)| {
             definitions
                 .iter()

@@ -240,7 +240,8 @@ impl Plugin {
                 load_entry(path, self.reopen(path, identity)?, *needs_path)?
             }
         };
-        let table = table::call(entry, host)?;
+        let path = self.origin.path().and_then(Path::to_str);
+        let table = table::call(entry, host, path.unwrap_or_default())?;
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
 
@@ -283,10 +284,12 @@ impl LoadedPlugin {
     /// Pairs the entries of a table with a manifest, and refuses a table that disagrees with it.
     fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
         let Table {
-            passes,
+            mut passes,
             ops,
-            instruments,
+            mut instruments,
         } = table;
+        passes.retain(|(name, _)| !manifest.skips("pass", name));
+        instruments.retain(|(name, _)| !manifest.skips("instrument", name));
         let mut loaded = Vec::with_capacity(manifest.passes.len());
         for (at, spec) in manifest.passes.iter().enumerate() {
             // The same order is the rule, so the first guess is nearly always right.

@@ -14,7 +14,7 @@ pub struct OpInfo {
     /// The canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
-    pub since: u32,
+    pub since: i64,
     /// The least number of operands.
     pub min_operands: u32,
     /// The largest number of operands; `None`: any number.

@@ -14,13 +14,17 @@ use crate::names;
 const MAX_ENTRIES: u32 = 1 << 16;
 /// The largest size of a struct of the contract, in bytes.
 const MAX_STRUCT: u32 = 1 << 16;
-/// The struct sizes of the contract's first version: no plugin has smaller ones. When a field is
+/// The sizes that entries have in the oldest contract: no plugin has smaller ones. When a field is
 /// appended, these stay, and fields that a plugin doesn't have are zero.
-const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
-const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
-const MIN_OP: u32 = offset_of!(abi::OpEntry, attrs) as u32;
-const MIN_ATTR: u32 = size_of::<abi::AttrEntry>() as u32;
-const MIN_INSTRUMENT: u32 = size_of::<abi::InstrumentEntry>() as u32;
+const MIN_PASS: u32 = through(offset_of!(abi::PassEntry, run_module));
+const MIN_OP: u32 = through(offset_of!(abi::OpEntry, decompose));
+const MIN_ATTR: u32 = through(offset_of!(abi::AttrEntry, count));
+const MIN_INSTRUMENT: u32 = through(offset_of!(abi::InstrumentEntry, report));
+
+/// The size of a struct whose last field is a word at this offset.
+const fn through(last: usize) -> u32 {
+    (last + size_of::<usize>()) as u32
+}
 
 /// The table of the host that plugins are loaded with.
 #[derive(Clone, Copy)]
@@ -54,13 +58,18 @@ pub(super) struct Table {
     pub(super) instruments: Vec<(&'static str, abi::InstrumentEntry)>,
 }
 
-/// Calls a plugin's entry and reads the table that it returns.
-pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
+/// Calls a plugin's entry and reads the table that it returns. `path` is that of the library's file,
+/// or empty.
+pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Table, Kind> {
+    let mut attach = abi::Attach {
+        path: abi::Str::new(path),
+        ..abi::Attach::EMPTY
+    };
     // SAFETY: `entry` has the contract's type, and the host's table lives for good.
-    let plugin = unsafe { entry(host.get()) };
+    let plugin = unsafe { entry(host.get(), &raw mut attach) };
     if plugin.is_null() {
-        return Err(Kind::NullTable {
-            symbol: abi::ENTRY_SYMBOL,
+        return Err(Kind::RefusesHost {
+            reason: reason(attach.reason),
             abi: abi::ABI.into(),
             ir: abi::IR.into(),
         });
@@ -71,9 +80,9 @@ pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
     }
     // SAFETY: the contract says that a table starts with its size; it is aligned and not null.
     let size = unsafe { plugin.cast::<u32>().read() };
-    if !(MIN_TABLE..=MAX_STRUCT).contains(&size) {
+    if !(size_of::<u32>() as u32..=MAX_STRUCT).contains(&size) {
         return Err(Kind::Table(format!(
-            "`struct_size` is {size}, at least {MIN_TABLE} is needed"
+            "its `struct_size` is {size}, and is to be its size in bytes"
         )));
     }
     // SAFETY: that many bytes stand there.
@@ -95,6 +104,15 @@ pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
         ops: named(ops, |entry| entry.name)?,
         instruments: named(instruments, |entry| entry.name)?,
     })
+}
+
+/// The reason why a plugin refuses the host.
+fn reason(said: abi::Str) -> String {
+    match text(said) {
+        Ok("") => "it doesn't say why; it may serve only one host in a process".to_owned(),
+        Ok(said) => names::shown(said.trim_end_matches('.')),
+        Err(_) => "what it says isn't UTF-8".to_owned(),
+    }
 }
 
 /// The attributes that a definition lists; `None` if it has no list.
@@ -150,7 +168,7 @@ impl Iterator for AttrList {
     fn next(&mut self) -> Option<Listed> {
         self.left = self.left.checked_sub(1)?;
         // SAFETY: `attributes` found the list good when the plugin was loaded, for good.
-        let entry = unsafe { self.next.cast::<abi::AttrEntry>().read() };
+        let entry: abi::AttrEntry = unsafe { record(self.next, self.stride) };
         self.next = self.next.wrapping_add(self.stride as usize);
         Some(Listed {
             name: text(entry.name).unwrap_or_default(),
@@ -242,19 +260,28 @@ fn entries<T: Copy>(
     if base.is_null() || !base.cast::<T>().is_aligned() {
         return wrong(format!("its {what} are at an invalid address"));
     }
-    let known = (stride as usize).min(size_of::<T>());
     let read = |at: u32| {
-        let mut record = MaybeUninit::<T>::zeroed();
-        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart; only what
-        // both sides know of one is read. A record of zeroes is one, and so is what is written
-        // over it.
-        unsafe {
-            let there = base.byte_add(at as usize * stride as usize).cast::<u8>();
-            ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);
-            record.assume_init()
-        }
+        let there = base
+            .cast::<u8>()
+            .wrapping_add(at as usize * stride as usize);
+        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart.
+        unsafe { record(there, stride) }
     };
     Ok((0..count).map(read).collect())
+}
+
+/// A copy of what both sides know of a record, the rest zero.
+///
+/// # Safety
+/// `stride` bytes stand there, and zeroes, as well as what is written over them, are a record.
+unsafe fn record<T: Copy>(there: *const u8, stride: u32) -> T {
+    let mut record = MaybeUninit::<T>::zeroed();
+    let known = (stride as usize).min(size_of::<T>());
+    // SAFETY: the caller's promise.
+    unsafe {
+        ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);
+        record.assume_init()
+    }
 }
 
 /// A name in a table, checked.

@@ -14,8 +14,8 @@ use crate::file;
 use crate::manifest::raw;
 
 impl Plugin {
-    /// Warnings, one for each key of the manifest that this host doesn't know, with the nearest
-    /// key that it knows. None if the plugin is a part of this program. Reads the file again.
+    /// Warnings, one for each key of the manifest that this host doesn't know, and for each entry
+    /// that it leaves out, with the nearest one that it knows. None if the plugin is a part of this program. Reads the file again.
     pub fn unknown_keys(&self) -> Vec<Diagnostic> {
         let own = self.manifest().plugin.abi;
         let host = Ver::from(abi::ABI);
@@ -24,15 +24,19 @@ impl Plugin {
         let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
             return Vec::new();
         };
-        let said = unknown(&text).into_iter();
+        let skipped = self.manifest().skipped.iter();
+        let skipped = skipped.map(|skipped| {
+            let said = skipped.to_string().replacen("the ", "The ", 1);
+            (said, skipped.help.clone())
+        });
+        let said = skipped.chain(unknown(&text));
         said.map(|(message, help)| {
             let message = format!("{message} in the manifest of plugin {}.", self.origin());
             let mut warning = Diagnostic::new(Severity::Warning, "manifest", message);
             warning.help = help;
             if own.minor > host.minor {
                 warning.notes.push(format!(
-                    "The plugin is built for contract {own}, which may have the key; this host has \
-                     {host}."
+                    "The plugin is built for contract {own}, which may know it; this host has {host}."
                 ));
             }
             warning

@@ -59,23 +59,19 @@ impl FieldType {
             (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
             (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
             (FieldType::Strings, toml::Value::Array(items)) => {
-                // A NUL would end a string where it crosses to C.
-                let strings = items.iter().map(|item| {
-                    let text = item.as_str().filter(|text| !text.contains('\0'));
-                    text.map(str::to_owned)
-                });
+                let strings = items.iter().map(|item| item.as_str().map(str::to_owned));
                 strings.collect::<Option<_>>().map(FieldValue::Strings)
             }
             (FieldType::Ints, toml::Value::Table(table)) => {
                 let entries = table
                     .iter()
-                    .map(|(key, value)| Some((name(key)?, value.as_integer()?)));
+                    .map(|(name, value)| Some((name.clone(), value.as_integer()?)));
                 entries.collect::<Option<_>>().map(FieldValue::Ints)
             }
             (FieldType::Values, toml::Value::Table(table)) => {
                 let entries = table
                     .iter()
-                    .map(|(key, value)| is_plain(value).then_some((name(key)?, value.clone())));
+                    .map(|(name, value)| is_plain(value).then(|| (name.clone(), value.clone())));
                 entries.collect::<Option<_>>().map(FieldValue::Values)
             }
             _ => None,
@@ -104,16 +100,11 @@ pub fn toml_text(value: &toml::Value) -> String {
     }
 }
 
-/// The name of a table's entry, unless it has a NUL, which would end it where it crosses to C.
-fn name(key: &str) -> Option<String> {
-    (!key.contains('\0')).then(|| key.to_owned())
-}
-
 /// Whether a value is a bool, a number, a string, or a list of these or of such lists.
 fn is_plain(value: &toml::Value) -> bool {
     match value {
         toml::Value::Boolean(_) | toml::Value::Integer(_) | toml::Value::Float(_) => true,
-        toml::Value::String(text) => !text.contains('\0'),
+        toml::Value::String(_) => true,
         // The TOML parser limits how deep arrays nest.
         toml::Value::Array(items) => items.iter().all(is_plain),
         toml::Value::Table(_) | toml::Value::Datetime(_) => false,

@@ -2,7 +2,8 @@
 //!
 //! A manifest is TOML text from an untrusted file, so everything in it is checked: length,
 //! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
-//! ignored, so that newer plugins can say more.
+//! ignored, and entries with a word that it doesn't know left out, so that newer plugins can say
+//! more.
 
 mod declaration;
 mod field;
@@ -10,6 +11,7 @@ pub(crate) mod raw;
 mod schema;
 pub mod states;
 mod typed;
+mod word;
 
 use std::collections::HashSet;
 
@@ -23,6 +25,7 @@ pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use states::{State, States};
 pub use typed::toml_value;
+use word::known;
 
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
@@ -44,6 +47,34 @@ pub struct Manifest {
     /// The instruments that the plugin offers, in its order.
     #[serde(rename = "instrument")]
     pub instruments: Vec<InstrumentDeclaration>,
+    /// The entries that this host leaves out, since it doesn't know what they say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+}
+
+/// An entry of a manifest that has a word which this host doesn't know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The kind of entry: `pass`, `config` or `instrument`.
+    pub entry: String,
+    /// The entry's name.
+    pub name: String,
+    /// The unknown word: "kind `shader`".
+    pub what: String,
+    /// The advice, if a known word is near.
+    pub help: Option<String>,
+}
+
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Skipped {
+            entry, name, what, ..
+        } = self;
+        write!(
+            f,
+            "the {entry} `{name}` is left out: this host doesn't know the {what}"
+        )
+    }
 }
 
 /// The plugin as a whole: its name, versions and build.
@@ -161,7 +192,7 @@ pub struct OpSpec {
     /// The op's canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
-    pub since: u32,
+    pub since: i64,
 }
 
 /// An instrument as the manifest describes it.
@@ -226,12 +257,25 @@ impl Manifest {
             Ok(raw) => {
                 let plugin = raw.plugin.check()?;
                 plugin.negotiate()?;
+                let mut skipped = Vec::new();
+                let configs = raw::RawConfig::check;
+                let configs = known("config", raw.config, |c| &c.key, configs, &mut skipped)?;
+                let unread: Vec<String> = skipped.iter().map(|s| s.name.clone()).collect();
+                let pass = |pass: raw::RawPass| pass.check(&unread);
+                let instrument = raw::RawInstrument::check;
                 let manifest = Manifest {
                     plugin,
-                    passes: each(raw.pass, raw::RawPass::check)?,
-                    configs: each(raw.config, raw::RawConfig::check)?,
+                    passes: known("pass", raw.pass, |p| &p.name, pass, &mut skipped)?,
+                    configs,
                     ops: each(raw.op, raw::RawOp::check)?,
-                    instruments: each(raw.instrument, raw::RawInstrument::check)?,
+                    instruments: known(
+                        "instrument",
+                        raw.instrument,
+                        |i| &i.name,
+                        instrument,
+                        &mut skipped,
+                    )?,
+                    skipped,
                 };
                 manifest.check_unique()?;
                 Ok(manifest)
@@ -250,6 +294,13 @@ impl Manifest {
     /// If this host and the plugin have no version in common.
     pub fn negotiate(&self) -> Result<Negotiated, Kind> {
         self.plugin.negotiate()
+    }
+
+    /// Whether an entry of this kind and name was left out.
+    pub(crate) fn skips(&self, entry: &str, name: &str) -> bool {
+        self.skipped
+            .iter()
+            .any(|s| s.entry == entry && s.name == name)
     }
 
     fn check_unique(&self) -> Result<(), Kind> {

@@ -8,9 +8,8 @@ use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::states::{self, State, States};
-use super::{
-    InstrumentDeclaration, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec, each,
-};
+use super::word::{Odd, choice};
+use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
@@ -48,8 +47,8 @@ pub(crate) struct RawPlugin {
 
 #[derive(Deserialize)]
 pub(crate) struct RawPass {
-    name: String,
-    kind: PassKind,
+    pub(crate) name: String,
+    kind: String,
     #[serde(default)]
     opt_level: i64,
     #[serde(default)]
@@ -74,7 +73,7 @@ pub(crate) struct RawPass {
 
 #[derive(Deserialize)]
 pub(crate) struct RawConfig {
-    key: String,
+    pub(crate) key: String,
     #[serde(default)]
     doc: String,
     #[serde(default)]
@@ -85,7 +84,7 @@ pub(crate) struct RawConfig {
 pub(crate) struct RawField {
     name: String,
     #[serde(rename = "type")]
-    ty: FieldType,
+    ty: String,
     default: Option<toml::Value>,
     #[serde(default)]
     mandatory: bool,
@@ -112,7 +111,7 @@ fn first_version() -> i64 {
 
 #[derive(Deserialize)]
 pub(crate) struct RawInstrument {
-    name: String,
+    pub(crate) name: String,
     #[serde(default)]
     summary: String,
     #[serde(default)]
@@ -139,11 +138,13 @@ impl RawPlugin {
 }
 
 impl RawPass {
-    pub(crate) fn check(self) -> Result<PassSpec, Kind> {
+    /// The pass, unless it has a word that this host doesn't know, or its options stand under one of
+    /// the config keys that this host can't read.
+    pub(crate) fn check(self, unread: &[String]) -> Result<PassSpec, Odd> {
         let name = pass_name("a pass's name", self.name)?;
         let Ok(opt_level) = u32::try_from(self.opt_level) else {
             let what = format!("`opt_level` of `{name}`");
-            return Err(refused(what, self.opt_level, "a level is an integer ≥ 0"));
+            return Err(refused(what, self.opt_level, "a level is an integer ≥ 0").into());
         };
         let required = each(self.required, |r| {
             pass_name(&format!("a name in `required` of `{name}`"), r)
@@ -152,12 +153,14 @@ impl RawPass {
             .config
             .map(|key| dotted(&format!("`config` of `{name}`"), key))
             .transpose()?;
-        let options = each(self.option, |f| f.check(&name, false))?;
-        let phase = self.phase.map(|phase| {
-            let rule = "a phase is `early`, `simplify`, `late` or `lower`";
-            let what = || format!("`phase` of `{name}`");
-            Phase::named(&phase).ok_or_else(|| refused(what(), names::shown(&phase), rule))
-        });
+        if let Some(key) = config.as_ref().filter(|key| unread.contains(key)) {
+            return Err(Odd::Unknown {
+                what: format!("fields of its config key `{key}`"),
+                help: None,
+            });
+        }
+        let options = fields(self.option, &name, false)?;
+        let phase: Option<Phase> = self.phase.map(|word| choice("phase", &word)).transpose()?;
         let states = States {
             needs: named_states("needs", &name, &self.needs)?,
             establishes: named_states("establishes", &name, &self.establishes)?,
@@ -172,13 +175,13 @@ impl RawPass {
                     required,
                 },
                 states,
-                phase: phase.transpose()?,
+                phase,
                 thread_safe: self.thread_safe,
                 changes_interface: self.changes_interface,
                 config,
                 options,
             },
-            kind: self.kind,
+            kind: choice("kind", &self.kind)?,
         })
     }
 }
@@ -193,30 +196,34 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 }
 
 impl RawConfig {
-    pub(crate) fn check(self) -> Result<Schema, Kind> {
+    pub(crate) fn check(self) -> Result<Schema, Odd> {
         let key = dotted("a config key", self.key)?;
-        let fields = each(self.field, |f| f.check(&key, true))?;
+        let fields = fields(self.field, &key, true)?;
         let doc = text(&format!("the doc of `{key}`"), self.doc)?;
         Ok(Schema { key, doc, fields })
     }
 }
 
+/// The options or fields of an entry.
+fn fields(raw: Vec<RawField>, owner: &str, may_be_empty: bool) -> Result<Vec<Field>, Odd> {
+    let fields = raw.into_iter();
+    fields.map(|f| f.check(owner, may_be_empty)).collect()
+}
+
 impl RawField {
-    fn check(self, owner: &str, may_be_empty: bool) -> Result<Field, Kind> {
+    fn check(self, owner: &str, may_be_empty: bool) -> Result<Field, Odd> {
+        let ty: FieldType = choice(&format!("type of its field `{}`:", self.name), &self.ty)?;
         let name = match self.name.is_empty() && may_be_empty {
             true => self.name,
             false => word(&format!("the name of an option of `{owner}`"), self.name)?,
         };
         let default = match self.default {
-            None => self.ty.zero(),
-            Some(value) => self
-                .ty
-                .accept(&value)
-                .ok_or_else(|| Kind::ManifestDefault {
-                    what: format!("`{name}` of `{owner}`"),
-                    got: type_name(&value),
-                    expected: self.ty.name(),
-                })?,
+            None => ty.zero(),
+            Some(value) => ty.accept(&value).ok_or_else(|| Kind::ManifestDefault {
+                what: format!("`{name}` of `{owner}`"),
+                got: type_name(&value),
+                expected: ty.name(),
+            })?,
         };
         let said = match &default {
             FieldValue::String(s) => std::slice::from_ref(s),
@@ -239,23 +246,23 @@ impl RawField {
             FieldValue::String(s) => self.choices.is_empty() || self.choices.contains(s),
             _ => true,
         };
-        let is_limited = (range.is_none() || matches!(self.ty, FieldType::Int | FieldType::Ints))
-            && (self.choices.is_empty() || self.ty == FieldType::String);
+        let is_limited = (range.is_none() || matches!(ty, FieldType::Int | FieldType::Ints))
+            && (self.choices.is_empty() || ty == FieldType::String);
         if !fits || !is_limited {
             let rule = "`min` and `max` are for integers, `choices` for strings, and the default \
                         must be within them";
             let what = format!("the default of `{name}` of `{owner}`");
-            return Err(refused(what, default, rule));
+            return Err(refused(what, default, rule).into());
         }
-        if self.rest && !self.ty.is_table() {
+        if self.rest && !ty.is_table() {
             let rule = "only a table takes what isn't declared: its type is `ints` or `values`";
             let what = format!("`rest` of `{name}` of `{owner}`");
-            return Err(refused(what, "true", rule));
+            return Err(refused(what, "true", rule).into());
         }
         Ok(Field {
             doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
             name,
-            ty: self.ty,
+            ty,
             default,
             mandatory: self.mandatory,
             range,
@@ -271,8 +278,8 @@ impl RawOp {
             let rule = "an op's name is its domain and name, without blanks";
             return Err(refused("an op's name", names::shown(&self.name), rule));
         }
-        match u32::try_from(self.since) {
-            Ok(since) if since > 0 => Ok(OpSpec {
+        match self.since {
+            since @ 1.. => Ok(OpSpec {
                 name: self.name,
                 since,
             }),
@@ -286,7 +293,7 @@ impl RawOp {
 }
 
 impl RawInstrument {
-    pub(crate) fn check(self) -> Result<InstrumentDeclaration, Kind> {
+    pub(crate) fn check(self) -> Result<InstrumentDeclaration, Odd> {
         let rule = names::INSTRUMENT_RULE;
         let name = require(
             names::is_instrument,
@@ -295,7 +302,7 @@ impl RawInstrument {
             rule,
         )?;
         Ok(InstrumentDeclaration {
-            options: each(self.option, |f| f.check(&name, false))?,
+            options: fields(self.option, &name, false)?,
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             name,
         })

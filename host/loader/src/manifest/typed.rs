@@ -104,7 +104,9 @@ fn option_value(value: &FieldValue) -> OptionValue {
         FieldValue::Int(value) => OptionValue::Int(*value),
         FieldValue::Float(value) => OptionValue::Float(*value),
         FieldValue::String(value) => OptionValue::String(value.clone()),
-        FieldValue::Strings(list) => OptionValue::Strings(list.clone()),
+        FieldValue::Strings(list) => {
+            OptionValue::List(list.iter().cloned().map(OptionValue::String).collect())
+        }
         FieldValue::Ints(entries) => table(entries, |&value| OptionValue::Int(value)),
         FieldValue::Values(entries) => table(entries, entry_value),
     }
@@ -129,7 +131,6 @@ pub fn toml_value(value: OptionValue) -> toml::Value {
         OptionValue::Int(value) => value.into(),
         OptionValue::Float(value) => value.into(),
         OptionValue::String(text) => text.into(),
-        OptionValue::Strings(list) => list.into(),
         OptionValue::List(items) => toml::Value::Array(items.into_iter().map(toml_value).collect()),
         OptionValue::Table(entries) => {
             let entries = entries.into_iter();

@@ -42,7 +42,12 @@ pub(crate) fn parse(source: &str) -> Module {
 
 /// A plugin with a pass and an op definition that refuses every host.
 pub(crate) const GONE: sdk::StaticPlugin = {
-    unsafe extern "C" fn refuse(_: *const abi::Host) -> *const abi::Plugin {
+    unsafe extern "C" fn refuse(
+        _: *const abi::Host,
+        attach: *mut abi::Attach,
+    ) -> *const abi::Plugin {
+        // SAFETY: the host's own, until this returns.
+        unsafe { (*attach).reason = abi::Str::new("it has no licence.") };
         std::ptr::null()
     }
     sdk::StaticPlugin {

@@ -68,7 +68,8 @@ typedef struct passdock_analysis_api {
     /* The data that the plugin keeps under a key: good until the function's next edit or the end of its
      * handle. NOT_FOUND if nothing is kept for the function as it is. `owner` is an address of the
      * plugin's (of its passdock_plugin, say), the same each time: it tells its keys from those of
-     * others. */
+     * others. With null the data is shared by all plugins of the process: the key then says whose it
+     * is, what it is, and how it is laid out ("acme.Cost/1"). */
     passdock_status (*get)(const passdock_function *, const void *owner, passdock_str key,
                            void **out);
     /* Gives `data` to the host, whatever the answer is, and answers in `out` what is kept, which

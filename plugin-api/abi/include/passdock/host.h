@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+typedef struct passdock_host passdock_host;
+
 /* Strings of a module. Any thread. */
 typedef struct passdock_symbol_api {
     uint32_t struct_size;
@@ -71,13 +73,11 @@ typedef struct passdock_function_api {
     /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
     passdock_status (*add_arg)(passdock_function *, passdock_region_id, const passdock_port_desc *,
                                passdock_value_id *out);
-    /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports
-     * (`count` of each). A name or type that a port doesn't say stays what it was: of the port in its
+    /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports. A name or type that a port doesn't say stays what it was: of the port in its
      * place if there are as many as before, else of the port that had the value. Of a body that had
      * results, this changes the interface. */
     passdock_status (*set_results)(passdock_function *, passdock_region_id,
-                                   const passdock_value_id *values, const passdock_port_desc *ports,
-                                   size_t count);
+                                   const passdock_results_desc *);
     /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Refused for a
      * domain whose version is already another one, and for the 1,025th domain. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
@@ -88,31 +88,31 @@ typedef struct passdock_function_api {
     /* Moves a region's ops and constants right before the op that holds it; `args` stand for the
      * region's arguments from now on. Nothing is copied: the region is left with its terminator,
      * whose operands can be used in the op's place, and the op is there until it is replaced. A name
-     * that others have, too, gets a number. (ABI 0.3) */
+     * that others have, too, gets a number. */
     passdock_status (*inline_region)(passdock_function *, passdock_region_id,
                                      const passdock_value_id *args, size_t count);
-    /* Sets an op's location. (ABI 0.3) */
+    /* Sets an op's location. */
     passdock_status (*set_loc)(passdock_function *, passdock_op_id, passdock_loc_id);
     /* A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
      * read; a splat isn't spread. It is the same in each run on a machine, and not beyond. IO if the
-     * file that holds the bytes can't be read. (ABI 0.3) */
+     * file that holds the bytes can't be read. */
     passdock_status (*constant_hash)(const passdock_function *, passdock_const_id, uint64_t *out);
     /* Whether two constants have the same bytes: 1, or 0. Types aren't compared, lengths are before
-     * anything is read. IO if a file that holds them can't be read. (ABI 0.3) */
+     * anything is read. IO if a file that holds them can't be read. */
     passdock_status (*constants_equal)(const passdock_function *, passdock_const_id,
                                        passdock_const_id, uint32_t *out);
-    /* The location that is a node's name. (ABI 0.3) */
+    /* The location that is a node's name. */
     passdock_status (*name_loc)(passdock_function *, passdock_str name, passdock_loc_id *out);
     /* Puts dims in the place of dim symbols, of all at once, in all types of the function; of its
      * parameters and results, this changes the interface. Refused if a size would be negative, or a
-     * type would contradict what is known (ABI 0.3). */
+     * type would contradict what is known. */
     passdock_status (*replace_symbols)(passdock_function *, const passdock_symbol_id *symbols,
                                        const passdock_dim *dims, size_t count);
     /* Removes arguments that nobody uses, all or none; those behind them move up. Of the body:
-     * parameters, which changes the interface (ABI 0.3). */
+     * parameters, which changes the interface. */
     passdock_status (*remove_args)(passdock_function *, const passdock_value_id *args, size_t count);
     /* Makes parameters that have a default the constants that they default to, all or none. The
-     * values stay, with their names and uses; the interface changes (ABI 0.3). */
+     * values stay, with their names and uses; the interface changes. */
     passdock_status (*freeze_args)(passdock_function *, const passdock_value_id *args, size_t count);
 } passdock_function_api;
 
@@ -156,16 +156,17 @@ typedef uint32_t passdock_op_part;
 /* A place in the IR, which the user sees underlined. Of a part that isn't in the op's text, the
  * whole op is. */
 typedef struct passdock_label {
+    uint32_t struct_size;
     passdock_op_id op;
     passdock_op_part part;
     uint32_t index;
     passdock_symbol_id function; /* that the op is in; 0: that of the diagnostic */
+    uint32_t reserved;
     passdock_str attr;
     passdock_str text; /* a few words that stand under the place, or empty */
 } passdock_label;
 
-/* Something that the user is told. `struct_size` may end before `function`, or before any field
- * that follows it; what is missing counts as 0. */
+/* Something that the user is told. */
 typedef struct passdock_diagnostic {
     uint32_t struct_size;
     passdock_severity severity;
@@ -182,7 +183,7 @@ typedef struct passdock_diagnostic {
     size_t note_count;
 } passdock_diagnostic;
 
-/* The reason why a pass failed or panicked. `struct_size` may end before `function`. */
+/* The reason why a pass failed or panicked. */
 typedef struct passdock_failure {
     uint32_t struct_size;
     passdock_op_id op; /* the op that it failed on, or NONE */
@@ -200,23 +201,29 @@ typedef uint32_t passdock_setting_kind;
 #define PASSDOCK_SETTING_INT 2u
 #define PASSDOCK_SETTING_FLOAT 3u
 #define PASSDOCK_SETTING_STRING 4u
-/* `int_value` strings, one after the other in `string_value`, each ended by a NUL. Only for options
- * that a manifest declares of type "strings". */
-#define PASSDOCK_SETTING_STRINGS 5u
-/* `int_value` entries, one after the other in `string_value`: of each its name, then its value as
- * TOML, each ended by a NUL. Numbers are in decimal, strings between double quotes with backslash,
- * double quote and control characters (as \u0000) escaped, lists [1, 2] on one line. Only for options
- * that a manifest declares of type "ints" or "values" (ABI 0.3). */
-#define PASSDOCK_SETTING_TABLE 6u
+#define PASSDOCK_SETTING_LIST 5u  /* `items`, without names */
+#define PASSDOCK_SETTING_TABLE 6u /* `items`, with names: entries that the user named */
 
-/* The value of an option or config field. The reader sets `struct_size` before the call. */
+typedef struct passdock_setting_item passdock_setting_item;
+
+/* The value of an option or config field. The reader sets `struct_size` before the call; the host
+ * fills as much as both know, and says in `struct_size` how much that is. */
 typedef struct passdock_setting {
     uint32_t struct_size;
     passdock_setting_kind kind;
     int64_t int_value;
     double float_value;
-    passdock_str string_value; /* lives as long as the context */
+    passdock_str string_value; /* lives as long as the context, as `items` do */
+    const passdock_setting_item *items;
+    uint32_t item_count;
+    uint32_t item_stride;
 } passdock_setting;
+
+/* An element of a list or a table of settings. */
+struct passdock_setting_item {
+    passdock_str name; /* empty in a list */
+    passdock_setting value;
+};
 
 typedef uint32_t passdock_pass_kind;
 #define PASSDOCK_FUNCTION_PASS 1u      /* runs on each graph function */
@@ -243,7 +250,7 @@ typedef struct passdock_context_api {
     void (*fail)(passdock_context *, const passdock_failure *);
     /* The context on top of this thread's stack; null outside a pass. It lives until the pass that
      * is asking returns. */
-    passdock_context *(*current)(void);
+    passdock_context *(*current)(const passdock_host *);
     /* Whether a pass of that name is registered (OK or NOT_FOUND), and of which kind. */
     passdock_status (*find_pass)(const passdock_context *, passdock_str name,
                                  passdock_pass_kind *out);
@@ -251,7 +258,7 @@ typedef struct passdock_context_api {
     passdock_str (*last_error)(const passdock_context *);
 } passdock_context_api;
 
-/* Op definitions: asking for them, and answering in them. */
+/* Asking op definitions, in a pass. `last_error` of passdock_function_api has an error's sentence. */
 typedef struct passdock_op_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -264,10 +271,48 @@ typedef struct passdock_op_api {
      * than `max_bytes`. The function's `last_error` says why. */
     passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
                                 uint64_t max_bytes, passdock_value_id *out, size_t count);
+    /* Copies the body that the definition of an op gives it to the place before the op,
+     * and answers what stands for each of the op's results; `count` = number of results. The op
+     * stays, to be replaced with these. NOT_FOUND if it has no body; the function's `last_error`
+     * says why. */
+    passdock_status (*decompose)(passdock_context *, passdock_function *, passdock_op_id,
+                                 passdock_value_id *out, size_t count);
 
-    /* The rest is for definitions, where it doesn't say that it is for passes: the handle is the one
-     * that `infer`, `evaluate` or `decompose` of a passdock_op_entry got, until it returns. */
+    /* As `evaluate`, with these in place of the op's operands, of which there are as many; the op
+     * stays as it is. The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is
+     * no edit, they may be operands of further calls, and as soon as an op uses one it is a constant
+     * like others. The caller erases those that no op will use. If the results are small integers,
+     * `infer` knows them from now on. NOT_FOUND if there is no answer: `last_error` of the function is the
+     * reason alone, without a subject and a full stop. */
+    passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
+                                     const passdock_value_id *operands, size_t operand_count,
+                                     uint64_t max_bytes, passdock_value_id *out, size_t count);
 
+    /* What `infer` found of the elements of a result, a small tensor of integers, row by
+     * row, while this pass had the function. They live until the next call on the function.
+     * NOT_FOUND if nothing is known. */
+    passdock_status (*known_dims)(const passdock_function *, passdock_value_id,
+                                  const passdock_dim **out, size_t *count);
+
+    /* REFUSED if an op hasn't as many operands as its definition says, or not the attributes
+     * that it lists; the function's `last_error` says in what. OK also if nothing is known. */
+    passdock_status (*check_op)(passdock_context *, passdock_function *, passdock_op_id);
+
+    /* REFUSED if an op couldn't be right with these in place of its operands, of which there
+     * are as many: its definition's `infer` is asked, and nothing that it says is kept. `last_error`
+     * of the function is the reason alone, without a subject and a full stop. OK also if nothing is known. */
+    passdock_status (*infer_with)(passdock_context *, passdock_function *, passdock_op_id,
+                                  const passdock_value_id *operands, size_t operand_count);
+} passdock_op_api;
+
+/* Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of a
+ * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
+ * passdock_symbol_api, and of passdock_function_api what takes a const function. */
+typedef struct passdock_definition_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
+    passdock_str (*last_error)(const passdock_op_call *);
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
     /* The result, a small tensor of integers or booleans, holds these, row by row. */
@@ -288,50 +333,15 @@ typedef struct passdock_op_api {
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
      * is wrong (`infer`: the types that it has set before are kept). */
     void (*refuse)(passdock_op_call *, passdock_str reason);
-    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
-    passdock_str (*last_error)(const passdock_op_call *);
     /* In `decompose` of a passdock_op_entry: the op's body, copied by the host. It is the IR text of
      * one function, "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2 }", written for this very op:
      * its parameter i is the op's operand slot i (that of an operand that is left out may not be
-     * used), its first results are the op's, and it has the opsets of the op's function (ABI 0.3). */
+     * used), its first results are the op's, and it has the opsets of the op's function. */
     passdock_status (*set_body)(passdock_op_call *, passdock_str text);
-    /* For passes: copies the body that the definition of an op gives it to the place before the op,
-     * and answers what stands for each of the op's results; `count` = number of results. The op
-     * stays, to be replaced with these. NOT_FOUND if it has no body; the function's `last_error`
-     * says why (ABI 0.3). */
-    passdock_status (*decompose)(passdock_context *, passdock_function *, passdock_op_id,
-                                 passdock_value_id *out, size_t count);
-
-    /* For passes: as `evaluate`, with these in place of the op's operands, of which there are as many; the op
-     * stays as it is. The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is
-     * no edit, they may be operands of further calls, and as soon as an op uses one it is a constant
-     * like others. The caller erases those that no op will use. If the results are small integers,
-     * `infer` knows them from now on. NOT_FOUND if there is no answer: `last_error` of the function is the
-     * reason alone, without a subject and a full stop. From ABI 0.3 on. */
-    passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
-                                     const passdock_value_id *operands, size_t operand_count,
-                                     uint64_t max_bytes, passdock_value_id *out, size_t count);
-
-    /* For passes: what `infer` found of the elements of a result, a small tensor of integers, row by
-     * row, while this pass had the function. They live until the next call on the function.
-     * NOT_FOUND if nothing is known (ABI 0.3). */
-    passdock_status (*known_dims)(const passdock_function *, passdock_value_id,
-                                  const passdock_dim **out, size_t *count);
-
-    /* For passes: REFUSED if an op hasn't as many operands as its definition says, or not the attributes
-     * that it lists; the function's `last_error` says in what. OK also if nothing is known (ABI 0.3). */
-    passdock_status (*check_op)(passdock_context *, passdock_function *, passdock_op_id);
-
-    /* For passes: REFUSED if an op couldn't be right with these in place of its operands, of which there
-     * are as many: its definition's `infer` is asked, and nothing that it says is kept. `last_error`
-     * of the function is the reason alone, without a subject and a full stop. OK also if nothing is known
-     * (ABI 0.3). */
-    passdock_status (*infer_with)(passdock_context *, passdock_function *, passdock_op_id,
-                                  const passdock_value_id *operands, size_t operand_count);
-} passdock_op_api;
+} passdock_definition_api;
 
 /* Everything the host offers. */
-typedef struct passdock_host {
+struct passdock_host {
     uint32_t struct_size;
     uint32_t reserved;
     passdock_version abi;
@@ -341,9 +351,10 @@ typedef struct passdock_host {
     const passdock_module_api *modules;
     const passdock_context_api *context;
     const passdock_op_api *ops;
+    const passdock_definition_api *definitions;
     /* An optional power by its id, for ever; null if the host doesn't have it. Any thread. */
-    const void *(*get_extension)(passdock_str id);
-} passdock_host;
+    const void *(*get_extension)(const passdock_host *, passdock_str id);
+};
 
 #ifdef __cplusplus
 }

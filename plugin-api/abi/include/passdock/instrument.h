@@ -19,6 +19,9 @@
  *  Module     To read, alive until the function returns. It is the module before the pass; in
  *             `run_after_pass` the one that the pass made; in `pass_failed` the one before, which
  *             it is again. Edits are refused.
+ *  Calls      Beside what is said here, an instrument may call what only reads: of
+ *             passdock_module_api `snapshot` and `release`, of passdock_function_api what takes a
+ *             const function, and analyses.
  *  Answers    Any status but OK makes the run fail, with what `fail` said. In `pass_failed` it is
  *             a note beside the pass's error. */
 #ifndef PASSDOCK_INSTRUMENT_H

@@ -29,7 +29,9 @@ typedef struct passdock_pass_entry {
 typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
                                           const passdock_function_ref *function, passdock_op_id);
 
-/* Traits: what a definition says of every op of its name. */
+/* Traits: what a definition says of every op of its name. DEFINED, FOLDS, DECOMPOSES and AMBIGUOUS are
+ * the host's answers; in a definition they are ignored. STATEFUL, READS, WRITES and ALLOCATES are
+ * provisional: until version 1 of the contract what they mean may become narrower. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
 #define PASSDOCK_TRAIT_RANDOM (UINT64_C(1) << 2)
@@ -45,12 +47,12 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)      /* has an evaluation */
 #define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13) /* depends on its operands' types only */
 
-#define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14) /* has a body of other ops (ABI 0.3) */
+#define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14) /* has a body of other ops */
 /* A function of the module has the operator's name. Which of both an op means is its runtime's to
- * say, so nothing else is said of it (ABI 0.3). */
+ * say, so nothing else is said of it. */
 #define PASSDOCK_TRAIT_AMBIGUOUS (UINT64_C(1) << 15)
 
-/* An attribute that an operator has (ABI 0.3). The default counts only with the flag. */
+/* An attribute that an operator has. The default counts only with the flag. */
 typedef struct passdock_attr_entry {
     passdock_str name;
     passdock_str doc;        /* may be empty */
@@ -66,21 +68,21 @@ typedef struct passdock_attr_entry {
 /* An op definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* canonical, domain included */
-    uint32_t since;        /* the first version of its domain with this meaning */
+    int64_t since;         /* the first version of its domain with this meaning */
     uint32_t min_operands;
     uint32_t max_operands; /* UINT32_MAX: any number */
-    uint32_t reserved;
     uint64_t traits;
     void *state;             /* the plugin's own; may be null */
     passdock_op_fn infer;    /* null: types aren't inferred */
     passdock_op_fn evaluate; /* null: never folded */
-    const passdock_attr_entry *attrs; /* the attributes it may have; null: not said (ABI 0.3) */
+    const passdock_attr_entry *attrs; /* the attributes it may have; null: not said */
     uint32_t attr_count;
     uint32_t attr_stride;
-    passdock_op_fn decompose; /* null: it isn't made of others (ABI 0.3) */
+    passdock_op_fn decompose; /* null: it isn't made of others */
 } passdock_op_entry;
 
-typedef struct passdock_plugin {
+typedef struct passdock_plugin passdock_plugin;
+struct passdock_plugin {
     uint32_t struct_size;
     uint32_t pass_count;
     const passdock_pass_entry *passes; /* `pass_stride` bytes apart */
@@ -89,10 +91,22 @@ typedef struct passdock_plugin {
     const passdock_op_entry *ops; /* `op_stride` bytes apart */
     uint32_t op_count;
     uint32_t reserved;
-    const passdock_instrument_entry *instruments; /* `instrument_stride` bytes apart (ABI 0.2) */
+    const passdock_instrument_entry *instruments; /* `instrument_stride` bytes apart */
     uint32_t instrument_count;
     uint32_t instrument_stride;
-} passdock_plugin;
+    /* An optional power of the plugin's by its id, for ever; null if it hasn't it. May be null. Any
+     * thread. */
+    const void *(*get_extension)(const passdock_plugin *, passdock_str id);
+};
+
+/* What a plugin is told when it is attached to a host, and may answer beside its table. */
+typedef struct passdock_attach {
+    uint32_t struct_size;
+    uint32_t reserved;
+    passdock_str path;   /* the library's file; empty if it is part of the program */
+    passdock_str reason; /* set by the plugin that answers null: why, in a sentence that lives as long
+                            as the library */
+} passdock_attach;
 
 /* ---- The two symbols --------------------------------------------------------------------------- */
 
@@ -118,11 +132,13 @@ typedef struct passdock_plugin {
 #endif
 
 /* Called by a host before anything else of the plugin; on any thread. Answers the plugin's table for
- * this host, or null if it doesn't want this host; a second call with the same host answers the same
- * table. There may be several hosts in a process, a program and a module in it, and they share the
+ * this host, or null if it doesn't want this host and says in `attach->reason` why; a second call with
+ * the same host answers the same table. Of the host, it may call `get_extension` only; `attach` is
+ * there until it returns. There may be several hosts in a process, a program and a module in it, and they share the
  * library: a plugin that has room for one host refuses others. It must not refer to itself by its
  * name: in a program that exports symbols, that would be the program's. */
-PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v0(const passdock_host *host);
+PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v0(const passdock_host *host,
+                                                          passdock_attach *attach);
 
 /* TOML text, ended by a NUL, at most 1 MiB. */
 extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
@@ -147,7 +163,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
  * it needs, establishes and breaks (["types-inferred", "opset >= 13"]), and, after all others,
  * [[pass.option]] tables with name, type, doc and either default or mandatory = true. The types are
  * "bool", "int", "float", "string", "strings" and, for tables whose entries the user names, "ints" and
- * "values" (ABI 0.3); the table with rest = true gets each option that isn't declared. */
+ * "values"; the table with rest = true gets each option that isn't declared. */
 #define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
     "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
     "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines

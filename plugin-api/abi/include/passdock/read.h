@@ -10,37 +10,39 @@
 extern "C" {
 #endif
 
+/* Whether a struct that starts with its size reaches as far as a field. */
+#define PASSDOCK_REACHES(record, field)                                                            \
+    ((size_t)((const char *)&(record)->field - (const char *)(record)) +                           \
+         sizeof((record)->field) <= (record)->struct_size)
+
 /* Whether a table is there and reaches as far as a function, and the function is there. */
 #define PASSDOCK_HAS(table, function)                                                              \
-    ((table) != NULL &&                                                                            \
-     (size_t)((const char *)&(table)->function - (const char *)(table)) +                          \
-             sizeof((table)->function) <= (table)->struct_size &&                                  \
-     (table)->function != NULL)
+    ((table) != NULL && PASSDOCK_REACHES(table, function) && (table)->function != NULL)
 
-/* A record, or null beyond the end. */
-static inline const void *passdock_at(const passdock_column *column, uint32_t index) {
+/* A record of a column, or null beyond the end. `size` is that of the record. */
+static inline const void *passdock_at(const passdock_column *column, uint32_t index, size_t size) {
     if (index >= column->len) return NULL;
-    return (const char *)column->base + (size_t)index * column->stride;
+    return (const char *)column->base + (size_t)index * size;
 }
 
 /* An op that is there, or null. */
 static inline const passdock_op *passdock_get_op(const passdock_function_view *view,
                                                  passdock_op_id id) {
-    const passdock_op *op = (const passdock_op *)passdock_at(&view->ops, id);
+    const passdock_op *op = (const passdock_op *)passdock_at(&view->ops, id, sizeof(passdock_op));
     return op != NULL && (op->flags & PASSDOCK_OP_DEAD) == 0 ? op : NULL;
 }
 
 /* A value that is there, or null. */
 static inline const passdock_value *passdock_get_value(const passdock_function_view *view,
                                                        passdock_value_id id) {
-    const passdock_value *value = (const passdock_value *)passdock_at(&view->values, id);
+    const passdock_value *value = (const passdock_value *)passdock_at(&view->values, id, sizeof(passdock_value));
     return value != NULL && (value->flags & PASSDOCK_VALUE_DEAD) == 0 ? value : NULL;
 }
 
 /* A region that is there, or null. */
 static inline const passdock_region *passdock_get_region(const passdock_function_view *view,
                                                          passdock_region_id id) {
-    const passdock_region *region = (const passdock_region *)passdock_at(&view->regions, id);
+    const passdock_region *region = (const passdock_region *)passdock_at(&view->regions, id, sizeof(passdock_region));
     return region != NULL && (region->flags & PASSDOCK_REGION_DEAD) == 0 ? region : NULL;
 }
 
@@ -49,7 +51,7 @@ static inline uint32_t passdock_id_at(const passdock_function_view *view, passdo
                                       uint32_t index) {
     const uint32_t *id;
     if (index >= list.len) return PASSDOCK_NONE;
-    id = (const uint32_t *)passdock_at(&view->ids, list.start + index);
+    id = (const uint32_t *)passdock_at(&view->ids, list.start + index, sizeof(uint32_t));
     return id != NULL ? *id : PASSDOCK_NONE;
 }
 
@@ -59,7 +61,7 @@ static inline passdock_value_id passdock_operand(const passdock_function_view *v
     const passdock_op *op = passdock_get_op(view, id);
     const passdock_use *use;
     if (op == NULL || index >= op->operands.len) return PASSDOCK_NONE;
-    use = (const passdock_use *)passdock_at(&view->uses, op->operands.start + index);
+    use = (const passdock_use *)passdock_at(&view->uses, op->operands.start + index, sizeof(passdock_use));
     return use != NULL ? use->value : PASSDOCK_NONE;
 }
 
@@ -77,7 +79,7 @@ static inline const passdock_attr *passdock_get_attr(const passdock_function_vie
     uint32_t i;
     for (i = 0; op != NULL && name != PASSDOCK_NONE && i < op->attrs.len; i++) {
         const passdock_attr *attr =
-            (const passdock_attr *)passdock_at(&view->attrs, op->attrs.start + i);
+            (const passdock_attr *)passdock_at(&view->attrs, op->attrs.start + i, sizeof(passdock_attr));
         if (attr != NULL && attr->name == name) return attr;
     }
     return NULL;
@@ -87,7 +89,7 @@ static inline const passdock_attr *passdock_get_attr(const passdock_function_vie
 static inline const passdock_type *passdock_type_of(const passdock_function_view *view,
                                                     passdock_value_id id) {
     const passdock_value *value = passdock_get_value(view, id);
-    return value != NULL ? (const passdock_type *)passdock_at(&view->types, value->type_id) : NULL;
+    return value != NULL ? (const passdock_type *)passdock_at(&view->types, value->type_id, sizeof(passdock_type)) : NULL;
 }
 
 /* The op that a value is a result of; NONE for arguments, constants, and NONE. */

@@ -84,6 +84,8 @@ typedef uint32_t passdock_symbol_id;
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
+/* Those of this header are final: none gets a field, ever. */
+
 /* `len` entries of a pool, from `start`. */
 typedef struct passdock_range {
     uint32_t start;
@@ -265,7 +267,7 @@ typedef uint32_t passdock_expr_kind;
 #define PASSDOCK_EXPR_MOD 4u
 #define PASSDOCK_EXPR_MIN 5u
 #define PASSDOCK_EXPR_MAX 6u
-#define PASSDOCK_EXPR_BROADCAST 7u /* the size that two broadcast to: the other one of one that is 1 (ABI 0.3) */
+#define PASSDOCK_EXPR_BROADCAST 7u /* the size that two broadcast to: the other one of one that is 1 */
 
 /* A dim expression in canonical form. In one function, equal ids are equal expressions. */
 typedef struct passdock_dim_expr {

@@ -18,12 +18,11 @@ typedef struct passdock_bytes {
     size_t len;
 } passdock_bytes;
 
-/* An array of records, `stride` bytes apart: at least the size of the record as known here. Columns
- * of numbers and ids (`ids`, `ints`, `floats`, `bytes`) are dense. */
+/* A dense array of records, numbers or ids. */
 typedef struct passdock_column {
     const void *base; /* aligned for the record; may be null if `len` is 0 */
     uint32_t len;
-    uint32_t stride;
+    uint32_t reserved;
 } passdock_column;
 
 typedef uint32_t passdock_function_kind;
@@ -123,7 +122,9 @@ typedef struct passdock_attr_desc {
     passdock_attr_kind kind;
     passdock_symbol_id name;
     uint32_t flags;
-    uint64_t bits;    /* INT; FLOAT (the float's bits); TENSOR, TYPE, REFERENCE (an id) */
+    uint64_t bits;    /* INT; FLOAT (the float's bits); TENSOR, TYPE, REFERENCE (an id). The tensor
+                         of an attribute is a constant that `add_constant` makes: what it answers is
+                         a value, whose `constant` is the id. */
     const void *data; /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t;
                          STRINGS: passdock_bytes; TYPES, TENSORS: ids */
     size_t count;     /* elements of `data` */
@@ -133,17 +134,28 @@ typedef struct passdock_attr_desc {
 
 /* A port to make: what a region gives out, or takes, at one position. */
 typedef struct passdock_port_desc {
-    passdock_str name; /* empty: none */
+    uint32_t struct_size;
     passdock_type_id type_id;
-    uint32_t reserved;
+    passdock_str name; /* empty: none */
 } passdock_port_desc;
+
+/* The results to give a region. */
+typedef struct passdock_results_desc {
+    uint32_t struct_size;
+    uint32_t port_stride; /* sizeof(passdock_port_desc) */
+    const passdock_value_id *values;
+    const passdock_port_desc *ports; /* the port of each value */
+    size_t count;                    /* of values, and of ports */
+} passdock_results_desc;
 
 /* A region to make, empty. */
 typedef struct passdock_region_desc {
+    uint32_t struct_size;
     passdock_symbol_id name;
-    uint32_t reserved;
     const passdock_port_desc *args;
     size_t arg_count;
+    uint32_t arg_stride; /* sizeof(passdock_port_desc) */
+    uint32_t reserved;
 } passdock_region_desc;
 
 /* An op to make. */
@@ -161,6 +173,8 @@ typedef struct passdock_op_desc {
     size_t attr_count;
     const passdock_region_desc *regions;
     size_t region_count;
+    uint32_t attr_stride;   /* sizeof(passdock_attr_desc), if there are attributes */
+    uint32_t region_stride; /* sizeof(passdock_region_desc), if there are regions */
 } passdock_op_desc;
 /* For `replace_op`: the new op takes the old one's regions, or its attributes (before `attrs`). */
 #define PASSDOCK_OP_DESC_TAKE_REGIONS 1u

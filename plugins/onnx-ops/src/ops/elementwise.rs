@@ -13,21 +13,21 @@ const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
 const IDEMPOTENT: OpTraits = OpTraits::IDEMPOTENT;
 
-const fn unary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+const fn unary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(ELEMENTWISE)
         .infers(same_type)
         .folds(evaluate)
 }
 
-const fn binary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+const fn binary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
         .with(ELEMENTWISE)
         .infers(broadcast)
         .folds(evaluate)
 }
 
-const fn predicate(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+const fn predicate(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
         .with(ELEMENTWISE)
         .infers(broadcast_truth)

@@ -8,7 +8,7 @@ use crate::decompose;
 use crate::eval::{choose, softmax};
 use crate::infer::{Answer, Infer, wrong};
 
-const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
+const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
     Operator::new(name, since, operands).infers(same_type)
 }
 

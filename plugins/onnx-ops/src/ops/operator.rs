@@ -20,7 +20,7 @@ pub struct Operator {
     /// The name, with the domain: `onnx.Add`.
     pub name: &'static str,
     /// The first version of the domain that this row holds for.
-    pub since: u32,
+    pub since: i64,
     /// The fewest and the most operands.
     pub operands: (u32, u32),
     /// The attributes, with their defaults; `None`: they aren't listed. With an attribute that
@@ -37,7 +37,7 @@ pub struct Operator {
 
 impl Operator {
     /// A row: an operator without effects and attributes, about whose types nothing is known.
-    pub(super) const fn new(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
+    pub(super) const fn new(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
         Operator {
             name,
             since,
@@ -52,7 +52,7 @@ impl Operator {
     }
 
     /// The same from a later version on, but for what is said next.
-    pub(super) const fn again(self, since: u32) -> Operator {
+    pub(super) const fn again(self, since: i64) -> Operator {
         Operator { since, ..self }
     }
 

@@ -6,7 +6,7 @@ use super::operator::Operator;
 use crate::decompose;
 use crate::infer::{Answer, Infer, sizes};
 
-const fn random(name: &'static str, since: u32, operands: u32) -> Operator {
+const fn random(name: &'static str, since: i64, operands: u32) -> Operator {
     Operator::new(name, since, (operands, operands)).only(OpTraits::RANDOM)
 }
 

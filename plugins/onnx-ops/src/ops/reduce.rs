@@ -18,14 +18,14 @@ const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
 }
 
 /// As [`reduction`], along the axes in an operand.
-const fn reduction_by(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (1, 2))
         .attrs(attrs![keepdims: int = 1, noop_with_empty_axes: int = 0])
         .infers(reduced)
         .folds(evaluate)
 }
 
-const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+const fn running(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
         .attrs(attrs![exclusive: int = 0, reverse: int = 0])
         .infers(running_total)

@@ -1,4 +1,4 @@
-//! `OpApi`: op definitions, asked for by passes and answered by plugins.
+//! `OpApi` and `DefinitionApi`: op definitions, asked for by passes and answered by plugins.
 //!
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
@@ -26,11 +26,19 @@ use crate::boundary::session::{gate, input};
 use crate::boundary::table::{describe, functions};
 
 pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
-    struct_size: size_of::<abi::OpApi>() as u32,
-    reserved: 0,
     traits: Some(traits),
     infer: Some(infer),
     evaluate: Some(evaluate::evaluate),
+    decompose: Some(decompose),
+    evaluate_with: Some(evaluate::evaluate_with),
+    known_dims: Some(known_dims::known_dims),
+    check_op: Some(check_op),
+    infer_with: Some(evaluate::infer_with),
+    ..abi::OpApi::EMPTY
+};
+
+pub(in crate::boundary) static DEFINITIONS: abi::DefinitionApi = abi::DefinitionApi {
+    last_error: Some(last_error),
     set_result_type: Some(set_result_type),
     set_result_dims: Some(set_result_dims),
     operand_dims: Some(operand_dims),
@@ -38,13 +46,8 @@ pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     add_type: Some(add_type),
     allocate_result: Some(allocate_result),
     refuse: Some(refuse),
-    last_error: Some(last_error),
     set_body: Some(set_body),
-    decompose: Some(decompose),
-    evaluate_with: Some(evaluate::evaluate_with),
-    known_dims: Some(known_dims::known_dims),
-    check_op: Some(check_op),
-    infer_with: Some(evaluate::infer_with),
+    ..abi::DefinitionApi::EMPTY
 };
 
 /// The most elements of a tensor whose shape data is kept.

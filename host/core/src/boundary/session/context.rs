@@ -1,11 +1,10 @@
 //! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::mem::offset_of;
 use std::ptr;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, symbol};
+use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Severity};
 use passdock_ir::{Edit, EditError, Function};
@@ -16,13 +15,11 @@ use super::frame::Frame;
 use super::function::FunctionSession;
 use super::gate::Session;
 use super::module::ModuleSession;
-use super::{gate, input};
-use crate::config::{ConfigValue, FieldValue, toml_text};
+use super::{gate, input, settings};
+use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
 
 pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
-    struct_size: size_of::<abi::ContextApi>() as u32,
-    reserved: 0,
     opt_level: Some(opt_level),
     option: Some(option),
     config: Some(config),
@@ -31,6 +28,7 @@ pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
     current: Some(current),
     find_pass: Some(find_pass),
     last_error: Some(last_error),
+    ..abi::ContextApi::EMPTY
 };
 
 /// The failure of a pass or of an instrument's callback.
@@ -83,8 +81,8 @@ pub(in crate::boundary) struct ContextSession<'a> {
 struct Extras {
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<CallFailure>>,
-    /// Lists of strings that were handed out, which live as long as the session.
-    lists: RefCell<Vec<String>>,
+    /// Items of settings that were handed out, which live as long as the session.
+    items: RefCell<Vec<Vec<SettingItem>>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
     last_error: RefCell<String>,
@@ -221,65 +219,22 @@ impl<'a> ContextSession<'a> {
     /// Writes a value where the plugin has room for one.
     ///
     /// # Safety
-    /// As [`input::plain`].
+    /// As [`input::fill`].
     unsafe fn set(&self, value: Option<&FieldValue>, out: *mut Setting) -> Edit {
-        // SAFETY: the caller's promise.
-        let room = unsafe { input::plain(out, "setting")? }.struct_size as usize;
-        if room < size_of::<Setting>() {
-            let message = format!("`struct_size` of a Setting is {room}.");
-            return Err(EditError::invalid(message));
-        }
         let Some(value) = value else {
             return Err(EditError::not_found("There is no such setting."));
         };
-        let mut setting = Setting {
-            struct_size: size_of::<Setting>() as u32,
-            kind: SettingKind::NONE,
-            int: 0,
-            float: 0.0,
-            string: Str::EMPTY,
-        };
-        match value {
-            FieldValue::Bool(b) => (setting.kind, setting.int) = (SettingKind::BOOL, i64::from(*b)),
-            FieldValue::Int(i) => (setting.kind, setting.int) = (SettingKind::INT, *i),
-            FieldValue::Float(x) => (setting.kind, setting.float) = (SettingKind::FLOAT, *x),
-            FieldValue::String(s) => {
-                (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
-            }
-            FieldValue::Strings(list) => {
-                let items = list.iter().map(|item| format!("{item}\0"));
-                self.set_list(SettingKind::STRINGS, items, &mut setting);
-            }
-            FieldValue::Ints(table) => {
-                let entries = table.iter();
-                let entries = entries.map(|(name, value)| format!("{name}\0{value}\0"));
-                self.set_list(SettingKind::TABLE, entries, &mut setting);
-            }
-            FieldValue::Values(table) => {
-                let entries = table.iter();
-                let entries =
-                    entries.map(|(name, value)| format!("{name}\0{}\0", toml_text(value)));
-                self.set_list(SettingKind::TABLE, entries, &mut setting);
-            }
-        }
-        // SAFETY: the caller's promise; there is room, as was looked up.
-        unsafe { input::answer(out, setting) };
-        Ok(())
+        let setting = settings::setting(value, &mut |items| self.keep_items(items));
+        // SAFETY: the caller's promise.
+        unsafe { input::fill(out, setting) }
     }
 
-    /// Hands out a list of strings, or a table: the name of each entry and its value as TOML. Each
-    /// text ends in a NUL, so that C reads them one after the other.
-    fn set_list(
-        &self,
-        kind: SettingKind,
-        items: impl ExactSizeIterator<Item = String>,
-        setting: &mut Setting,
-    ) {
-        setting.int = items.len() as i64;
-        let joined: String = items.collect();
-        (setting.kind, setting.string) = (kind, Str::new(&joined));
-        // Moving the string doesn't move its bytes, to which the setting points.
-        self.extras().lists.borrow_mut().push(joined);
+    /// Keeps the items of a setting, which live as long as the session.
+    fn keep_items(&self, items: Vec<SettingItem>) -> *const SettingItem {
+        let first = items.as_ptr();
+        // Moving the list doesn't move its elements.
+        self.extras().items.borrow_mut().push(items);
+        first
     }
 
     /// Keeps the failure of a pass that this one ran; returns the message for this one.
@@ -426,17 +381,13 @@ unsafe extern "C" fn config(
 unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
-        let mut diagnostic = described(session, &input::prefix(diagnostic, DIAGNOSTIC_V0)?)?;
+        let mut diagnostic = described(session, &input::described(diagnostic)?)?;
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
         diagnostic.definition = session.blamed(message, op);
         session.extras().diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     })
 }
-
-/// The sizes of a diagnostic and of a failure in the contract's first version.
-const DIAGNOSTIC_V0: usize = offset_of!(abi::Diagnostic, function);
-const FAILURE_V0: usize = offset_of!(abi::Failure, function);
 
 /// A diagnostic of the contract as the host keeps it.
 ///
@@ -468,7 +419,8 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
             .notes
             .push(unsafe { input::text(*note, "note")? }.to_owned());
     }
-    for label in &labels {
+    for label in labels.iter() {
+        let label = label?;
         let function = match label.function {
             symbol::EMPTY => said.function,
             function => function,
@@ -484,7 +436,7 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
         let shown = session.excerpt(label.op, function, Part { part, index, attr });
         diagnostic.point_at(shown, text);
     }
-    if labels.is_empty() {
+    if labels.len() == 0 {
         diagnostic.point_at(session.excerpt(said.op, said.function, Part::WHOLE), "");
     }
     Ok(diagnostic)
@@ -493,7 +445,7 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
 unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
-        let said = input::prefix(failure, FAILURE_V0)?;
+        let said = input::described(failure)?;
         let message = input::text(said.message, "message")?.to_owned();
         let file = input::text(said.file, "source file").unwrap_or_default();
         let panic_at = format!("{file}:{}:{}", said.line, said.column);
@@ -503,7 +455,7 @@ unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     });
 }
 
-unsafe extern "C" fn current() -> *mut abi::Context {
+unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
     CURRENT.get()
 }
 

@@ -4,115 +4,132 @@
 //! else that a plugin could get wrong is an error with a sentence.
 
 use std::mem::MaybeUninit;
+use std::ptr;
 
 use passdock_abi as abi;
+use passdock_abi::Grows;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError};
 
 /// The most elements of a list: more than any list of the contract has.
 const MAX_COUNT: usize = 1 << 30;
 
-/// The most places of one message.
-const MAX_LABELS: usize = 1 << 16;
-
-/// A struct of the contract that is passed by pointer and starts with its own size.
-///
-/// # Safety
-/// `repr(C)`, and the first field is `struct_size: u32`.
-pub(in crate::boundary) unsafe trait Sized: Copy {
-    /// The struct's name in messages.
-    const NAME: &'static str;
-}
-
-macro_rules! described {
-    ($($name:ident),*) => {$(
-        // SAFETY: declared so in the contract.
-        unsafe impl Sized for abi::$name {
-            const NAME: &'static str = stringify!($name);
-        }
-    )*};
-}
-
-described!(
-    TypeDesc,
-    AttrDesc,
-    OpDesc,
-    ConstantDesc,
-    CloneDesc,
-    FunctionDesc,
-    Diagnostic,
-    Failure
-);
-
-/// A checked struct that starts with its size.
+/// A struct that starts with its size, checked and copied: as much of it as both sides know, the
+/// rest 0.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to as many bytes as its first field says.
-pub(in crate::boundary) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
+#[inline]
+pub(in crate::boundary) unsafe fn described<T: Grows>(at: *const T) -> Edit<T> {
     check_pointer(at, T::NAME)?;
-    // SAFETY: the caller's promise; the struct starts with its size.
-    let size = unsafe { at.cast::<u32>().read() } as usize;
-    // The contract's first version has all fields of today's; a shorter struct is a mistake.
-    if size < size_of::<T>() {
-        let message = format!(
-            "`struct_size` of a {} is {size}, at least {} is needed.",
-            T::NAME,
-            size_of::<T>()
-        );
-        return Err(EditError::invalid(message));
-    }
-    // SAFETY: the struct is there as far as this side knows it.
-    Ok(unsafe { &*at })
+    // SAFETY: the caller's promise.
+    unsafe { copied(at, usize::MAX) }
 }
 
-/// A copy of the part of such a struct that the plugin has, the rest 0; at least `least` bytes must
-/// be there.
+/// A copy of a struct that starts with its size, of which no more than `room` bytes are there.
 ///
 /// # Safety
-/// As [`described`]; and all zeros is a `T`.
-pub(in crate::boundary) unsafe fn prefix<T: Sized>(at: *const T, least: usize) -> Edit<T> {
-    check_pointer(at, T::NAME)?;
+/// As [`described`], of an aligned pointer.
+#[inline]
+unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     // SAFETY: the caller's promise; the struct starts with its size.
     let size = unsafe { at.cast::<u32>().read() } as usize;
-    if size < least {
-        let message = format!(
-            "`struct_size` of a {} is {size}, at least {least} is needed.",
-            T::NAME
-        );
-        return Err(EditError::invalid(message));
+    if size < size_of::<u32>() || size > room {
+        return Err(wrong_size::<T>(size));
+    }
+    if size >= size_of::<T>() {
+        // SAFETY: the struct is there as far as this side knows it.
+        return Ok(unsafe { at.read() });
     }
     let mut copy = MaybeUninit::<T>::zeroed();
-    // SAFETY: at most the bytes that are there are read, and at most a `T` is written; all zeros,
-    // and what was written over them, is a `T`.
+    // SAFETY: the bytes that are there are read, fewer than a `T` has; all zeros, and what was
+    // written over them, is a `T`.
     unsafe {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
-        from.copy_to_nonoverlapping(to, size.min(size_of::<T>()));
+        from.copy_to_nonoverlapping(to, size);
         Ok(copy.assume_init())
     }
 }
 
-/// A list whose elements stand `stride` bytes apart, copied.
+#[cold]
+fn wrong_size<T: Grows>(size: usize) -> EditError {
+    EditError::invalid(format!(
+        "`struct_size` of a {} is {size}; it is the size of the struct in bytes.",
+        T::NAME
+    ))
+}
+
+/// Fills a struct of the plugin's that starts with its size, as far as both sides know it.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to `count` elements.
-pub(in crate::boundary) unsafe fn strided<T: Copy>(
-    at: *const T,
+/// As [`described`], and the bytes may be written.
+pub(in crate::boundary) unsafe fn fill<T: Grows>(out: *mut T, value: T) -> Edit {
+    check_pointer(out, T::NAME)?;
+    // SAFETY: the caller's promise; the struct starts with its size.
+    let room = unsafe { out.cast::<u32>().read() } as usize;
+    if room < size_of::<u32>() {
+        return Err(wrong_size::<T>(room));
+    }
+    let size = room.min(size_of::<T>());
+    // SAFETY: no more than there is room for; the size is the first field.
+    unsafe {
+        let (from, to) = (ptr::from_ref(&value).cast::<u8>(), out.cast::<u8>());
+        from.copy_to_nonoverlapping(to, size);
+        out.cast::<u32>().write(size as u32);
+    }
+    Ok(())
+}
+
+/// A list of structs that start with their size, `stride` bytes apart.
+#[derive(Clone, Copy)]
+pub(in crate::boundary) struct Strided<T> {
+    first: *const T,
+    count: usize,
+    stride: usize,
+}
+
+/// A checked list of structs that start with their size.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to `count` elements, `stride` bytes apart, which
+/// stay as long as the answer is used.
+#[inline]
+pub(in crate::boundary) unsafe fn strided<T: Grows>(
+    first: *const T,
     count: usize,
     stride: u32,
     what: &str,
-) -> Edit<Vec<T>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    check_pointer(at, what)?;
+) -> Edit<Strided<T>> {
     let stride = stride as usize;
-    if stride < size_of::<T>() || !stride.is_multiple_of(align_of::<T>()) || count > MAX_LABELS {
-        let message = format!("The list of {what} has {count} elements of {stride} bytes.");
-        return Err(EditError::invalid(message));
+    if count > 0 {
+        check_pointer(first, what)?;
+        if stride < size_of::<u32>() || !stride.is_multiple_of(align_of::<T>()) || count > MAX_COUNT
+        {
+            let message = format!("The list of {what} has {count} elements of {stride} bytes.");
+            return Err(EditError::invalid(message));
+        }
     }
-    // SAFETY: the caller's promise.
-    let element = |i: usize| unsafe { at.cast::<u8>().add(i * stride).cast::<T>().read() };
-    Ok((0..count).map(element).collect())
+    Ok(Strided {
+        first,
+        count,
+        stride,
+    })
+}
+
+impl<T: Grows> Strided<T> {
+    /// The number of elements.
+    pub(in crate::boundary) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Each element, as much of it as both sides know.
+    #[inline]
+    pub(in crate::boundary) fn iter(self) -> impl ExactSizeIterator<Item = Edit<T>> {
+        (0..self.count).map(move |at| {
+            // SAFETY: the promise of `strided`'s caller; the stride keeps the alignment.
+            unsafe { copied(self.first.byte_add(at * self.stride), self.stride) }
+        })
+    }
 }
 
 /// A checked struct without a size.

@@ -22,8 +22,6 @@ use super::{gate, input};
 use crate::analyses::records;
 
 pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
-    struct_size: size_of::<abi::ModuleApi>() as u32,
-    reserved: 0,
     last_error: Some(last_error),
     snapshot: Some(snapshot),
     release: Some(release),
@@ -31,6 +29,7 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     create_function: Some(create_function),
     remove_function: Some(remove_function),
     run_pass: Some(run_pass),
+    ..abi::ModuleApi::EMPTY
 };
 
 /// What a `*mut abi::Module` points to.
@@ -100,11 +99,9 @@ impl<'a> ModuleSession<'a> {
     #[inline]
     fn new(module: Held<'a>, functions: abi::Column) -> ModuleSession<'a> {
         let view = abi::ModuleView {
-            struct_size: size_of::<abi::ModuleView>() as u32,
-            reserved: 0,
-            version: 0,
             symbols: Arc::as_ptr(module.get().symbols()).cast(),
             functions,
+            ..abi::ModuleView::EMPTY
         };
         ModuleSession {
             view: UnsafeCell::new(view),
@@ -425,7 +422,7 @@ unsafe extern "C" fn create_function(
             let desc = input::described(desc)?;
             let text = input::text(desc.name, "name of the function")?;
             let (name, reference) = session.with(|state| {
-                let name = create(state, desc, text)?;
+                let name = create(state, &desc, text)?;
                 Ok((name, state.open(name)?))
             })?;
             session.list(1, |state| state.list_new(name));

@@ -19,12 +19,11 @@ use crate::analyses;
 use crate::boundary::session::{context, gate, input};
 
 pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
-    struct_size: size_of::<abi::AnalysisApi>() as u32,
-    reserved: 0,
     column: Some(column),
     get: Some(get),
     put: Some(put),
     preserve: Some(preserve),
+    ..abi::AnalysisApi::EMPTY
 };
 
 /// The most analyses of plugins that a function may have. A result for each op counts as one
@@ -89,14 +88,12 @@ fn full(key: &KeptKey<'_>) -> EditError {
     ))
 }
 
-/// The key of a plugin's analysis: bytes, which needn't be text.
+/// The key of a plugin's analysis: bytes, which needn't be text. Without an owner it is one that all
+/// plugins share.
 ///
 /// # Safety
 /// As [`input::list`].
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
-    if owner.is_null() {
-        return Err(EditError::invalid("The owner of an analysis is null."));
-    }
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
     // Results may depend on what the definitions say of ops.

@@ -7,13 +7,14 @@ use passdock_ir::{
     TypeSpec,
 };
 
-use crate::boundary::session::input;
+use crate::boundary::session::input::{self, Strided};
 
 /// The parts of an op's description.
 pub(in crate::boundary) struct OpParts<'a> {
-    desc: &'a abi::OpDesc,
-    attrs: &'a [abi::AttrDesc],
-    regions: &'a [abi::RegionDesc],
+    desc: abi::OpDesc,
+    attrs: Strided<abi::AttrDesc>,
+    /// The name of each region.
+    regions: Vec<SymbolId>,
     /// The strings of each attribute that has some, and the ports of each region, as the IR needs
     /// them.
     strings: Vec<Vec<&'a [u8]>>,
@@ -27,21 +28,37 @@ impl<'a> OpParts<'a> {
         // SAFETY: the caller's promise, here and below.
         let desc = unsafe { input::described(desc)? };
         // SAFETY: as above.
-        let attrs = unsafe { input::list(desc.attrs, desc.attr_count, "attributes")? };
-        // SAFETY: as above.
-        let regions = unsafe { input::list(desc.regions, desc.region_count, "regions")? };
-        // SAFETY: as above.
-        let strings = attrs.iter().filter_map(|attr| unsafe { strings(attr) });
-        let ports = regions
-            .iter()
+        let attrs =
+            unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
+        let mut all_strings = Vec::new();
+        for attr in attrs.iter() {
             // SAFETY: as above.
-            .map(|region| unsafe { new_ports(region.args, region.arg_count) });
+            if let Some(strings) = unsafe { strings(&attr?) } {
+                all_strings.push(strings?);
+            }
+        }
+        let (mut names, mut ports) = (Vec::new(), Vec::new());
+        // SAFETY: as above.
+        let regions = unsafe {
+            input::strided(
+                desc.regions,
+                desc.region_count,
+                desc.region_stride,
+                "regions",
+            )?
+        };
+        for region in regions.iter() {
+            let region = region?;
+            names.push(region.name);
+            // SAFETY: as above.
+            ports.push(unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? });
+        }
         Ok(OpParts {
             desc,
             attrs,
-            regions,
-            strings: strings.collect::<Edit<_>>()?,
-            ports: ports.collect::<Edit<_>>()?,
+            regions: names,
+            strings: all_strings,
+            ports,
         })
     }
 
@@ -53,7 +70,7 @@ impl<'a> OpParts<'a> {
         &self,
         then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
     ) -> Edit<T> {
-        let desc = self.desc;
+        let desc = &self.desc;
         let mut op = NewOp::new(desc.name);
         // SAFETY: the caller's promise, here and below.
         op.operands = unsafe { input::list(desc.operands, desc.operand_count, "operands")? };
@@ -75,19 +92,16 @@ impl<'a> OpParts<'a> {
         op.take_attrs = desc.flags & abi::OpDesc::TAKE_ATTRS != 0;
         let mut strings = self.strings.iter();
         let mut attrs = Vec::with_capacity(self.attrs.len());
-        for attr in self.attrs {
+        for attr in self.attrs.iter() {
             // SAFETY: as above.
-            attrs.push(unsafe { new_attr(attr, &mut strings)? });
+            attrs.push(unsafe { new_attr(&attr?, &mut strings)? });
         }
         op.attrs = &attrs;
         let regions: Vec<NewRegion<'_>> = self
             .regions
             .iter()
             .zip(&self.ports)
-            .map(|(region, args)| NewRegion {
-                name: region.name,
-                args,
-            })
+            .map(|(&name, args)| NewRegion { name, args })
             .collect();
         op.regions = &regions;
         then(&op)
@@ -115,15 +129,16 @@ unsafe fn strings<'a>(attr: &abi::AttrDesc) -> Option<Edit<Vec<&'a [u8]>>> {
 /// A list of ports.
 ///
 /// # Safety
-/// As [`input::list`].
+/// As [`input::strided`].
 pub(in crate::boundary) unsafe fn new_ports<'a>(
     ports: *const abi::PortDesc,
     count: usize,
+    stride: u32,
 ) -> Edit<Vec<NewPort<'a>>> {
     // SAFETY: the caller's promise, here and below.
-    let ports = unsafe { input::list(ports, count, "ports")? };
+    let ports = unsafe { input::strided(ports, count, stride, "ports")? };
     // SAFETY: as above.
-    ports.iter().map(|p| unsafe { new_port(p) }).collect()
+    ports.iter().map(|p| unsafe { new_port(&p?) }).collect()
 }
 
 /// A port with its name checked.
@@ -149,24 +164,22 @@ pub(in crate::boundary) unsafe fn with_attr<T>(
     // SAFETY: the caller's promise, here and below.
     let desc = unsafe { input::described(desc)? };
     // SAFETY: as above.
-    let strings = unsafe { strings(desc) }.transpose()?;
+    let strings = unsafe { strings(&desc) }.transpose()?;
     // SAFETY: as above.
-    let attr = unsafe { new_attr(desc, &mut strings.as_slice().iter())? };
+    let attr = unsafe { new_attr(&desc, &mut strings.as_slice().iter())? };
     then(&attr)
 }
 
 /// # Safety
-/// As [`input::described`].
+/// As [`input::list`], for the data.
 unsafe fn new_attr<'a>(
-    desc: &'a abi::AttrDesc,
+    desc: &abi::AttrDesc,
     strings: &mut std::slice::Iter<'a, Vec<&'a [u8]>>,
 ) -> Edit<NewAttr<'a>> {
-    // SAFETY: the caller's promise, here and below.
-    unsafe { input::described::<abi::AttrDesc>(desc)? };
     /// # Safety
     /// As [`input::list`].
     unsafe fn data<'a, T>(desc: &abi::AttrDesc) -> Edit<&'a [T]> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
     let id = || {

@@ -3,7 +3,7 @@
 use passdock_abi as abi;
 use passdock_abi::{
     Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, LocId, OpDesc, OpId, PortDesc,
-    RegionId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+    RegionId, ResultsDesc, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
 use passdock_ir::{
     CloneRegion, ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name,
@@ -14,8 +14,6 @@ use crate::boundary::session::function::{FunctionSession, FunctionState};
 use crate::boundary::session::{gate, input};
 
 pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
-    struct_size: size_of::<abi::FunctionApi>() as u32,
-    reserved: 0,
     last_error: Some(last_error),
     constant_data: Some(constant_data),
     create_op: Some(create_op),
@@ -46,6 +44,7 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     replace_symbols: Some(replace_symbols),
     remove_args: Some(remove_args),
     freeze_args: Some(freeze_args),
+    ..abi::FunctionApi::EMPTY
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -314,7 +313,7 @@ unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc)
             };
             let source = desc.source.handle;
             let made = if source.is_null() || source == f {
-                check_room(state.read()?, desc)?;
+                check_room(state.read()?, &desc)?;
                 state.edit()?.clone_region(&clone)?
             } else {
                 FunctionSession::of(source)?.with(|other| {
@@ -323,7 +322,7 @@ unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc)
                         let message = "The region to copy is of another module.";
                         return Err(EditError::refused(message));
                     }
-                    check_room(other, desc)?;
+                    check_room(other, &desc)?;
                     let source = Some(other);
                     state.edit()?.clone_region(&CloneRegion { source, ..clone })
                 })?
@@ -357,7 +356,7 @@ unsafe extern "C" fn add_arg(
     // SAFETY: see above.
     unsafe {
         gate::edit_to(out, f, |state| {
-            let port = describe::new_port(input::plain(port, "argument")?)?;
+            let port = describe::new_port(&input::described(port)?)?;
             state.edit()?.add_arg(region, &port)
         })
     }
@@ -366,15 +365,14 @@ unsafe extern "C" fn add_arg(
 unsafe extern "C" fn set_results(
     f: *mut abi::Function,
     region: RegionId,
-    values: *const ValueId,
-    ports: *const PortDesc,
-    count: usize,
+    results: *const ResultsDesc,
 ) -> Status {
     // SAFETY: see above.
     unsafe {
         gate::edit(f, |state| {
-            let values = input::list(values, count, "results")?;
-            let ports = describe::new_ports(ports, count)?;
+            let desc = input::described(results)?;
+            let values = input::list(desc.values, desc.count, "results")?;
+            let ports = describe::new_ports(desc.ports, desc.count, desc.port_stride)?;
             state.edit()?.set_results(region, values, &ports)
         })
     }

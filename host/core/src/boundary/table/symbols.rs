@@ -7,11 +7,10 @@ use passdock_ir::Symbols;
 use crate::boundary::session::{gate, input};
 
 pub(in crate::boundary) static TABLE: abi::SymbolApi = abi::SymbolApi {
-    struct_size: size_of::<abi::SymbolApi>() as u32,
-    reserved: 0,
     text: Some(text),
     intern: Some(intern),
     find: Some(find),
+    ..abi::SymbolApi::EMPTY
 };
 
 /// # Safety

@@ -1,0 +1,98 @@
+//! Words of a manifest that stand for a choice: a pass's kind, an option's type, a phase.
+//!
+//! A newer plugin may use one that this host doesn't know. The entry that has it is left out, and
+//! the rest of the plugin is used.
+
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use passdock_diagnostic::suggest;
+
+use super::Skipped;
+use crate::error::PluginErrorKind as Kind;
+use crate::names;
+
+/// The reason why an entry of a manifest can't be used.
+pub(crate) enum Odd {
+    /// It is wrong, and with it the manifest.
+    Wrong(Kind),
+    /// It has a word that this host doesn't know.
+    Unknown {
+        /// What the word is: "kind `shader`".
+        what: String,
+        /// The advice, if a known word is near.
+        help: Option<String>,
+    },
+}
+
+impl From<Kind> for Odd {
+    fn from(kind: Kind) -> Odd {
+        Odd::Wrong(kind)
+    }
+}
+
+/// The choice that a word stands for. `what` is said before the word: "kind".
+pub(super) fn choice<'de, T: Deserialize<'de>>(what: &str, word: &'de str) -> Result<T, Odd> {
+    let mut asked = Asked { word, known: &[] };
+    T::deserialize(&mut asked).map_err(|_| Odd::Unknown {
+        what: format!("{what} `{}`", names::shown(word)),
+        help: suggest::help(word, asked.known.iter().copied()),
+    })
+}
+
+/// The entries that this host knows; what it leaves out goes to `skipped`.
+pub(super) fn known<R, T>(
+    entry: &'static str,
+    raw: Vec<R>,
+    name: fn(&R) -> &str,
+    check: impl Fn(R) -> Result<T, Odd>,
+    skipped: &mut Vec<Skipped>,
+) -> Result<Vec<T>, Kind> {
+    let mut all = Vec::with_capacity(raw.len());
+    for one in raw {
+        let name = names::shown(name(&one));
+        match check(one) {
+            Ok(one) => all.push(one),
+            Err(Odd::Wrong(kind)) => return Err(kind),
+            Err(Odd::Unknown { what, help }) => skipped.push(Skipped {
+                entry: entry.to_owned(),
+                name,
+                what,
+                help,
+            }),
+        }
+    }
+    Ok(all)
+}
+
+/// A word, and the words that are known where it stands: the derived code passes them to the
+/// deserializer before it reads.
+struct Asked<'de> {
+    word: &'de str,
+    known: &'static [&'static str],
+}
+
+impl<'de> Deserializer<'de> for &mut Asked<'de> {
+    type Error = Error;
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.known = variants;
+        let word: StrDeserializer<'de, Error> = self.word.into_deserializer();
+        visitor.visit_enum(word)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
+        Err(Error::custom(""))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}

@@ -1,0 +1,99 @@
+//! Structs that grow: tables, views, descriptions.
+//!
+//! Each starts with its size, as the side knows it that filled it. The other side reads what both
+//! know; what is missing counts as 0, which means "not there" in every field.
+
+use core::mem::size_of;
+
+use crate::{analysis, desc, host, instrument, plugin, view};
+
+/// A struct that starts with its size, so that fields can be appended to it.
+///
+/// # Safety
+/// `repr(C)`, the first field is `struct_size: u32`, and all zeros is a value of it.
+pub unsafe trait Grows: Copy {
+    /// The struct's name in messages.
+    const NAME: &'static str;
+    /// The struct with its size, and nothing else.
+    const EMPTY: Self;
+}
+
+/// A struct of which every byte is 0.
+macro_rules! zeros {
+    ($name:ty) => {{
+        union Zeros {
+            bytes: [u8; size_of::<$name>()],
+            value: $name,
+        }
+        let zeros = Zeros {
+            bytes: [0; size_of::<$name>()],
+        };
+        // SAFETY: integers, pointers and `Option`s of functions: all zeros is a value.
+        unsafe { zeros.value }
+    }};
+}
+
+macro_rules! grows {
+    ($($module:ident::$name:ident),* $(,)?) => {$(
+        impl $module::$name {
+            /// The struct with its size, and nothing else.
+            pub const EMPTY: Self = {
+                let mut empty = zeros!($module::$name);
+                empty.struct_size = size_of::<$module::$name>() as u32;
+                empty
+            };
+        }
+
+        // SAFETY: declared so where it stands.
+        unsafe impl Grows for $module::$name {
+            const NAME: &'static str = stringify!($name);
+            const EMPTY: Self = $module::$name::EMPTY;
+        }
+    )*};
+}
+
+/// Entries of a table, which grow as well: the table says how far apart they are.
+macro_rules! entries {
+    ($($module:ident::$name:ident),* $(,)?) => {$(
+        impl $module::$name {
+            /// The entry with nothing in it.
+            pub const EMPTY: Self = zeros!($module::$name);
+        }
+    )*};
+}
+
+grows!(
+    analysis::AnalysisApi,
+    desc::AttrDesc,
+    desc::CloneDesc,
+    desc::ConstantDesc,
+    desc::FunctionDesc,
+    desc::OpDesc,
+    desc::PortDesc,
+    desc::RegionDesc,
+    desc::ResultsDesc,
+    desc::TypeDesc,
+    host::ContextApi,
+    host::DefinitionApi,
+    host::Diagnostic,
+    host::Failure,
+    host::FunctionApi,
+    host::Host,
+    host::Label,
+    host::ModuleApi,
+    host::OpApi,
+    host::Setting,
+    host::SymbolApi,
+    instrument::PassInfo,
+    plugin::Attach,
+    plugin::Plugin,
+    view::FunctionView,
+    view::ModuleView,
+);
+
+entries!(
+    instrument::InstrumentEntry,
+    plugin::AttrEntry,
+    plugin::OpEntry,
+    plugin::PassEntry,
+);

@@ -1,0 +1,245 @@
+//! A host and plugins of the future: this checkout with a contract that has grown everywhere, beside
+//! today's.
+//!
+//! A copy of the checkout gets a later minor of the contract: a field at the end of every struct that
+//! may grow, a column more in every view, another number for some value of an enumeration (so that
+//! one comes up which today's side doesn't know), a flag that nobody knows in every flag word. Then
+//! plugins of one age are loaded by the host of the other, in the suites that load plugins, in the
+//! command, and under valgrind.
+
+mod patch;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::project::{Project, library_name};
+use crate::shell;
+use crate::test::Skip;
+
+/// The suites that load plugins.
+const SUITES: [&str; 4] = ["conformance", "instruments", "pass_call", "instrument_in_c"];
+/// The plugins that they load, and those that the command has beside it.
+const PLUGINS: [&str; 2] = ["passdock-conformance-plugin", "passdock-tap"];
+const STANDARD: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
+
+/// One age: a checkout, and where it is built.
+struct Age {
+    name: &'static str,
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Age {
+    fn built(&self) -> PathBuf {
+        self.target.join("debug")
+    }
+
+    fn include(&self) -> PathBuf {
+        self.root.join("plugin-api/abi/include")
+    }
+
+    fn cargo(&self, project: &Project) -> Command {
+        let mut cargo = project.cargo();
+        cargo.current_dir(&self.root);
+        cargo.env("CARGO_TARGET_DIR", &self.target);
+        cargo
+    }
+
+    /// Builds the command and all plugins.
+    fn build(&self, project: &Project) -> Result<()> {
+        let mut cargo = self.cargo(project);
+        cargo.args(["build", "--package", "passdock-cli"]);
+        for package in PLUGINS.iter().chain(&STANDARD) {
+            cargo.args(["--package", package]);
+        }
+        shell::run(&mut cargo)
+    }
+}
+
+/// Both ages, built.
+struct Ages {
+    today: Age,
+    future: Age,
+}
+
+impl Ages {
+    fn new(project: &Project) -> Result<Ages> {
+        let place = project.target.join("future");
+        let ages = Ages {
+            today: Age {
+                name: "today",
+                root: project.root.clone(),
+                target: project.target.clone(),
+            },
+            future: Age {
+                name: "the future",
+                root: place.join("checkout"),
+                target: place.join("build"),
+            },
+        };
+        copy(&ages.today.root, &ages.future.root)?;
+        ages.today.build(project)?;
+        ages.future.build(project)?;
+        Ok(ages)
+    }
+
+    /// Each host with the plugins of the other age.
+    fn pairs(&self) -> [(&Age, &Age); 2] {
+        [(&self.today, &self.future), (&self.future, &self.today)]
+    }
+}
+
+/// Runs the suites and the command with a host of one age and plugins of the other.
+pub(crate) fn test(project: &Project) -> Result<()> {
+    let ages = Ages::new(project)?;
+    for (host, plugins) in ages.pairs() {
+        println!("the host of {}, plugins of {}", host.name, plugins.name);
+        let mut suites = host.cargo(project);
+        suites.args(["test", "--no-fail-fast", "--package", "passdock-tests"]);
+        for suite in SUITES {
+            suites.args(["--test", suite]);
+        }
+        suites
+            .env("PASSDOCK_TEST_PLUGINS", plugins.built())
+            .env("PASSDOCK_TEST_INCLUDE", plugins.include());
+        shell::run(&mut suites)?;
+    }
+    let expected = shell::read(&mut simplify(&command(&ages.today, &ages.today)?, project))?;
+    for (host, plugins) in ages.pairs() {
+        let simplified = shell::read(&mut simplify(&command(host, plugins)?, project))?;
+        if simplified != expected {
+            bail!(
+                "the host of {} with plugins of {} simplifies the example in another way than \
+                 today's with today's",
+                host.name,
+                plugins.name
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Runs the command of one age with the plugins of the other under valgrind, which sees what is read
+/// beyond what is there.
+pub(crate) fn valgrind(project: &Project, all: bool) -> Result<()> {
+    if !shell::exists("valgrind") {
+        bail!(Skip("there is no valgrind".to_owned()));
+    }
+    let ages = Ages::new(project)?;
+    for (host, plugins) in ages.pairs() {
+        let passdock = command(host, plugins)?;
+        checked(hello(&passdock, project))?;
+        checked(c_pass(&passdock, plugins, project)?)?;
+        if all {
+            checked(simplify(&passdock, project))?;
+        }
+    }
+    Ok(())
+}
+
+/// The command of one age in a directory of its own, with the standard plugins of the other.
+fn command(host: &Age, plugins: &Age) -> Result<PathBuf> {
+    let place = plugins.target.join(match host.root == plugins.root {
+        true => "own",
+        false => "other",
+    });
+    fs::create_dir_all(&place)?;
+    let executable = format!("passdock{}", std::env::consts::EXE_SUFFIX);
+    let passdock = place.join(&executable);
+    fs::copy(host.built().join(&executable), &passdock)?;
+    for package in STANDARD {
+        let library = library_name(&package.replace('-', "_"));
+        fs::copy(plugins.built().join(&library), place.join(&library))?;
+    }
+    Ok(passdock)
+}
+
+/// Simplifies the example model, and prints it.
+fn simplify(passdock: &Path, project: &Project) -> Command {
+    let mut command = Command::new(passdock);
+    command
+        .args(["run", "examples/pipelines/simplify.toml"])
+        .args(["examples/models/digits.onnx", "-o", "-"])
+        .current_dir(&project.root);
+    command
+}
+
+/// Infers, folds and tidies a small function.
+fn hello(passdock: &Path, project: &Project) -> Command {
+    let mut command = Command::new(passdock);
+    command
+        .args(["run", "examples/c-op/before.ir", "-o", "-", "--passes"])
+        .arg("FoldConstant,CanonicalizeBindings,DeadCodeElimination")
+        .current_dir(&project.root);
+    command
+}
+
+/// A pass and an instrument in C, built with the header of the plugins' age.
+fn c_pass(passdock: &Path, plugins: &Age, project: &Project) -> Result<Command> {
+    let place = passdock.with_file_name("c");
+    fs::create_dir_all(&place)?;
+    shell::run(
+        Command::new("gcc")
+            .args(["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-I"])
+            .arg(plugins.include())
+            .arg(project.root.join("examples/c-pass/c_pass.c"))
+            .arg("-o")
+            .arg(place.join(library_name("c_pass"))),
+    )?;
+    let mut command = Command::new(passdock);
+    command
+        .args(["run", "examples/models/digits.onnx", "--plugin-dir"])
+        .arg(place)
+        .args(["--passes", "c.transform.FuseDoubleRelu"])
+        .args(["--instrument", "c.counter"])
+        .current_dir(&project.root);
+    Ok(command)
+}
+
+/// Runs a command under valgrind; fails if it fails, or reads or writes what isn't its own.
+fn checked(command: Command) -> Result<()> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind
+        .args(["--quiet", "--error-exitcode=99", "--trace-children=yes"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    if let Some(dir) = command.get_current_dir() {
+        valgrind.current_dir(dir);
+    }
+    shell::run(&mut valgrind)
+}
+
+/// Copies what git knows of a checkout, patched. Files that are there already in the same way keep
+/// their times, so that they aren't built again.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let files = shell::read(
+        Command::new("git")
+            .args([
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ])
+            .current_dir(from),
+    )?;
+    let mut patches = patch::Patches::new(from)?;
+    for file in files.split_terminator('\0') {
+        let Ok(content) = fs::read(from.join(file)) else {
+            continue; // Removed, and git doesn't know yet.
+        };
+        let content = patches.apply(file, content)?;
+        let place = to.join(file);
+        if fs::read(&place).is_ok_and(|there| there == content) {
+            continue;
+        }
+        if let Some(dir) = place.parent() {
+            fs::create_dir_all(dir)?;
+        }
+        fs::write(&place, content).with_context(|| format!("{} isn't written", place.display()))?;
+    }
+    patches.done()
+}
