@@ -67,10 +67,16 @@ pub(crate) enum Command {
 /// Where plugins are.
 #[derive(Debug, Args)]
 pub(crate) struct PluginArgs {
-    /// Look for plugins in DIR, before all other places. Repeatable.
+    /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///
-    /// The order is: --plugin-dir, `[plugins] dirs` of the pipeline, PASSDOCK_PLUGIN_PATH, the
-    /// standard plugins beside the executable.
+    /// The file has to be there, and a plugin. `files = ["…"]` in `[plugins]` of a pipeline does the
+    /// same. A plugin that is in another directory, too, is an error: there may be one file of it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plugin: Vec<PathBuf>,
+    /// Look for plugins in DIR, before all other directories. Repeatable.
+    ///
+    /// The order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
+    /// PASSDOCK_PLUGIN_PATH, the standard plugins beside the executable.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
 }
@@ -209,12 +215,19 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock list
+  passdock list passes FoldConstant
+  passdock list ops onnx.Conv
+  passdock list config tir.UnrollLoop --json
+  passdock list plugins --plugin-dir plugins")]
 pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum, default_value = "passes")]
     pub(crate) what: Listing,
-    /// One operator, with its attributes: `passdock list ops onnx.Conv`.
-    #[arg(value_name = "OP")]
+    /// Show the one of this name in full: `passdock list passes FoldConstant`.
+    #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
@@ -233,18 +246,27 @@ pub(crate) enum Listing {
     Instruments,
     /// Config options, with type, default and meaning.
     Config,
-    /// Operators that have a definition, and what is known of them; `ops onnx.Conv`: attributes too.
+    /// Operators that have a definition, and what is known of them.
     Ops,
     /// What the host works out about functions for passes that ask.
     Analyses,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock inspect target/debug/libacme_passes.so
+  passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
+
+Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and
+the others are shown all the same.
+
+Exit status: 0 all of them can be used; 3 one can't.")]
 pub(crate) struct InspectArgs {
-    /// The plugin's library file.
-    #[arg(value_name = "PLUGIN")]
-    pub(crate) file: PathBuf,
-    /// Print JSON.
+    /// The plugins' library files.
+    #[arg(value_name = "PLUGIN", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON: an object, which has a list `plugins` of such if there are several files.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -12,6 +12,7 @@ use crate::plugins;
 /// A request that says where plugins are.
 pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
     Request {
+        plugin_files: plugins.plugin,
         plugin_dirs: plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
         manifest_cache: plugins::manifest_cache(),

@@ -7,8 +7,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use passdock_diagnostic::excerpt::Excerpt;
-use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
-use passdock_loader::{Origin, Plugin, PluginError};
+use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
+use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
 
 /// An underlying error of any type: an instrument's, the system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
@@ -56,6 +56,8 @@ pub struct ErrorParts {
     pub plugin: Option<Provider>,
     /// The passes that ran the failed pass, innermost first.
     pub run_by: Vec<String>,
+    /// The definition of an op that failed, or that calls the op wrong, when the pass asked it.
+    pub definition: Option<BlamedDefinition>,
     /// The function that the pass worked on.
     pub function: Option<String>,
     /// The op that the pass failed on.
@@ -201,6 +203,7 @@ impl PassError {
             pass: None,
             plugin: None,
             run_by: Vec::new(),
+            definition: None,
             function: None,
             op: None,
             location: None,
@@ -279,6 +282,7 @@ impl PassError {
             plugin: self.plugin.as_ref().map(|p| p.plugin.clone()),
             file: self.plugin.as_ref().and_then(Provider::file),
             run_by: self.run_by.clone(),
+            definition: self.definition.clone(),
             function: self.function.clone(),
             op: self.op.clone(),
             location: self.location.clone(),
@@ -344,6 +348,10 @@ impl fmt::Display for PassError {
             write!(f, "{location}: ")?;
         }
         f.write_str(&self.message)?;
+        let definition = self.definition.as_ref();
+        if let Some(by) = definition.and_then(|by| by.unless_in(&self.message)) {
+            write!(f, " ({by})")?;
+        }
         if let Some(help) = &self.help {
             write!(f, " {help}")?;
         }
@@ -373,6 +381,13 @@ impl From<PluginError> for PassError {
     fn from(error: PluginError) -> PassError {
         let message = capitalized(&error.to_string());
         PassError::new(ErrorKind::Plugin, message).caused_by(Arc::new(error))
+    }
+}
+
+impl From<MissingDefinition> for PassError {
+    fn from(missing: MissingDefinition) -> PassError {
+        let op = missing.op;
+        PassError::from(missing.error).note(format!("the definition of `{op}` is in it"))
     }
 }
 

@@ -35,10 +35,12 @@ pub use pass::{
     FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
     create_function_pass, create_module_pass, create_prim_func_pass, disable_children,
 };
-pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, table, terminal};
+pub use passdock_diagnostic::{
+    BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,
+};
 pub use passdock_loader::{
-    Field, FieldType, FieldValue, OpDefs, Origin, PassKind, Phase, Plugin, PluginError, Schema,
-    SearchDir, State, States,
+    Field, FieldType, FieldValue, MissingDefinition, OpDefs, Origin, PassKind, Phase, Plugin,
+    PluginError, Schema, SearchDir, State, States,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

@@ -63,6 +63,9 @@ pub struct Diagnostic {
     /// The pass that ran that pass, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run_by: Vec<String>,
+    /// The definition of an op that failed, or that calls the op wrong, when the pass asked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<BlamedDefinition>,
     /// The function it is about.
     pub function: Option<String>,
     /// The op it is about.
@@ -80,6 +83,29 @@ pub struct Diagnostic {
     /// Other places that the diagnostic points at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<Label>,
+}
+
+/// The definition of an operator that a diagnostic comes from. Its plugin isn't the pass's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BlamedDefinition {
+    /// The operator's canonical name, domain included.
+    pub op: String,
+    /// The name of the plugin that defines it.
+    pub plugin: String,
+    /// The path of the plugin's file.
+    pub file: Option<String>,
+}
+
+impl BlamedDefinition {
+    /// The definition in words, unless a message names it: `by the definition of …`.
+    pub fn unless_in(&self, message: &str) -> Option<String> {
+        let plugin = match &self.file {
+            Some(file) => format!("`{file}`"),
+            None => self.plugin.clone(),
+        };
+        let is_named = message.contains("definition of") && message.contains(&plugin);
+        (!is_named).then(|| format!("by the definition of {} of plugin {plugin}", self.op))
+    }
 }
 
 /// Another place that a diagnostic points at.
@@ -193,6 +219,7 @@ impl Diagnostic {
             plugin: None,
             file: None,
             run_by: Vec::new(),
+            definition: None,
             function: None,
             op: None,
             location: None,

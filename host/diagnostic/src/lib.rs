@@ -12,4 +12,4 @@ pub mod suggest;
 pub mod table;
 pub mod terminal;
 
-pub use diagnostic::{Diagnostic, Label, Severity, Snippet};
+pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet as Source};
 
-use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
+use crate::diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
 use crate::terminal::{safe, safe_line};
 
 impl Diagnostic {
@@ -44,6 +44,10 @@ impl Diagnostic {
         if let Some(place) = self.place() {
             group = group.element(Level::NOTE.no_name().message(place));
         }
+        let definition = self.definition.as_ref();
+        if let Some(by) = definition.and_then(|by| by.unless_in(&self.message)) {
+            group = group.element(Level::NOTE.no_name().message(by));
+        }
         for note in &self.notes {
             group = group.element(Level::NOTE.message(note));
         }
@@ -69,6 +73,11 @@ impl Diagnostic {
             plugin: self.plugin.as_ref().map(line),
             file: self.file.as_ref().map(line),
             run_by: self.run_by.iter().map(line).collect(),
+            definition: self.definition.as_ref().map(|by| BlamedDefinition {
+                op: line(&by.op),
+                plugin: line(&by.plugin),
+                file: by.file.as_ref().map(line),
+            }),
             function: self.function.as_ref().map(line),
             op: self.op.as_ref().map(line),
             location: self.location.as_ref().map(line),

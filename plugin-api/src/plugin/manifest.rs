@@ -7,6 +7,13 @@ use super::check::equal;
 use super::spec::{PassRun, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 
+/// The compiler that builds the plugin: `rustc 1.63.0 (4b91a6ea7 2022-08-08)`; without its version where
+/// it isn't built by cargo.
+const COMPILER: &str = match option_env!("PASSDOCK_PLUGIN_COMPILER") {
+    Some(compiler) => compiler,
+    None => "rustc",
+};
+
 /// The text, NUL at its end, and its length, which doesn't depend on the room that is there.
 #[doc(hidden)]
 pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
@@ -208,7 +215,8 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         shift -= 4;
         byte!(hex((passdock_abi::LAYOUT >> shift) as u8 & 15));
     }
-    raw!("\"\ncompiler = \"rustc\"\n");
+    raw!("\"\n");
+    string!("compiler", COMPILER);
 
     let mut p = 0;
     while p < plugin.passes.len() {

@@ -4,7 +4,7 @@ use passdock::config::OptionSource;
 use passdock::pipeline::{self, Explained, Explanation};
 use passdock::{ErrorKind, PassError};
 
-use super::inspect::value;
+use super::in_full::value;
 use crate::args::ExplainArgs;
 use crate::show::Table;
 use crate::{plugins, request, show};

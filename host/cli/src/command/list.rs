@@ -1,20 +1,24 @@
 //! `passdock list`: what there is, and who provides it.
 
+use std::path::{Path, PathBuf};
+
+use passdock::config::ConfigInfo;
+use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, Request};
+use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use super::inspect::{kind, value};
+use super::in_full::{self, default, kind};
 use super::list_ops;
 use crate::args::{ListArgs, Listing};
 use crate::show::{self, Table};
 use crate::{plugins, request};
 
+/// What is shown of a list: JSON and text.
+type Shown = Result<(Value, String), PassError>;
+
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
-    if args.name.is_some() && !matches!(args.what, Listing::Ops) {
-        let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
     let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;
@@ -29,13 +33,18 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     if plugins_found.is_empty() && of_plugins {
         status = show::fail(&no_plugins(&request));
     }
-    let (json, text) = match args.what {
-        Listing::Passes => passes(&registry),
-        Listing::Plugins => plugins(&registry, &conflicts),
-        Listing::Instruments => instruments(&registry),
-        Listing::Config => config(&registry),
-        Listing::Ops => list_ops::ops(&registry, args.name.as_deref())?,
-        Listing::Analyses => analyses(),
+    let name = args.name.as_deref();
+    let (json, text) = match (args.what, name) {
+        (Listing::Passes, None) => passes(&registry),
+        (Listing::Passes, Some(name)) => pass(&registry, name)?,
+        (Listing::Plugins, None) => plugins(&registry, &conflicts),
+        (Listing::Plugins, Some(name)) => plugin(&registry, name)?,
+        (Listing::Instruments, None) => instruments(&registry),
+        (Listing::Instruments, Some(name)) => instrument(&registry, name)?,
+        (Listing::Config, None) => config(&registry),
+        (Listing::Config, Some(name)) => config_key(&registry, name)?,
+        (Listing::Ops, name) => list_ops::ops(&registry, name)?,
+        (Listing::Analyses, name) => analyses(name)?,
     };
     if args.json {
         show::print_json(&json);
@@ -51,7 +60,7 @@ fn no_plugins(request: &Request) -> PassError {
     let message = format!("There is no plugin in {}.", dirs.join(", "));
     PassError::new(ErrorKind::Plugin, message).help(
         "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
-         `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.",
+         `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.",
     )
 }
 
@@ -75,11 +84,7 @@ fn passes(registry: &Registry) -> (Value, String) {
                 String::new(),
                 first_line(&sequential.summary),
             ]);
-            let mut entry = json!(sequential);
-            entry["kind"] = json!("sequential");
-            entry["plugin"] = json!(plugin.name());
-            entry["file"] = json!(plugin.origin().path());
-            list.push(entry);
+            list.push(sequential_json(&plugin, &sequential));
         }
         let Some((plugin, pass)) = registry.pass_spec(&name) else {
             continue;
@@ -95,16 +100,47 @@ fn passes(registry: &Registry) -> (Value, String) {
                 .unwrap_or_default(),
             first_line(&pass.summary),
         ]);
-        let mut entry = json!(pass);
-        entry["plugin"] = json!(plugin.name());
-        entry["file"] = json!(plugin.origin().path());
-        list.push(entry);
+        list.push(pass_json(&plugin, &pass));
     }
     (json!({ "passes": list }), table.render_filled())
 }
 
 fn first_line(summary: &str) -> String {
     summary.lines().next().unwrap_or_default().to_owned()
+}
+
+fn pass_json(plugin: &Plugin, pass: &PassSpec) -> Value {
+    let mut entry = json!(pass);
+    entry["plugin"] = json!(plugin.name());
+    entry["file"] = json!(plugin.origin().path());
+    entry
+}
+
+fn sequential_json(plugin: &Plugin, sequential: &SequentialSpec) -> Value {
+    let mut entry = json!(sequential);
+    entry["kind"] = json!("sequential");
+    entry["plugin"] = json!(plugin.name());
+    entry["file"] = json!(plugin.origin().path());
+    entry
+}
+
+fn pass(registry: &Registry, name: &str) -> Shown {
+    if let Some((plugin, sequential)) = registry.sequential_spec(name) {
+        let text = in_full::sequential(&sequential, Some(&plugin));
+        return Ok((
+            json!({ "passes": [sequential_json(&plugin, &sequential)] }),
+            text,
+        ));
+    }
+    // All passes of the command are of plugins.
+    let Some((plugin, pass)) = registry.pass_spec(name) else {
+        return Err(registry.get_pass(name).err().unwrap_or_else(|| {
+            let message = format!("Nothing is known of the pass `{name}`: it is of this program.");
+            PassError::new(ErrorKind::UnknownPass, message)
+        }));
+    };
+    let text = in_full::pass(&pass, Some(&plugin));
+    Ok((json!({ "passes": [pass_json(&plugin, &pass)] }), text))
 }
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
@@ -132,12 +168,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
             manifest.instruments.len().to_string(),
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
-        let mut entry = json!(manifest.plugin);
-        entry["passes"] = json!(passes);
-        entry["ops"] = json!(manifest.ops.len());
-        entry["instruments"] = json!(manifest.instruments.len());
-        entry["file"] = json!(file);
-        list.push(entry);
+        list.push(plugin_json(&plugin));
     }
     let unreadable = registry.unreadable();
     let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
@@ -149,6 +180,61 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
         }),
         table.render(),
     )
+}
+
+fn plugin_json(plugin: &Plugin) -> Value {
+    let manifest = plugin.manifest();
+    let mut entry = json!(manifest.plugin);
+    entry["passes"] = json!(manifest.passes.len());
+    entry["ops"] = json!(manifest.ops.len());
+    entry["instruments"] = json!(manifest.instruments.len());
+    entry["file"] = json!(plugin.origin().path());
+    entry
+}
+
+/// A plugin by its name, with its whole manifest; several files may say that they are it.
+fn plugin(registry: &Registry, name: &str) -> Shown {
+    let plugins = registry.plugins();
+    let named = plugins.iter().filter(|plugin| plugin.name() == name);
+    let (mut list, mut texts) = (Vec::new(), Vec::new());
+    for plugin in named {
+        let manifest = plugin.manifest();
+        let mut entry = plugin_json(plugin);
+        entry["manifest"] = json!(**manifest);
+        list.push(entry);
+        texts.push(in_full::plugin(manifest, plugin.origin().path()));
+    }
+    if list.is_empty() {
+        return Err(unknown(
+            "plugin",
+            name,
+            plugins.iter().map(|plugin| plugin.name()),
+        ));
+    }
+    Ok((json!({ "plugins": list }), texts.join("\n")))
+}
+
+/// The error about a name that isn't in a list.
+fn unknown<'n>(what: &str, name: &str, names: impl IntoIterator<Item = &'n str>) -> PassError {
+    let names: Vec<&str> = names.into_iter().collect();
+    let error = PassError::new(ErrorKind::Usage, format!("There is no {what} `{name}`."));
+    let near = suggest::help(name, names.iter().copied());
+    error.help(near.unwrap_or_else(|| format!("There are: {}.", suggest::listed(names))))
+}
+
+/// The plugin of a name, and its file; or that no plugin gives it.
+fn provider(registry: &Registry, plugin: Option<&str>) -> (String, Option<PathBuf>) {
+    let Some(name) = plugin else {
+        return (built_in(), None);
+    };
+    let plugins = registry.plugins();
+    match plugins.iter().find(|plugin| plugin.name() == name) {
+        Some(plugin) => {
+            let file = plugin.origin().path().map(Path::to_path_buf);
+            (in_full::provider(plugin), file)
+        }
+        None => (format!("of plugin {name}"), None),
+    }
 }
 
 /// The provider of what no plugin gives.
@@ -171,16 +257,22 @@ fn instruments(registry: &Registry) -> (Value, String) {
             table.row([
                 format!("  {}", option.name),
                 option.takes(),
-                match option.mandatory {
-                    true => "(none)".to_owned(),
-                    false => value(&option.default),
-                },
+                default(option),
                 String::new(),
                 option.doc.replace('\n', " "),
             ]);
         }
     }
     (json!({ "instruments": instruments }), table.render())
+}
+
+fn instrument(registry: &Registry, name: &str) -> Shown {
+    let spec = registry.instrument_spec(name)?;
+    let (provider, file) = provider(registry, spec.plugin.as_deref());
+    let text = in_full::instrument(&spec.name, &spec.summary, &spec.options, Some(&provider));
+    let mut entry = json!(spec);
+    entry["file"] = json!(file);
+    Ok((json!({ "instruments": [entry] }), text))
 }
 
 fn config(registry: &Registry) -> (Value, String) {
@@ -195,7 +287,7 @@ fn config(registry: &Registry) -> (Value, String) {
             table.row([
                 key,
                 field.takes(),
-                value(&field.default),
+                default(field),
                 option.plugin.clone().unwrap_or_else(built_in),
                 field.doc.replace('\n', " "),
             ]);
@@ -204,10 +296,56 @@ fn config(registry: &Registry) -> (Value, String) {
     (json!({ "config": options }), table.render())
 }
 
-fn analyses() -> (Value, String) {
+/// A config key by its name, or by that of a field of it.
+fn config_key(registry: &Registry, name: &str) -> Shown {
+    let options = registry.list_configs();
+    let is_named = |option: &&ConfigInfo| {
+        let key = option.schema.key.as_str();
+        let field = name
+            .strip_prefix(key)
+            .and_then(|rest| rest.strip_prefix('.'));
+        let has = |field| option.schema.fields.iter().any(|known| known.name == field);
+        name == key || field.is_some_and(|field| !field.is_empty() && has(field))
+    };
+    let Some(option) = options.iter().find(is_named) else {
+        let keys: Vec<String> = options.iter().flat_map(|o| names_of(&o.schema)).collect();
+        return Err(unknown(
+            "config option",
+            name,
+            keys.iter().map(String::as_str),
+        ));
+    };
+    let (provider, file) = provider(registry, option.plugin.as_deref());
+    let text = in_full::config(&option.schema, Some(&provider));
+    let mut entry = json!(option);
+    entry["file"] = json!(file);
+    Ok((json!({ "config": [entry] }), text))
+}
+
+/// The names of a config key and of its fields.
+fn names_of(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields.iter().map(|field| field.name.as_str());
+    let fields = fields.filter(|field| !field.is_empty());
+    let fields = fields.map(|field| format!("{}.{field}", schema.key));
+    std::iter::once(schema.key.clone()).chain(fields).collect()
+}
+
+/// The analyses, or the one of a name.
+fn analyses(name: Option<&str>) -> Shown {
     let mut table = Table::new(["analysis", "a record per", "record", "what it says"]);
     let mut list = Vec::new();
-    for analysis in passdock::analyses::list() {
+    let all = passdock::analyses::list();
+    if let Some(name) = name
+        && all.iter().all(|analysis| analysis.name != name)
+    {
+        return Err(unknown(
+            "analysis",
+            name,
+            all.iter().map(|analysis| analysis.name),
+        ));
+    }
+    let asked = all.iter();
+    for analysis in asked.filter(|analysis| name.is_none_or(|name| analysis.name == name)) {
         let texts = [
             analysis.name,
             analysis.per,
@@ -218,5 +356,5 @@ fn analyses() -> (Value, String) {
         let [name, per, record, summary] = texts;
         list.push(json!({ "name": name, "per": per, "record": record, "summary": summary }));
     }
-    (json!({ "analyses": list }), table.render())
+    Ok((json!({ "analyses": list }), table.render()))
 }

@@ -1,6 +1,6 @@
 //! `passdock list ops`: the operators that plugins define, all in a table or one with its attributes.
 
-use passdock::plugin::{AttrInfo, OpInfo};
+use passdock::plugin::{AttrInfo, MissingDefinition, OpInfo, Origin};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
@@ -10,24 +10,43 @@ use crate::show::{self, Facts, Table};
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
-    failures.into_iter().for_each(show::warn);
+    let unusable = |origin: &Origin| failures.iter().find(|failure| failure.origin == *origin);
     let text = match name {
         None => table(&ops),
         Some(name) => {
             let full = format!("onnx.{name}");
             ops.retain(|op| op.name == name || op.name == full);
             if ops.is_empty() {
+                let mut all = defs.iter();
+                let known = all.find(|(known, ..)| *known == name || *known == full);
+                let missing =
+                    known.and_then(|(op, _, plugin)| Some((op, unusable(plugin.origin())?)));
+                if let Some((op, error)) = missing {
+                    let (op, error) = (op.to_owned(), error.clone());
+                    return Err(MissingDefinition { op, error }.into());
+                }
                 let near = defs.nearest(name);
                 let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
                 let message = format!("No plugin defines the operator `{name}`.{near}");
                 return Err(PassError::new(ErrorKind::Usage, message));
             }
-            let shown: Vec<String> = ops.iter().map(one).collect();
+            let shown: Vec<String> = ops
+                .iter()
+                .map(|op| one(op, &provider(registry, op)))
+                .collect();
             shown.join("\n")
         }
     };
+    failures.into_iter().for_each(show::warn);
     let text = text + &in_several_plugins(&ops);
-    Ok((json!({ "ops": ops }), text))
+    let plugins = registry.plugins();
+    let ops = ops.iter().map(|op| {
+        let mut entry = json!(op);
+        let plugin = plugins.iter().find(|plugin| plugin.name() == op.plugin);
+        entry["file"] = json!(plugin.and_then(|plugin| plugin.origin().path()));
+        entry
+    });
+    Ok((json!({ "ops": ops.collect::<Vec<_>>() }), text))
 }
 
 /// The operators that more than one plugin defines, and for which versions each does.
@@ -88,14 +107,24 @@ fn known(op: &OpInfo) -> String {
     known.map(|part| part.1).collect::<Vec<_>>().join(", ")
 }
 
-fn one(op: &OpInfo) -> String {
+/// The plugin that defines an operator, and its file.
+fn provider(registry: &Registry, op: &OpInfo) -> String {
+    let plugins = registry.plugins();
+    let plugin = plugins.iter().find(|plugin| plugin.name() == op.plugin);
+    match plugin.and_then(|plugin| plugin.origin().path()) {
+        Some(file) => format!("{}, {}", op.plugin, file.display()),
+        None => op.plugin.clone(),
+    }
+}
+
+fn one(op: &OpInfo, provider: &str) -> String {
     let or = |text: String, none: &str| match text.is_empty() {
         true => none.to_owned(),
         false => text,
     };
     let mut facts = Facts::default();
     facts.add("op", format!("{} since {}", op.name, op.since));
-    facts.add("plugin", op.plugin.clone());
+    facts.add("plugin", provider);
     facts.add("operands", operands(op));
     facts.add("known", or(known(op), "nothing"));
     facts.add("traits", or(op.traits.join(", "), "none"));

@@ -5,6 +5,7 @@ mod check;
 mod convert;
 mod diff;
 mod explain;
+mod in_full;
 mod inspect;
 mod list;
 mod list_ops;

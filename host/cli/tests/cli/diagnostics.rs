@@ -93,6 +93,44 @@ fn diagnostics_as_json() {
     .assert_eq(&text);
 }
 
+/// What an op's definition does wrong is told with the pass that asked, and the definition's plugin.
+#[test]
+fn json_names_the_definition_that_failed() {
+    let bench = Bench::new();
+    for (how, pass, code) in [
+        ("panics", "FoldConstant", "pass-failed"),
+        ("contradicts", "FoldConstant", "pass-failed"),
+        ("panics", "DecomposeOps", "pass-failed"),
+        ("body takes two", "DecomposeOps", "pass-failed"),
+        ("infer panics", "InferType", "relax::infer-type"),
+        ("infer refuses", "InferType", "relax::infer-type"),
+        ("infer contradicts", "InferType", "relax::infer-type"),
+    ] {
+        let text = RELUS.replace("\"\" = 17", "\"\" = 17, \"bad\" = 1");
+        let op = format!("bad.Odd(%c) {{how = \"{how}\"}}");
+        let text = text.replace("onnx.Relu(%x)", &op);
+        let text = text.replace("    %0", "    %c = const f32[2] [1.0, 2.0]\n    %0");
+        bench.write("m.ir", text);
+        let report = run(&bench, &format!("m.ir --passes {pass} --json")).json();
+        let said = &report["diagnostics"][0];
+        assert_eq!(said["code"], code, "{how}: {report}");
+        assert_eq!(said["plugin"], "relax", "{how}");
+        assert_eq!(said["pass"], format!("relax.transform.{pass}"), "{how}");
+        let definition = &said["definition"];
+        assert_eq!(definition["op"], "bad.Odd", "{how}: {said}");
+        assert_eq!(definition["plugin"], "bad", "{how}");
+        assert_eq!(definition["file"], "libpassdock_misbehaving.so", "{how}");
+    }
+    // What a pass says itself of an op isn't its definition's.
+    bench.write("m.ir", RELUS);
+    let report = run(
+        &bench,
+        "m.ir --passes InferType,bad.transform.Complain --json",
+    )
+    .json();
+    assert!(report["diagnostics"][0]["definition"].is_null(), "{report}");
+}
+
 #[test]
 fn functions_that_run_at_once_speak_in_module_order() {
     let bench = Bench::new();

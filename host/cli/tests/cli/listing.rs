@@ -81,7 +81,7 @@ fn an_operator_is_shown_with_its_attributes() {
     let ran = bench.passdock("list ops ConvTranspose");
     expect![[r#"
         op          onnx.ConvTranspose since 1
-        plugin      onnx-ops
+        plugin      onnx-ops, libpassdock_onnx_ops.so
         operands    2 to 3
         known       types
         traits      pure
@@ -96,7 +96,11 @@ fn an_operator_is_shown_with_its_attributes() {
           pads            ints              The margins: before the first element along each spatial axis, then behind the last; 0 by default.
           strides         ints              How far apart windows are, along each spatial axis; 1 by default.
     "#]]
-    .assert_eq(&ran.stdout);
+    .assert_eq(
+        &ran.stdout
+            .replace(&bench.plugins(), "")
+            .replace(std::env::consts::DLL_SUFFIX, ".so"),
+    );
     let ran = bench.passdock("list ops onnx.Softmax --json");
     let ops = ran.json()["ops"].as_array().expect("a list").clone();
     let defaults: Vec<String> = ops
@@ -108,12 +112,6 @@ fn an_operator_is_shown_with_its_attributes() {
     assert_eq!(ran.status, 2);
     expect![[r#"
         error[usage]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
-    "#]]
-    .assert_eq(&ran.stderr);
-    let ran = bench.passdock("list passes Conv");
-    assert_eq!(ran.status, 2);
-    expect![[r#"
-        error[usage]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
     "#]]
     .assert_eq(&ran.stderr);
 }
@@ -134,6 +132,254 @@ fn a_manifest_is_read_without_loading() {
     assert_eq!(manifest["plugin"]["name"], "bad");
     bench.write("x.so", "no library");
     assert_eq!(bench.passdock("inspect x.so").status, 3);
+}
+
+#[test]
+fn several_manifests_are_shown_with_all_that_they_say() {
+    let bench = Bench::new();
+    let [tap, tir] =
+        ["passdock-tap", "passdock-tir"].map(|name| plugin(name).display().to_string());
+    bench.write("x.so", "no library");
+    let ran = bench.run(["inspect", &tap, "x.so", &tir], "");
+    assert_eq!(ran.status, 3);
+    expect![[r#"
+        error[plugin]: Plugin `x.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`.
+    "#]].assert_eq(&ran.stderr.replace(std::env::consts::DLL_SUFFIX, ".so"));
+    let version = |line: &str| match line.strip_prefix("  built by rustc 1.") {
+        Some(_) => "  built by rustc 1.…".to_owned(),
+        None if line.starts_with("  layout of records ") => "  layout of records …".to_owned(),
+        None => line.to_owned(),
+    };
+    let shown: Vec<String> = ran.stdout.lines().map(version).collect();
+    let shown = shown.join("\n").replace(&bench.plugins(), "");
+    expect![[r#"
+        tap 0.1.0
+          contract 0.4 (needs 0.4), IR 0.1
+          layout of records …
+          built by rustc 1.…
+          a panic is caught and is an error of the pass (unwind)
+          file libpassdock_tap.so
+
+        tap.transform.Nothing (function, level 1)
+          Does nothing.
+          not thread-safe: runs on one function at a time
+
+        tap.tap (instrument)
+          Tells everything that it hears.
+          option     takes     default  meaning
+          label      a string  "tap"    What it calls itself.
+          fails      a string  ""       The callback in which it fails.
+          panics     a string  ""       The callback in which it panics.
+          complains  a string  ""       The callback in which it emits an error and goes on.
+          veto       a string  ""       The pass that it vetoes.
+          looks      a bool    false    Whether it looks into `@main` before each pass.
+
+
+        tir 0.1.0
+          contract 0.4 (needs 0.4), IR 0.1
+          layout of records …
+          built by rustc 1.…
+          a panic is caught and is an error of the pass (unwind)
+          file libpassdock_tir.so
+
+        tir.transform.UnrollLoop (prim function, level 0)
+          Unrolls loops: copies of their bodies stand in their place.
+          thread-safe: runs on several functions at once
+          takes options from the config key tir.UnrollLoop, too
+          option           takes       default  meaning
+          auto_max_step    an int ≥ 0  0        Serial loops of up to this many steps, nested ones multiplied.
+          auto_max_depth   an int ≥ 0  8        Serial loops in which up to this many loops were unrolled.
+          auto_max_extent  an int ≥ 0  0        Serial loops that run up to this many times.
+          explicit_unroll  a bool      true     Write the copies out; otherwise only mark the loops.
+          max_ops          an int ≥ 0  1000000  The most ops that copies may make in a function. A serial loop that would make more stays.
+
+        config tir.UnrollLoop
+          field            takes       default  meaning
+          auto_max_step    an int ≥ 0  0        Serial loops of up to this many steps, nested ones multiplied.
+          auto_max_depth   an int ≥ 0  8        Serial loops in which up to this many loops were unrolled.
+          auto_max_extent  an int ≥ 0  0        Serial loops that run up to this many times.
+          explicit_unroll  a bool      true     Write the copies out; otherwise only mark the loops.
+          max_ops          an int ≥ 0  1000000  The most ops that copies may make in a function. A serial loop that would make more stays."#]].assert_eq(&shown.replace(std::env::consts::DLL_SUFFIX, ".so"));
+
+    let json = bench
+        .run(["inspect", &tap, "x.so", &tir, "--json"], "")
+        .json();
+    let unroll = &json["plugins"][2]["pass"][0];
+    expect![[r#"true, "tir.UnrollLoop", {"default":0,"doc":"Serial loops of up to this many steps, nested ones multiplied.","name":"auto_max_step","range":[0,9223372036854775807],"type":"int"}, "plugin""#]].assert_eq(&format!(
+        "{}, {}, {}, {}",
+        unroll["thread_safe"],
+        unroll["config"],
+        unroll["option"][0],
+        json["plugins"][1]["diagnostics"][0]["code"]
+    ));
+    let text = json["plugins"][0]["plugin"]["compiler"].as_str();
+    assert!(
+        text.is_some_and(|text| text.starts_with("rustc 1.")),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn one_of_a_list_is_shown_in_full() {
+    let bench = Bench::new();
+    let check = |what: &str, expected: expect_test::Expect| {
+        let ran = bench.passdock(&format!("list {what}"));
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let said = said.replace(&bench.plugins(), "");
+        let said = said.replace(std::env::consts::DLL_SUFFIX, ".so");
+        match ran.status {
+            0 => expected.assert_eq(&said),
+            status => expected.assert_eq(&format!("{said}status {status}\n")),
+        }
+        let list = what.split(' ').next().expect("a list");
+        let json = bench.passdock(&format!("list {what} --json"));
+        assert_eq!(json.status, ran.status);
+        if json.status == 0 {
+            assert_eq!(
+                json.json()[list].as_array().map(Vec::len),
+                Some(1),
+                "{what}"
+            );
+        }
+    };
+    check(
+        "passes DeadCodeElimination",
+        expect![[r#"
+        relax.transform.DeadCodeElimination (module, level 1)
+          Removes dead code: ops, constants and functions that nobody uses.
+          of plugin relax, libpassdock_relax.so
+          requires relax.transform.InferType
+          not thread-safe
+          takes options from the config key relax.DeadCodeElimination, too
+          option           takes     default  meaning
+          entry_functions  a string  "main"   The functions that are called from outside, separated by commas.
+    "#]],
+    );
+    check(
+        "passes FoldConst",
+        expect![[r#"
+        error[unknown-pass]: There is no pass `FoldConst`.
+         |
+         = help: Did you mean `relax.transform.FoldConstant`?
+        status 2
+    "#]],
+    );
+    check(
+        "plugins relaxx",
+        expect![[r#"
+        error[usage]: There is no plugin `relaxx`.
+         |
+         = help: Did you mean `relax`?
+        status 2
+    "#]],
+    );
+    check(
+        "instruments tap.tap",
+        expect![[r#"
+        tap.tap (instrument)
+          Tells everything that it hears.
+          of plugin tap, libpassdock_tap.so
+          option     takes     default  meaning
+          label      a string  "tap"    What it calls itself.
+          fails      a string  ""       The callback in which it fails.
+          panics     a string  ""       The callback in which it panics.
+          complains  a string  ""       The callback in which it emits an error and goes on.
+          veto       a string  ""       The pass that it vetoes.
+          looks      a bool    false    Whether it looks into `@main` before each pass.
+    "#]],
+    );
+    check(
+        "instruments timing",
+        expect![[r#"
+        timing (instrument)
+          The time of each pass: as a tree, and by pass.
+          built in
+          option  takes     default  meaning
+          trace   a string  ""       Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
+          quiet   a bool    false    Reports nothing: only the trace is written.
+    "#]],
+    );
+    check(
+        "instruments timin",
+        expect![[r#"
+        error[unknown-instrument]: There is no instrument `timin`.
+         |
+         = help: Did you mean `timing`?
+        status 2
+    "#]],
+    );
+    check(
+        "config tir.UnrollLoop.max_ops",
+        expect![[r#"
+        config tir.UnrollLoop
+          of plugin tir, libpassdock_tir.so
+          field            takes       default  meaning
+          auto_max_step    an int ≥ 0  0        Serial loops of up to this many steps, nested ones multiplied.
+          auto_max_depth   an int ≥ 0  8        Serial loops in which up to this many loops were unrolled.
+          auto_max_extent  an int ≥ 0  0        Serial loops that run up to this many times.
+          explicit_unroll  a bool      true     Write the copies out; otherwise only mark the loops.
+          max_ops          an int ≥ 0  1000000  The most ops that copies may make in a function. A serial loop that would make more stays.
+    "#]],
+    );
+    check(
+        "config testing.immutable_module",
+        expect![[r#"
+        config testing.immutable_module
+          built in
+          field        takes   default  meaning
+          (the value)  a bool  false    Check that no pass changes the module that it was given: it may only make another one.
+    "#]],
+    );
+    check(
+        "config tir.UnrollLoop.max_op",
+        expect![[r#"
+        error[usage]: There is no config option `tir.UnrollLoop.max_op`.
+         |
+         = help: Did you mean `tir.UnrollLoop.max_ops`?
+        status 2
+    "#]],
+    );
+    check(
+        "analyses liveness",
+        expect![[r#"
+            analysis  a record per  record             what it says
+            liveness  value         passdock_liveness  The last op that uses a value.
+        "#]],
+    );
+    check(
+        "analyses livenes",
+        expect![[r#"
+            error[usage]: There is no analysis `livenes`.
+             |
+             = help: Did you mean `liveness`?
+            status 2
+        "#]],
+    );
+    check(
+        "ops onnx.Relu",
+        expect![[r#"
+        op          onnx.Relu since 6
+        plugin      onnx-ops, libpassdock_onnx_ops.so
+        operands    1
+        known       types, evaluation, body
+        traits      pure, elementwise, idempotent
+        attributes  none
+    "#]],
+    );
+
+    let json = bench.passdock("list plugins tir --json").json();
+    let plugin = &json["plugins"][0];
+    assert_eq!(plugin["passes"], 1);
+    assert_eq!(
+        plugin["manifest"]["pass"][0]["name"],
+        "tir.transform.UnrollLoop"
+    );
+    assert!(
+        bench
+            .passdock("list plugins tir")
+            .stdout
+            .contains("tir.transform.UnrollLoop")
+    );
 }
 
 /// A plugin's library, with other texts of the same lengths in it.
@@ -168,7 +414,7 @@ fn keys_of_manifests_that_mean_nothing_are_told() {
     );
     bench.write(&file, misspelt);
     let expected = expect![[r#"
-        warning[manifest]: In the manifest of plugin `FILE` there is a key `requird_` in `[[pass]]` of `odd.transform.RequireMissing`, which this host ignores.
+        warning[manifest]: This host doesn't know the key `requird_` of pass `odd.transform.RequireMissing` in the manifest of plugin `FILE`.
          |
          = help: Did you mean `required`?
     "#]];
@@ -184,6 +430,23 @@ fn keys_of_manifests_that_mean_nothing_are_told() {
     }
     let explained = bench.passdock("explain --passes InferType --plugin-dir plugins --json");
     assert_eq!(explained.json()["diagnostics"][0]["code"], "manifest");
+    let inspected = bench.passdock(&format!("inspect {file} --json")).json();
+    assert_eq!(inspected["diagnostics"][0]["code"], "manifest");
+
+    // A newer one may say what this host can't know.
+    let edits = [
+        ("abi = \"0.4\"", "abi = \"0.9\""),
+        ("thread_safe = true", "thread_fast = true"),
+    ];
+    bench.write("newer.so", edited("passdock_misbehaving", &edits));
+    let ran = bench.passdock("inspect newer.so");
+    assert_eq!(ran.status, 0);
+    expect![[r#"
+        warning[manifest]: This host doesn't know the key `thread_fast` of pass `bad.transform.ComplainTogether` in the manifest of plugin `newer.so`.
+         |
+         = note: The plugin is built for contract 0.9, which may know it; this host has 0.4.
+         = help: Did you mean `thread_safe`?
+    "#]].assert_eq(&ran.stderr);
 }
 
 #[test]
@@ -195,10 +458,9 @@ fn plugins_that_contradict_each_other_are_listed() {
     let ran = bench.passdock("list plugins --plugin-dir plugins");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     expect![[r#"
-        error[duplicate-pass]: The pass `tir.transform.UnrollLoop` is registered already, by plugin `plugins/again.so`.
+        error[duplicate-pass]: The plugin `tir` is there twice: `plugins/again.so` and `libpassdock_tir.so` are copies of one file.
          |
-         = note: the other is of plugin `libpassdock_tir.so`
-         = help: Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`.
+         = help: Remove one of the two files, or leave out what names it: its `--plugin`, or its directory among `--plugin-dir`, `[plugins]` of the pipeline and `PASSDOCK_PLUGIN_PATH`.
     "#]].assert_eq(
         &ran.stderr
             .replace(&bench.plugins(), "")
@@ -239,7 +501,7 @@ fn a_command_without_plugins_says_so() {
         expect![[r#"
             error[plugin]: There is no plugin in `lib/passdock/plugins`, `alone`.
              |
-             = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.
+             = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.
         "#]]
         .assert_eq(&said.replace(&dir, ""));
         let (status, shown, _) = list(&[what, "--json"]);

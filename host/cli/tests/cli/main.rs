@@ -11,6 +11,7 @@ mod instruments;
 mod listing;
 mod numerics;
 mod planted;
+mod plugin_files;
 mod plugin_instruments;
 mod replay;
 mod sentences;

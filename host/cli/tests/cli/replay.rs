@@ -128,7 +128,7 @@ fn a_replay_with_other_plugins_says_so() {
          = help: What the reproducer shows may be gone, or look different.
         warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
          |
-         = help: Name its directory: `--plugin-dir DIR`.
+         = help: Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.
         error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
          |
          = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6

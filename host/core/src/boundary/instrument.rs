@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, Status};
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
-use passdock_loader::{LoadedInstrument, PassInfo, PluginError};
+use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 
 use super::session::context::{CallFailure, ContextSession};
 use super::session::frame::Frame;
@@ -282,7 +282,7 @@ fn speak(
 #[cold]
 fn answer(
     status: Status,
-    missing: Option<PluginError>,
+    missing: Option<MissingDefinition>,
     context: &ContextSession<'_>,
 ) -> Answer<()> {
     let diagnostics = context.take_diagnostics();

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
-use passdock_loader::{OpDefs, PassKind, PluginError};
+use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use super::PassContext;
 use crate::boundary::Frame;
@@ -117,7 +117,7 @@ impl Frame for ContextFrame<'_> {
         self.ops.get_or_init(|| self.cx.registry().op_defs())
     }
 
-    fn missing_definition(&self) -> Option<PluginError> {
+    fn missing_definition(&self) -> Option<MissingDefinition> {
         self.ops.get()?.failures().into_iter().next()
     }
 

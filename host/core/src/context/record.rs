@@ -1,7 +1,8 @@
 //! Records of passes, for reports.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use passdock_ir::Module;
@@ -111,6 +112,8 @@ pub struct Recorder {
     on_pass: Option<Box<OnPass>>,
     /// The modules around each pass, if they are kept.
     kept: Option<Mutex<Vec<PassRun>>>,
+    /// The passes that changed each function, by the function's name.
+    changed: Mutex<BTreeMap<String, Vec<String>>>,
     /// The time that instruments took, in nanoseconds.
     watching: AtomicU64,
 }
@@ -166,6 +169,26 @@ impl Recorder {
             }
         }
         names
+    }
+
+    /// The names of the passes that changed a function, each once, the last one last.
+    pub fn changing_function(&self, name: &str) -> Vec<String> {
+        let changed = util::lock(&self.changed);
+        changed.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Notes which functions a pass that isn't a Sequential changed, or made.
+    pub(crate) fn note_changes(&self, pass: &str, before: &Module, after: &Module) {
+        let mut changed = util::lock(&self.changed);
+        for (name, function) in after.names().zip(after.functions()) {
+            let known = before.function(name);
+            if known.is_some_and(|known| Arc::ptr_eq(known, function)) {
+                continue;
+            }
+            let passes = changed.entry(function.text(name).to_owned()).or_default();
+            passes.retain(|known| known != pass);
+            passes.push(pass.to_owned());
+        }
     }
 
     /// Keeps one run of a pass that isn't a Sequential, if modules are kept.
@@ -234,7 +257,6 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::thread::sleep;
 
     use passdock_abi as abi;

@@ -3,6 +3,7 @@
 //!
 //! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
 
+mod adding;
 mod entries;
 mod instruments;
 mod plugin_pass;
@@ -17,10 +18,10 @@ use entries::{Entries, Entry, Item};
 use instruments::InstrumentTable;
 use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
-use passdock_loader::discover::check_op_conflicts;
+use passdock_loader::file::Identity;
 use passdock_loader::{
-    Discovered, Manifest, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin,
-    PluginError, SearchDir, SequentialSpec, discover,
+    Discovered, ManifestCache, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec,
+    Plugin, PluginError, SearchDir, SequentialSpec, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
 use rustc_hash::FxHashMap;
@@ -55,8 +56,10 @@ struct Inner {
     /// The canonical names of aliases.
     aliases: FxHashMap<String, String>,
     plugins: Vec<Arc<Plugin>>,
-    /// The paths of the plugin files.
-    paths: HashSet<PathBuf>,
+    /// The plugin files: one may be named in two places, by other paths.
+    files: HashSet<Identity>,
+    /// The paths of those that were named one by one, and not by their directories.
+    named_files: HashSet<PathBuf>,
     /// The files that look like plugins and can't be used: errors about missing passes name them.
     unreadable: Vec<PluginError>,
     /// The libraries of other systems: only errors about missing passes name them.
@@ -169,7 +172,36 @@ impl Registry {
     /// If the file isn't a plugin that this host can load, or a name of it is taken; nothing of it
     /// is taken in then.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
-        self.add_plugin(Plugin::open(path)?, options)
+        self.add_plugin(Plugin::open(path)?, options)?;
+        self.write().named_files.insert(path.to_path_buf());
+        Ok(())
+    }
+
+    /// The paths of the plugin files that were named one by one, and not by their directories.
+    pub fn named_files(&self) -> HashSet<PathBuf> {
+        self.read().named_files.clone()
+    }
+
+    /// Registers plugin files, in their order. `options` are by plugin name, `None` for all others.
+    /// `refused` is called with the error of each plugin that conflicts with others; if it returns
+    /// an error, that ends the call.
+    ///
+    /// # Errors
+    /// If a file isn't a plugin that this host can load; and what `refused` answers.
+    pub fn load_files_with(
+        &self,
+        files: &[PathBuf],
+        options: &BTreeMap<Option<String>, LoadOptions>,
+        refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
+        for file in files {
+            let plugin = Plugin::open(file)?;
+            let options = options_of(plugin.name(), options);
+            let added = self.add_plugin(plugin, &options);
+            added.or_else(&mut *refused)?;
+            self.write().named_files.insert(file.clone());
+        }
+        Ok(())
     }
 
     /// Registers a plugin that is linked into this program.
@@ -216,10 +248,8 @@ impl Registry {
         for plugin in found.plugins {
             let dir = plugin.origin().path().and_then(Path::parent);
             let named = dir.is_some_and(|dir| named.contains(dir));
-            let own = options.get(&Some(plugin.name().to_owned()));
-            let options = own.or_else(|| options.get(&None)).cloned();
-            self.add(plugin, &options.unwrap_or_default(), named)
-                .or_else(&mut *refused)?;
+            let options = options_of(plugin.name(), options);
+            self.add(plugin, &options, named).or_else(&mut *refused)?;
         }
         let mut inner = self.write();
         inner.unreadable.extend(found.unreadable);
@@ -239,61 +269,21 @@ impl Registry {
         named: bool,
     ) -> Result<(), PassError> {
         let mut inner = self.write();
-        // A file that is registered already is skipped: a directory may be named in two places.
-        let path = plugin.origin().path().map(Path::to_path_buf);
-        if path.as_ref().is_some_and(|path| inner.paths.contains(path)) {
+        // A file that is registered already is skipped: it may be named in two places.
+        let file = plugin.file().map(|(file, _)| *file);
+        if file.is_some_and(|file| inner.files.contains(&file)) {
             return Ok(());
         }
-        check_op_conflicts(&plugin, &inner.plugins)?;
-        inner.instruments.check_plugin(&plugin)?;
-        let manifest = plugin.manifest().clone();
-        for name in &options.overrides {
-            let mut names = items(&manifest).map(|(name, _)| name);
-            if names.all(|own| own != name) {
-                let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
-                let message = format!(
-                    "The plugin {} has no pass `{name}` to override with.{near}",
-                    plugin.name()
-                );
-                return Err(PassError::new(ErrorKind::UnknownPass, message));
+        if let Err(error) = inner.add(&plugin, options, named) {
+            // One that was built again since: what is registered stays.
+            let path = plugin.origin().path();
+            let mut known = inner.plugins.iter().map(|known| known.origin().path());
+            if path.is_some() && known.any(|known| known == path) {
+                return Ok(());
             }
+            return Err(adding::explained(error, &plugin, &inner.plugins));
         }
-        let mut new = Vec::new();
-        for (name, item) in items(&manifest) {
-            let name = name.to_owned();
-            let overrides = options.overrides.contains(&name);
-            inner.check_free(&name, overrides).map_err(|error| {
-                error.note(format!("the other is of plugin {}", plugin.origin()))
-            })?;
-            new.push((
-                name,
-                Entry::Plugin {
-                    plugin: plugin.clone(),
-                    item,
-                    overrides,
-                    named,
-                },
-            ));
-        }
-        // Two plugins may share an option, if their schemas are equal.
-        let unshared = |schema: &&Schema| match inner.config.get(&schema.key) {
-            Ok(known) => known.schema != **schema,
-            Err(_) => true,
-        };
-        let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
-        for schema in &schemas {
-            inner.config.check_free(&schema.key)?;
-        }
-        for schema in schemas {
-            inner
-                .config
-                .register(schema, Some(plugin.name().to_owned()))?;
-        }
-        for (name, entry) in new {
-            inner.passes.add(name, entry);
-        }
-        inner.instruments.add_plugin(&plugin);
-        inner.paths.extend(path);
+        inner.files.extend(file);
         inner.plugins.push(plugin);
         inner.ops = OnceLock::new();
         Ok(())
@@ -313,11 +303,8 @@ impl Registry {
         }
         inner.passes.remove_plugin(name);
         inner.plugins.retain(|plugin| plugin.name() != name);
-        let left = inner
-            .plugins
-            .iter()
-            .filter_map(|plugin| plugin.origin().path());
-        inner.paths = left.map(Path::to_path_buf).collect();
+        let left = inner.plugins.iter().filter_map(|plugin| plugin.file());
+        inner.files = left.map(|(file, _)| *file).collect();
         inner.config.remove_plugin(name);
         // Options that the plugin shared with others stay registered.
         for plugin in inner.plugins.clone() {
@@ -480,7 +467,7 @@ impl Registry {
     }
 
     /// The error of an op definition that was asked for and couldn't be loaded.
-    pub(crate) fn missing_definition(&self) -> Option<PluginError> {
+    pub(crate) fn missing_definition(&self) -> Option<MissingDefinition> {
         self.read().ops.get()?.failures().into_iter().next()
     }
 
@@ -500,14 +487,6 @@ impl Registry {
     fn write(&self) -> RwLockWriteGuard<'_, Inner> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The passes and the Sequentials of a manifest, by name.
-fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
-    let passes = manifest.passes.iter().enumerate();
-    let passes = passes.map(|(at, pass)| (pass.name(), Item::Pass(at)));
-    let sequentials = manifest.sequentials.iter().enumerate();
-    passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
 }
 
 impl Inner {
@@ -594,6 +573,13 @@ impl Inner {
         let errors = self.unreadable.iter().chain(&self.passed_over);
         errors.map(ToString::to_string).collect()
     }
+}
+
+/// The options for a plugin of a name.
+fn options_of(name: &str, options: &BTreeMap<Option<String>, LoadOptions>) -> LoadOptions {
+    let own = options.get(&Some(name.to_owned()));
+    let options = own.or_else(|| options.get(&None));
+    options.cloned().unwrap_or_default()
 }
 
 impl std::fmt::Debug for Registry {

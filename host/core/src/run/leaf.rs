@@ -293,7 +293,8 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
         true => panicked(&failure.message, failure.panic_at.as_deref()),
         false => PassError::new(ErrorKind::Failed, failure.message),
     };
-    let error = error.at(failure.at);
+    let mut error = error.at(failure.at);
+    error.definition = failure.definition;
     match nested {
         Some(nested) => error.caused_by(Arc::new(nested)),
         None => error,

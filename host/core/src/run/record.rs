@@ -47,6 +47,9 @@ impl Run<'_> {
             Ok(Outcome::Ran(after)) if !after.is_same(before) => Some(after.op_count()),
             _ => None,
         };
+        if let (Ok(Outcome::Ran(after)), Some(_), None) = (result, ops_after, &step.plan) {
+            recorder.note_changes(&step.pass.info().name, before, after);
+        }
         recorder.update(at, |record| {
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);

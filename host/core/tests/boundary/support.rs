@@ -10,8 +10,8 @@ use passdock_core::boundary::{
     run_module_pass,
 };
 use passdock_core::{
-    ConfigValue, Diagnostic, ErrorKind, FieldValue, OpDefs, PassError, PassKind, Plugin,
-    PluginError,
+    ConfigValue, Diagnostic, ErrorKind, FieldValue, MissingDefinition, OpDefs, PassError, PassKind,
+    Plugin,
 };
 use passdock_ir as ir;
 use passdock_ir::{NewOp, NewPort, Position, TypeSpec};
@@ -80,7 +80,7 @@ impl Frame for Around {
         &self.defs
     }
 
-    fn missing_definition(&self) -> Option<PluginError> {
+    fn missing_definition(&self) -> Option<MissingDefinition> {
         self.defs.failures().into_iter().next()
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use passdock_ir::Module;
+use passdock_onnx::OnnxError;
 
 use super::report::{ModelReport, Report};
 use super::{absent, reproduce, unknown_ops};
@@ -145,7 +146,7 @@ fn run_to_end(
             ..WriteOptions::default()
         };
         let written = output.write(&after, options, &mut |said| context.emit(said));
-        written.map_err(|error| made_by(error, recorder))?;
+        written.map_err(|error| made_by(error, &after, recorder))?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }
@@ -169,12 +170,44 @@ fn reported(
     result
 }
 
-/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
-/// theirs.
-fn made_by(error: PassError, recorder: &Recorder) -> PassError {
+/// The function that can't be written: its name begins the error's path, but for the main one's.
+fn function_of(error: &OnnxError, module: &Module) -> Option<String> {
+    let names = module.functions().map(|f| f.text(f.name()));
+    let Some(path) = error.path.strip_prefix('@') else {
+        let is_of_op = error.path.starts_with("op");
+        return module
+            .function_named("main")
+            .filter(|_| is_of_op)
+            .map(|_| "main".to_owned());
+    };
+    let is_within = |name: &&str| {
+        let rest = path.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    names
+        .filter(is_within)
+        .max_by_key(|name| name.len())
+        .map(str::to_owned)
+}
+
+/// Names the passes that changed the function that the output's format doesn't have, or the model if it
+/// is about no function. A disk that is full is none of theirs.
+fn made_by(error: PassError, after: &Module, recorder: &Recorder) -> PassError {
     let source = error.source.as_ref();
     if source.is_none_or(|source| source.is::<std::io::Error>()) {
         return error;
+    }
+    let refused = source.and_then(|source| source.downcast_ref::<OnnxError>());
+    if let Some(function) = refused.and_then(|refused| function_of(refused, after)) {
+        let passes = recorder.changing_function(&function);
+        return error.note(match passes.split_last() {
+            None => format!("no pass changed @{function} since it was read"),
+            Some((last, [])) => format!("the pass that changed @{function}: `{last}`"),
+            Some((last, before)) => format!(
+                "the last pass that changed @{function}: `{last}`; before it: {}",
+                suggest::listed(before.iter().map(String::as_str))
+            ),
+        });
     }
     let passes = recorder.changing();
     match passes.is_empty() {

@@ -64,6 +64,8 @@ pub(crate) struct PipelineFile {
     pub(crate) context: ContextTable,
     /// `[plugins] dirs`.
     pub(crate) plugin_dirs: Vec<Located<String>>,
+    /// `[plugins] files`.
+    pub(crate) plugin_files: Vec<Located<String>>,
     /// `[plugins.NAME]`.
     pub(crate) plugins: Vec<PluginTable>,
     /// `[[instruments]]`.
@@ -175,7 +177,8 @@ impl PipelineFile {
         let context = table.table("context", "`[context]`")?;
         let context = context.map(ContextTable::read).transpose()?;
         let plugins = table.table("plugins", "`[plugins]`")?;
-        let (plugin_dirs, plugins) = plugins.map(read_plugins).transpose()?.unwrap_or_default();
+        let plugins = plugins.map(read_plugins).transpose()?.unwrap_or_default();
+        let (plugin_dirs, plugin_files, plugins) = plugins;
         let instruments = table
             .tables("instruments", "`[[instruments]]`")?
             .into_iter();
@@ -185,6 +188,7 @@ impl PipelineFile {
         Ok(PipelineFile {
             context: context.unwrap_or_default(),
             plugin_dirs,
+            plugin_files,
             plugins,
             instruments,
             passes: passes.unwrap_or_default(),
@@ -193,10 +197,12 @@ impl PipelineFile {
     }
 }
 
-fn read_plugins(
-    mut table: Table<'_, '_>,
-) -> Result<(Vec<Located<String>>, Vec<PluginTable>), PassError> {
+/// `[plugins]`: directories, files, and the tables of plugins.
+type Plugins = (Vec<Located<String>>, Vec<Located<String>>, Vec<PluginTable>);
+
+fn read_plugins(mut table: Table<'_, '_>) -> Result<Plugins, PassError> {
     let dirs = table.strings("dirs")?;
+    let files = table.strings("files")?;
     let mut plugins = Vec::new();
     for (name, value) in std::mem::take(&mut table.rest) {
         let what = format!("`[plugins.{}]`", name.value);
@@ -217,7 +223,7 @@ fn read_plugins(
         }
         plugin.finish()?;
     }
-    Ok((dirs, plugins))
+    Ok((dirs, files, plugins))
 }
 
 fn read_instrument(mut table: Table<'_, '_>) -> Result<InstrumentTable, PassError> {
@@ -346,6 +352,7 @@ disabled_pass = ["relax.transform.EliminateCommonSubexpr"]
 "tir.UnrollLoop" = { auto_max_step = 16, explicit_unroll = true }
 [plugins]
 dirs = ["plugins"]
+files = ["target/debug/libacme.so"]
 [plugins.acme]
 override = ["relax.transform.FoldConstant"]
 [[instruments]]
@@ -364,6 +371,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         assert_eq!(file.context.opt_level, Some(3));
         assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
         assert_eq!(file.plugin_dirs[0].value, "plugins");
+        assert_eq!(file.plugin_files[0].value, "target/debug/libacme.so");
         assert_eq!(file.plugins[0].name.value, "acme");
         assert_eq!(file.instruments[0].name.value, "timing");
         let names: Vec<_> = file.passes.iter().map(name).collect();

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use passdock_core::{LoadOptions, PassError, Registry, suggest};
+use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
 
 use super::instruments;
 use super::request::Request;
 use crate::pipeline_file::{Located, PipelineFile};
 
-/// Takes the plugins in all directories of a request into the registry; answers why plugins were
-/// left out that contradict others.
+/// Takes the plugin files of a request, and the plugins in all its directories, into the registry;
+/// answers why plugins were left out that contradict others.
 ///
 /// # Errors
-/// If a directory that has to be there can't be read.
+/// If a file isn't there or no plugin that can be used, or a directory that has to be there can't
+/// be read.
 pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassError>, PassError> {
     let mut conflicts = Vec::new();
     load(registry, request, &PipelineFile::default(), &mut |error| {
@@ -23,8 +24,8 @@ pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassEr
     Ok(conflicts)
 }
 
-/// Takes the plugins of a request's and a pipeline's directories into the registry; `refused` is
-/// told of each that contradicts another.
+/// Takes the plugins that a request and a pipeline name, or that are in their directories, into the
+/// registry; `refused` is told of each that contradicts another.
 pub(super) fn load(
     registry: &Registry,
     request: &Request,
@@ -35,13 +36,19 @@ pub(super) fn load(
     if let Some(dir) = &request.manifest_cache {
         registry.keep_manifests(dir);
     }
+    for path in &request.plugin_files {
+        check_file(path)?;
+    }
+    for named in &file.plugin_files {
+        let path = request.beside_pipeline(&named.value);
+        check_file(&path).map_err(|error| {
+            let error = error.help("Files are relative to the pipeline's file.");
+            file.source.locate(error, &named.span)
+        })?;
+    }
     let mut dirs: Vec<PathBuf> = Vec::new();
-    let base = request
-        .pipeline
-        .as_ref()
-        .and_then(|text| text.path.parent());
     for named in &file.plugin_dirs {
-        let path = base.unwrap_or(Path::new("")).join(&named.value);
+        let path = request.beside_pipeline(&named.value);
         if !path.is_dir() {
             let message = format!("There is no plugin directory `{}`.", path.display());
             let error = file.source.error(&named.span, "no such directory", message);
@@ -54,8 +61,32 @@ pub(super) fn load(
         (Some(plugin.name.value.clone()), LoadOptions { overrides })
     });
     let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
+    registry.load_files_with(&request.plugin_files, &options, refused)?;
+    for named in &file.plugin_files {
+        let path = request.beside_pipeline(&named.value);
+        let loaded = registry.load_files_with(&[path], &options, refused);
+        loaded.map_err(|error| file.source.locate(error, &named.span))?;
+    }
     registry.load_dirs_with(&request.search_dirs(dirs), &options, refused)?;
     check_plugins(file, registry)
+}
+
+/// Refuses the name of a plugin file that isn't there, or of a directory.
+fn check_file(path: &Path) -> Result<(), PassError> {
+    let shown = path.display();
+    let wrong = |message: String| Err(PassError::new(ErrorKind::Usage, message));
+    match path.metadata() {
+        Ok(found) if found.is_dir() => wrong(format!(
+            "`{shown}` is a directory, and no plugin file: `--plugin-dir`, or `dirs` in `[plugins]`, \
+             names directories."
+        )),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let missing = wrong(format!("There is no plugin file `{shown}`."));
+            missing.map_err(|error| error.help("Correct its name, or build it."))
+        }
+        Err(error) => wrong(format!("The plugin file `{shown}` can't be read: {error}.")),
+    }
 }
 
 /// Refuses `[plugins.NAME]` for a plugin that isn't there.

@@ -1,6 +1,6 @@
 //! The request of a run: plain data, so that a run can happen in another process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use passdock_core::{PassError, SearchDir, Verify};
 use passdock_ir::Module;
@@ -22,6 +22,8 @@ pub struct Request {
     pub model: PathBuf,
     /// The model to write; nothing is written without it.
     pub output: Option<PathBuf>,
+    /// Plugin files, before all others.
+    pub plugin_files: Vec<PathBuf>,
     /// Directories of plugins, before those of the file.
     pub plugin_dirs: Vec<PathBuf>,
     /// Directories of plugins after those of the file; they may be missing.
@@ -81,6 +83,13 @@ impl Request {
     pub fn read_model(&self) -> Result<Module, PassError> {
         let outside_data = self.outside_data;
         model_file::read_with(&self.model, ReadOptions { outside_data })
+    }
+
+    /// A path of the pipeline's file, which starts from the file's directory.
+    pub(super) fn beside_pipeline(&self, path: &str) -> PathBuf {
+        let pipeline = self.pipeline.as_ref();
+        let base = pipeline.and_then(|text| text.path.parent());
+        base.unwrap_or(Path::new("")).join(path)
     }
 
     /// The directories in which plugins are looked for, in order; `more` are those of the pipeline.

@@ -198,7 +198,11 @@ impl Reproducer {
         locked: bool,
     ) -> Result<Vec<Diagnostic>, PassError> {
         self.check_data()?;
-        let mut found = registry.discover(&request.search_dirs([]))?.plugins;
+        // A file that can't be used is an error of the run.
+        let files = request.plugin_files.iter();
+        let named = files.filter_map(|file| Plugin::open(file).ok());
+        let mut found: Vec<Arc<Plugin>> = named.map(Arc::new).collect();
+        found.extend(registry.discover(&request.search_dirs([]))?.plugins);
         found.extend(registry.plugins());
         let differences = self.about.plugins.iter().filter_map(|expected| {
             let name = expected.name.as_str();
@@ -246,7 +250,10 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
         let file = expected.file.as_ref();
         let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
         let message = format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
-        return Some((message, "Name its directory: `--plugin-dir DIR`."));
+        return Some((
+            message,
+            "Name its file, `--plugin FILE`, or its directory, `--plugin-dir DIR`.",
+        ));
     };
     let origin = found.origin();
     let now = PluginFile::of(found);

@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 
 use passdock_core::FailureSite;
 
-/// The command that runs a reproducer again on this machine: with the directories of the plugins
-/// that were used, but for those that it looks in by itself.
+/// The command that runs a reproducer again on this machine: with the plugins that were used, by
+/// their files if they were named so, else by their directories, but for those that it looks in by
+/// itself.
 pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> String {
     let mut command = format!("passdock replay {}", word(&dir.to_string_lossy()));
     let mut named: Vec<PathBuf> = Vec::new();
+    let files = site.context.registry().named_files();
     for plugin in site.context.registry().plugins() {
         let path = plugin.origin().path().filter(|_| plugin.is_used());
-        if let Some(dir) = path.and_then(Path::parent)
+        if let Some(file) = path.filter(|path| files.contains(*path)) {
+            command.push_str(" --plugin ");
+            command.push_str(&word(&file.to_string_lossy()));
+        } else if let Some(dir) = path.and_then(Path::parent)
             && !standard_dirs.iter().any(|known| known == dir)
             && !named.iter().any(|known| known == dir)
         {

@@ -70,7 +70,7 @@ records! {
     ChildSpec { name, options }
     PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }
     PassInfo { name, opt_level, required }
-    Schema { key, fields }
+    Schema { key, doc, fields }
     Field { name, ty, default, mandatory, range, choices, rest, doc }
     OpSpec { name, since }
     InstrumentDeclaration { name, summary, options }

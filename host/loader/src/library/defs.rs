@@ -8,7 +8,7 @@ use passdock_diagnostic::suggest;
 
 use super::op_info::OpInfo;
 use super::{HostTable, LoadedOp, Plugin};
-use crate::error::{Origin, PluginError};
+use crate::error::PluginError;
 
 /// The op definitions of all plugins; empty by default.
 #[derive(Default)]
@@ -19,7 +19,18 @@ pub struct OpDefs {
     by_name: HashMap<String, Vec<Definition>>,
     /// The host table that plugins are loaded with; `None` if nothing is defined.
     host: Option<HostTable>,
-    failures: Mutex<Vec<PluginError>>,
+    failures: Mutex<Vec<MissingDefinition>>,
+}
+
+/// A definition that was asked for and is missing, since its plugin can't be loaded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{error} (the definition of `{op}` is in it)")]
+pub struct MissingDefinition {
+    /// The canonical name of the op whose definition was asked for first.
+    pub op: String,
+    /// The reason why the plugin can't be loaded.
+    #[source]
+    pub error: PluginError,
 }
 
 #[derive(Debug)]
@@ -69,18 +80,20 @@ impl OpDefs {
             Ok(plugin) => plugin.ops().get(definition.at).copied(),
             Err(error) => {
                 let mut failures = self.lock();
-                if failures.iter().all(|known| known.origin != error.origin) {
-                    failures.push(error);
+                let is_of = |known: &MissingDefinition| known.error.origin == error.origin;
+                if !failures.iter().any(is_of) {
+                    let op = name.to_owned();
+                    failures.push(MissingDefinition { op, error });
                 }
                 None
             }
         }
     }
 
-    /// The origin of the plugin that defines an op of this name.
-    pub fn provider(&self, name: &str, version: Option<i64>) -> Option<&Origin> {
+    /// The plugin that defines an op of this name.
+    pub fn provider(&self, name: &str, version: Option<i64>) -> Option<&Plugin> {
         let definition = self.definition(name, version)?;
-        Some(definition.plugin.origin())
+        Some(&definition.plugin)
     }
 
     fn definition(&self, name: &str, version: Option<i64>) -> Option<&Definition> {
@@ -105,8 +118,9 @@ impl OpDefs {
         self.by_name.is_empty()
     }
 
-    /// The plugins that couldn't be loaded when a definition of theirs was asked for.
-    pub fn failures(&self) -> Vec<PluginError> {
+    /// The plugins that couldn't be loaded when a definition of theirs was asked for, each with the
+    /// first one.
+    pub fn failures(&self) -> Vec<MissingDefinition> {
         self.lock().clone()
     }
 
@@ -151,7 +165,7 @@ impl OpDefs {
         self.id
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PluginError>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<MissingDefinition>> {
         self.failures
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use passdock_abi as abi;
 use passdock_plugin_api::StaticPlugin;
 
-pub use defs::OpDefs;
+pub use defs::{MissingDefinition, OpDefs};
 pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name};
 pub use table::{AttrList, HostTable};
 
@@ -218,7 +218,7 @@ impl Plugin {
 
     /// The identity of the plugin's file when it was checked, and whether the loader must know its
     /// path; `None` for a static plugin.
-    pub(super) fn file(&self) -> Option<(&Identity, bool)> {
+    pub fn file(&self) -> Option<(&Identity, bool)> {
         match &self.source {
             Source::File {
                 identity,

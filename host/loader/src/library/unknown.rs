@@ -1,5 +1,5 @@
-//! Unknown keys of a manifest. The host ignores them, so that newer plugins can say more; in a
-//! plugin that isn't newer they are mistakes, and warnings for its author.
+//! Unknown keys of a manifest. The host ignores them, so that newer plugins can say more; most of
+//! them are mistakes all the same, and warnings for the plugin's author.
 
 use passdock_abi as abi;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor, value};
@@ -14,36 +14,45 @@ use crate::file;
 use crate::manifest::{RawChildTable, RawSequential, raw};
 
 impl Plugin {
-    /// Warnings, one for each key of the manifest that this host doesn't know. None if the plugin
-    /// was built against a newer contract, or is a part of this program. Reads the file again.
+    /// Warnings, one for each key of the manifest that this host doesn't know, and for each entry
+    /// that it leaves out, with the nearest one that it knows. None if the plugin is a part of this
+    /// program. Reads the file again.
     pub fn unknown_keys(&self) -> Vec<Diagnostic> {
         let own = self.manifest().plugin.abi;
         let host = Ver::from(abi::ABI);
-        let path = self.origin().path().filter(|_| own.minor <= host.minor);
         // A file that can't be read any more is an error only when the plugin is needed.
+        let path = self.origin().path();
         let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
             return Vec::new();
         };
         let skipped = self.manifest().skipped.iter();
-        let skipped = skipped.map(|skipped| (format!("{skipped}."), skipped.help.clone()));
+        let skipped = skipped.map(|skipped| {
+            let said = skipped.to_string().replacen("the ", "The ", 1);
+            (said, skipped.help.clone())
+        });
         let said = skipped.chain(unknown(&text));
         said.map(|(message, help)| {
-            let message = format!("In the manifest of plugin {} {message}", self.origin());
+            let message = format!("{message} in the manifest of plugin {}.", self.origin());
             let mut warning = Diagnostic::new(Severity::Warning, "manifest", message);
             warning.help = help;
+            if own.minor > host.minor {
+                warning.notes.push(format!(
+                    "The plugin is built for contract {own}, which may know it; this host has {host}."
+                ));
+            }
             warning
         })
         .collect()
     }
 }
 
-/// The message for each unknown key of a manifest, and a suggestion.
+/// The message for each unknown key of a manifest, without its end, and a suggestion.
 fn unknown(text: &str) -> Vec<(String, Option<String>)> {
     let mut found = Found(Vec::new());
     let root: Table = text.parse().unwrap_or_default();
-    found.keys::<raw::RawManifest>(&root, "the file");
+    found.keys::<raw::RawManifest>(&root, "");
     if let Some(plugin) = root.get("plugin").and_then(Value::as_table) {
-        found.keys::<raw::RawPlugin>(plugin, "`[plugin]`");
+        found.keys::<raw::RawPlugin>(plugin, " of `[plugin]`");
     }
     for (key, field) in [
         ("pass", "option"),
@@ -58,8 +67,7 @@ fn unknown(text: &str) -> Vec<(String, Option<String>)> {
                 _ => found.keys::<raw::RawInstrument>(table, &place),
             }
             for inner in tables(table, field) {
-                let name = inner.get("name").and_then(Value::as_str);
-                let inner_place = format!("the {field} `{}` of {place}", name.unwrap_or_default());
+                let inner_place = self::place(field, inner) + &place;
                 found.keys::<raw::RawField>(inner, &inner_place);
             }
         }
@@ -68,7 +76,7 @@ fn unknown(text: &str) -> Vec<(String, Option<String>)> {
         let place = place("sequential", sequential);
         found.keys::<RawSequential>(sequential, &place);
         for child in tables(sequential, "passes") {
-            found.keys::<RawChildTable>(child, &format!("a child of {place}"));
+            found.keys::<RawChildTable>(child, &format!(" of a child{place}"));
         }
     }
     for op in tables(&root, "op") {
@@ -83,7 +91,7 @@ impl Found {
     fn keys<'de, T: Deserialize<'de>>(&mut self, table: &Table, place: &str) {
         let known = keys_of::<T>();
         for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
-            let message = format!("there is a key `{key}` in {place}, which this host ignores.");
+            let message = format!("This host doesn't know the key `{key}`{place}");
             let help = suggest::help(key, known.iter().copied());
             self.0.push((message, help));
         }
@@ -95,11 +103,12 @@ fn tables<'t>(table: &'t Table, key: &str) -> impl Iterator<Item = &'t Table> {
     items.into_iter().flatten().filter_map(Value::as_table)
 }
 
+/// Whose keys a table has, as the words behind a key.
 fn place(key: &str, table: &Table) -> String {
     let name = table.get("name").or_else(|| table.get("key"));
     match name.and_then(Value::as_str) {
-        Some(name) => format!("`[[{key}]]` of `{name}`"),
-        None => format!("`[[{key}]]`"),
+        Some(name) => format!(" of {key} `{name}`"),
+        None => format!(" of `[[{key}]]`"),
     }
 }
 
@@ -171,18 +180,18 @@ sumary = 'Counts.'
 ";
         let said: Vec<String> = unknown(text)
             .into_iter()
-            .map(|(message, help)| format!("{message} {}", help.as_deref().unwrap_or("-")))
+            .map(|(message, help)| format!("{message}. {}", help.as_deref().unwrap_or("-")))
             .collect();
         expect![[r#"
-            there is a key `colour` in the file, which this host ignores. -
-            there is a key `versoin` in `[plugin]`, which this host ignores. Did you mean `version`?
-            there is a key `requird` in `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `required`?
-            there is a key `defualt` in the option `limit` of `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `default`?
-            there is a key `filed` in `[[config]]` of `acme.X`, which this host ignores. Did you mean `field`?
-            there is a key `sumary` in `[[instrument]]` of `acme.count`, which this host ignores. Did you mean `summary`?
-            there is a key `level` in `[[sequential]]` of `acme.Cleanup`, which this host ignores. -
-            there is a key `option` in a child of `[[sequential]]` of `acme.Cleanup`, which this host ignores. Did you mean `options`?
-            there is a key `nam` in `[[op]]`, which this host ignores. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
+            This host doesn't know the key `colour`. -
+            This host doesn't know the key `versoin` of `[plugin]`. Did you mean `version`?
+            This host doesn't know the key `requird` of pass `acme.transform.X`. Did you mean `required`?
+            This host doesn't know the key `defualt` of option `limit` of pass `acme.transform.X`. Did you mean `default`?
+            This host doesn't know the key `filed` of config `acme.X`. Did you mean `field`?
+            This host doesn't know the key `sumary` of instrument `acme.count`. Did you mean `summary`?
+            This host doesn't know the key `level` of sequential `acme.Cleanup`. -
+            This host doesn't know the key `option` of a child of sequential `acme.Cleanup`. Did you mean `options`?
+            This host doesn't know the key `nam` of `[[op]]`. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
         assert_eq!(keys_of::<raw::RawOp>(), ["name", "since"]);
     }
 }

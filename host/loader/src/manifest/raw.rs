@@ -210,16 +210,9 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Odd> {
         let key = dotted("a config key", self.key)?;
+        let fields = fields(self.field, &key, true)?;
         let doc = text(&format!("the doc of `{key}`"), self.doc)?;
-        let mut fields = fields(self.field, &key, true)?;
-        // Of a key that is a value itself there is nothing else to document.
-        if let [field] = &mut fields[..]
-            && field.name.is_empty()
-            && field.doc.is_empty()
-        {
-            field.doc = doc;
-        }
-        Ok(Schema { key, fields })
+        Ok(Schema { key, doc, fields })
     }
 }
 

@@ -15,6 +15,9 @@ use super::field::{FieldType, FieldValue};
 pub struct Schema {
     /// The config key, or the name of the pass or instrument.
     pub key: String,
+    /// The documentation of a config key.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub doc: String,
     /// The fields; a single one with an empty name makes the option a scalar.
     pub fields: Vec<Field>,
 }
@@ -101,8 +104,11 @@ impl ConfigError {
 impl Schema {
     /// The options of a pass or of an instrument, or the fields of a config key.
     pub fn new(key: impl Into<String>, fields: Vec<Field>) -> Schema {
-        let key = key.into();
-        Schema { key, fields }
+        Schema {
+            key: key.into(),
+            doc: String::new(),
+            fields,
+        }
     }
 
     /// Whether the option is one value and not a struct.

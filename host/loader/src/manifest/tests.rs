@@ -137,12 +137,13 @@ default = 3
           "config": [
             {
               "key": "acme.verbose",
+              "doc": "Whether it says more.",
               "fields": [
                 {
                   "name": "",
                   "type": "bool",
                   "default": false,
-                  "doc": "Whether it says more."
+                  "doc": ""
                 }
               ]
             }

@@ -174,6 +174,17 @@ fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Makes an op of no domain, which ONNX can't have.
+fn uses_plain_op(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let fast = f.intern("fast_relu")?;
+    for op in f.ops_named("onnx.Relu") {
+        if let Some(x) = f.operand(op, 0) {
+            f.replace_op(op, OpBuilder::new(fast).operand(x).untyped_results(1))?;
+        }
+    }
+    Ok(())
+}
+
 /// Turns that op back into the one that it was.
 fn lowers_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
     let relu = f.intern("onnx.Relu")?;
@@ -241,6 +252,8 @@ plugin! {
         function "bad.transform.ChangeResults" => changes_results { opt_level: 0 },
         /// Makes ops that only this plugin knows.
         function "bad.transform.UseUnknownOp" => uses_unknown_op { opt_level: 0 },
+        /// Makes ops that ONNX can't have.
+        function "bad.transform.UsePlainOp" => uses_plain_op { opt_level: 0 },
         /// Turns them back.
         function "bad.transform.LowerUnknownOp" => lowers_unknown_op { opt_level: 0 },
         /// Removes functions that are called.

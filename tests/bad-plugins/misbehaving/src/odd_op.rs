@@ -10,11 +10,14 @@ pub(crate) const ODD: OpDef = OpDef::new("bad.Odd", 1)
     ])
     .traits(OpTraits::PURE)
     .infer(infer)
-    .evaluate(evaluate);
+    .evaluate(evaluate)
+    .decompose(decompose);
 
 fn infer(call: &OpCall) -> OpResult {
     match how(call) {
         b"infer panics" => panics(),
+        b"infer contradicts" => Ok(call.set_result_type(0, &TypeSpec::shaped(DType::F32, &[3]))?),
+        b"infer refuses" => Err("its table is lost".into()),
         _ => Ok(()),
     }
 }
@@ -24,6 +27,19 @@ fn evaluate(call: &OpCall) -> OpResult {
         b"contradicts" => {
             call.allocate_result(0, &TypeSpec::shaped(DType::F32, &[3]), 12)?;
             Ok(())
+        }
+        _ => panics(),
+    }
+}
+
+fn decompose(call: &OpCall) -> OpResult {
+    match how(call) {
+        b"body is no text" => {
+            Ok(call.set_body("fn @body(%x: f32[2]) -> (%y: f32[2]) {\n  return %z\n}")?)
+        }
+        b"body takes two" => {
+            Ok(call
+                .set_body("fn @body(%a: f32[2], %b: f32[2]) -> (%y: f32[2]) {\n  return %a\n}")?)
         }
         _ => panics(),
     }

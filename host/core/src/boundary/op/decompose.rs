@@ -41,7 +41,12 @@ pub(in crate::boundary) unsafe extern "C" fn decompose(
             let name = check_results(session, op, out, count)?;
             let body = body_of(context, session, op, name)
                 .map_err(|error| lacking(session, op, "has no body", error))?;
-            let values = session.with(|state| copy_body(state.edit()?, op, &body))?;
+            let copied = session.with(|state| copy_body(state.edit()?, op, &body));
+            let values = copied.map_err(|error| match error.status {
+                // A body that this function has no room for isn't wrong.
+                Status::NOT_FOUND => error,
+                _ => definitions::blame(context, session, op, error),
+            })?;
             input::answer_all(out, values);
             Ok(())
         })

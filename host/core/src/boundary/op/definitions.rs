@@ -1,8 +1,9 @@
 //! The definitions of ops in the function that a pass works on.
 
 use passdock_abi::{OpId, SymbolId};
+use passdock_diagnostic::BlamedDefinition;
 use passdock_ir::{Edit, EditError, OpName};
-use passdock_loader::LoadedOp;
+use passdock_loader::{LoadedOp, Plugin};
 
 use crate::analyses::{definition, definition_traits};
 use crate::boundary::session::context::{self, ContextSession};
@@ -44,17 +45,48 @@ pub(in crate::boundary) fn describe(
     session: &FunctionSession,
     op: OpId,
 ) -> String {
-    let described = session.with(|state| {
+    match asked(context, session, op) {
+        Ok((shown, _, Some(plugin))) => {
+            format!("The definition of {shown}, of plugin {},", plugin.origin())
+        }
+        Ok((shown, ..)) => format!("The definition of {shown}"),
+        Err(_) => format!("The definition of {op}"),
+    }
+}
+
+/// Remembers that an error comes from an op's definition, for what the pass will say of it; returns
+/// the error.
+pub(in crate::boundary) fn blame(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    op: OpId,
+    error: EditError,
+) -> EditError {
+    if let Ok((shown, name, Some(plugin))) = asked(context, session, op) {
+        let file = plugin.origin().path();
+        let definition = BlamedDefinition {
+            op: name,
+            plugin: plugin.name().to_owned(),
+            file: file.map(|file| file.display().to_string()),
+        };
+        context.blame(shown, error.message.clone(), definition);
+    }
+    error
+}
+
+/// An op as messages show it, its name, and the plugin that defines it.
+fn asked<'a>(
+    context: &ContextSession<'a>,
+    session: &FunctionSession,
+    op: OpId,
+) -> Edit<(String, String, Option<&'a Plugin>)> {
+    session.with(|state| {
         let function = state.function();
         let text = function.text(function.live_op(op)?.name);
         let domain = OpName::parse(text).and_then(|name| name.domain);
         let domain = domain.and_then(|domain| function.symbols().find(&domain));
         let version = function.opset(domain.unwrap_or(SymbolId::NONE));
-        let shown = function.describe_op(op);
-        Ok(match context.op_defs().provider(text, version) {
-            Some(origin) => format!("The definition of {shown}, of plugin {origin},"),
-            None => format!("The definition of {shown}"),
-        })
-    });
-    described.unwrap_or_else(|_| format!("The definition of {op}"))
+        let plugin = context.op_defs().provider(text, version);
+        Ok((function.describe_op(op), text.to_owned(), plugin))
+    })
 }

@@ -95,7 +95,10 @@ pub(in crate::boundary) unsafe extern "C" fn infer_with(
             match (status, call.refusal.take()) {
                 (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
                 (Status::PANICKED, said) => Err(wrong(context, session, op, status, said)),
-                (_, Some(why)) => Err(EditError::refused(why)),
+                (_, Some(why)) => {
+                    let refused = EditError::refused(why);
+                    Err(definitions::blame(context, session, op, refused))
+                }
                 (_, None) => Err(wrong(context, session, op, status, None)),
             }
         })
@@ -189,7 +192,8 @@ fn results_of(
     })?;
     if let Some(what) = contradiction {
         let definition = definitions::describe(context, session, op);
-        return Err(EditError::refused(format!("{definition} {what}")));
+        let refused = EditError::refused(format!("{definition} {what}"));
+        return Err(definitions::blame(context, session, op, refused));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
     Ok(made.collect())

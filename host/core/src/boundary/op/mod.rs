@@ -207,7 +207,8 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             let mut call = OpCall::new(session, op);
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
-                (Status::OK, None) => keep_inferred(call),
+                (Status::OK, None) => keep_inferred(call)
+                    .map_err(|error| definitions::blame(context, session, op, error)),
                 (Status::NOT_FOUND, _) => Ok(()),
                 // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {
@@ -263,7 +264,7 @@ pub(in crate::boundary) fn wrong(
             definition()
         ),
     };
-    EditError::refused(message)
+    definitions::blame(context, session, op, EditError::refused(message))
 }
 
 pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> String {

@@ -6,9 +6,10 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use passdock_diagnostic::{Diagnostic, Severity};
+use passdock_diagnostic::{BlamedDefinition, Diagnostic, Severity};
 use passdock_ir::{Edit, EditError, Function};
-use passdock_loader::{OpDefs, PluginError};
+use passdock_loader::{MissingDefinition, OpDefs};
+use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
 use super::function::FunctionSession;
@@ -46,6 +47,8 @@ pub struct CallFailure {
     /// The failure of the pass that this one ran last, if that failed, and the message that this
     /// one got.
     pub nested: Option<(PassError, String)>,
+    /// The definition of an op that the failure comes from.
+    pub definition: Option<BlamedDefinition>,
 }
 
 impl CallFailure {
@@ -83,6 +86,30 @@ struct Extras {
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
     last_error: RefCell<String>,
+    blamed: RefCell<Blamed>,
+}
+
+/// The definitions of ops that failed or refused while the pass asked them.
+#[derive(Default)]
+struct Blamed {
+    /// The last message and definition of each op, as messages show it.
+    by_op: FxHashMap<String, (String, BlamedDefinition)>,
+    /// The op whose definition was the last one.
+    last: String,
+}
+
+impl Blamed {
+    /// The definition that a message about an op comes from: it repeats what was said of the
+    /// definition, or is about that op and names it.
+    fn of(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
+        let about = op.and_then(|op| self.by_op.get(op));
+        let about = about.filter(|(said, by)| message.contains(said) || message.contains(&by.op));
+        let last = || {
+            let last = self.by_op.get(&self.last);
+            last.filter(|(said, _)| message.contains(said))
+        };
+        about.or_else(last).map(|(_, by)| by.clone())
+    }
 }
 
 impl<'a> ContextSession<'a> {
@@ -137,7 +164,7 @@ impl<'a> ContextSession<'a> {
 
     /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
     /// though others of its frame may have.
-    pub(in crate::boundary) fn missing_definition(&self) -> Option<PluginError> {
+    pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
         let asked = self.asked_ops.get().then_some(self.frame);
         asked?.missing_definition()
     }
@@ -158,6 +185,20 @@ impl<'a> ContextSession<'a> {
         }
     }
 
+    /// Remembers that a definition was asked and what was wrong with it, for what the pass says.
+    #[cold]
+    pub(in crate::boundary) fn blame(&self, op: String, said: String, by: BlamedDefinition) {
+        let mut blamed = self.extras().blamed.borrow_mut();
+        blamed.last.clone_from(&op);
+        blamed.by_op.insert(op, (said, by));
+    }
+
+    /// The definition that a message about an op comes from.
+    fn blamed(&self, message: &str, op: Option<&str>) -> Option<BlamedDefinition> {
+        let extras = self.extras.get()?;
+        extras.blamed.borrow().of(message, op)
+    }
+
     /// Keeps the failure of the pass.
     pub(in crate::boundary) fn fail(
         &self,
@@ -166,8 +207,10 @@ impl<'a> ContextSession<'a> {
         message: String,
         panic_at: Option<String>,
     ) {
+        let at = self.excerpt(op, function, Part::WHOLE);
         self.extras().failure.replace(Some(CallFailure {
-            at: self.excerpt(op, function, Part::WHOLE),
+            definition: self.blamed(&message, at.op.as_deref()),
+            at,
             panic_at,
             ..CallFailure::new(message)
         }));
@@ -338,7 +381,9 @@ unsafe extern "C" fn config(
 unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
-        let diagnostic = described(session, &input::described(diagnostic)?)?;
+        let mut diagnostic = described(session, &input::described(diagnostic)?)?;
+        let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
+        diagnostic.definition = session.blamed(message, op);
         session.extras().diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     })

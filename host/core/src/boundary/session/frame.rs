@@ -3,7 +3,7 @@
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
-use passdock_loader::{OpDefs, PassKind, PluginError};
+use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use crate::config::FieldValue;
 use crate::error::PassError;
@@ -27,7 +27,7 @@ pub trait Frame: Sync {
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;
     /// The error of a plugin whose definition was asked for and that couldn't be loaded.
-    fn missing_definition(&self) -> Option<PluginError>;
+    fn missing_definition(&self) -> Option<MissingDefinition>;
     /// The text that the module was read from.
     fn text_source(&self) -> Option<&TextSource>;
     /// Shows an instrument's diagnostics at once: they don't belong to a running pass.

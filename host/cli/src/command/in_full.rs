@@ -1,0 +1,215 @@
+//! A plugin, a pass, an instrument or a config key in full, as `inspect` and `list … NAME` show it.
+
+use std::path::Path;
+
+use passdock::plugin::{Field, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind, PassSpec};
+use passdock::plugin::{Plugin, PluginSpec, Schema, SequentialSpec, toml_text};
+
+use crate::show::{self, Table};
+
+/// All that a plugin's manifest says, and where its file is.
+pub(super) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
+    let mut parts = vec![head(&manifest.plugin, file)];
+    parts.extend(manifest.passes.iter().map(|spec| pass(spec, None)));
+    parts.extend(
+        manifest
+            .sequentials
+            .iter()
+            .map(|spec| sequential(spec, None)),
+    );
+    parts.extend(manifest.configs.iter().map(|schema| config(schema, None)));
+    let instruments = manifest.instruments.iter();
+    parts.extend(instruments.map(|i| instrument(&i.name, &i.summary, &i.options, None)));
+    parts.extend(ops(&manifest.ops));
+    parts.join("\n")
+}
+
+/// A plugin without what it brings.
+fn head(plugin: &PluginSpec, file: Option<&Path>) -> String {
+    let panic = match plugin.panic {
+        PanicStrategy::Unwind => "a panic is caught and is an error of the pass (unwind)",
+        PanicStrategy::Abort => "a panic ends the process (abort)",
+        PanicStrategy::None => "it can't panic",
+    };
+    let mut lines = vec![
+        format!(
+            "contract {} (needs {}), IR {}",
+            plugin.abi, plugin.min_host, plugin.ir
+        ),
+        panic.to_owned(),
+    ];
+    if let Some(compiler) = &plugin.compiler {
+        lines.insert(1, format!("built by {compiler}"));
+    }
+    if let Some(layout) = &plugin.layout {
+        lines.insert(1, format!("layout of records {layout}"));
+    }
+    lines.extend(file.map(|file| format!("file {}", file.display())));
+    let title = format!("{} {}", plugin.name, plugin.version);
+    under(title.trim_end(), lines)
+}
+
+/// A pass, and the plugin that it is of, unless that is plain.
+pub(super) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
+    let declared = &pass.declaration;
+    let (kind, level) = (kind(pass.kind), declared.info.opt_level);
+    let mut lines: Vec<String> = pass.summary.lines().map(str::to_owned).collect();
+    lines.extend(of.map(provider));
+    if !declared.info.required.is_empty() {
+        lines.push(format!("requires {}", declared.info.required.join(", ")));
+    }
+    let states = &declared.states;
+    lines.extend(show::states([
+        &states.needs,
+        &states.establishes,
+        &states.breaks,
+    ]));
+    if let Some(phase) = declared.phase {
+        lines.push(format!("asks for the phase {}", phase.name()));
+    }
+    let threads = match (pass.kind, declared.thread_safe) {
+        (PassKind::Module, true) => "thread-safe",
+        (PassKind::Module, false) => "not thread-safe",
+        (_, true) => "thread-safe: runs on several functions at once",
+        (_, false) => "not thread-safe: runs on one function at a time",
+    };
+    lines.push(threads.to_owned());
+    if declared.changes_interface {
+        lines.push("may change parameters and results of functions".to_owned());
+    }
+    if let Some(key) = &declared.config {
+        lines.push(format!("takes options from the config key {key}, too"));
+    }
+    let title = format!("{} ({kind}, level {level})", pass.name());
+    under(&title, lines) + &fields("  option", &declared.options)
+}
+
+/// A Sequential, and the plugin that it is of, unless that is plain.
+pub(super) fn sequential(sequential: &SequentialSpec, of: Option<&Plugin>) -> String {
+    let info = &sequential.declaration.info;
+    let mut lines: Vec<String> = sequential.summary.lines().map(str::to_owned).collect();
+    lines.extend(of.map(provider));
+    if !info.required.is_empty() {
+        lines.push(format!("requires {}", info.required.join(", ")));
+    }
+    for child in &sequential.passes {
+        let options = child.options.iter();
+        let options = options.map(|(name, value)| format!("{name} = {}", toml_text(value)));
+        let options: Vec<String> = options.collect();
+        lines.push(match options.is_empty() {
+            true => format!("runs {}", child.name),
+            false => format!("runs {} with {}", child.name, options.join(", ")),
+        });
+    }
+    let title = format!("{} (Sequential, level {})", info.name, info.opt_level);
+    under(&title, lines)
+}
+
+/// A config key, and who provides it.
+pub(super) fn config(schema: &Schema, provider: Option<&str>) -> String {
+    let mut lines: Vec<String> = schema.doc.lines().map(str::to_owned).collect();
+    lines.extend(provider.map(str::to_owned));
+    under(&format!("config {}", schema.key), lines) + &fields("  field", &schema.fields)
+}
+
+/// An instrument, and who provides it.
+pub(super) fn instrument(
+    name: &str,
+    summary: &str,
+    options: &[Field],
+    provider: Option<&str>,
+) -> String {
+    let mut lines: Vec<String> = summary.lines().map(str::to_owned).collect();
+    lines.extend(provider.map(str::to_owned));
+    under(&format!("{name} (instrument)"), lines) + &fields("  option", options)
+}
+
+/// The operators that a plugin defines, each with the versions of its domain that a definition begins
+/// with.
+fn ops(ops: &[OpSpec]) -> Option<String> {
+    if ops.is_empty() {
+        return None;
+    }
+    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut sorted: Vec<&OpSpec> = ops.iter().collect();
+    sorted.sort_by_key(|op| (&op.name, op.since));
+    for op in sorted {
+        match names.last_mut().filter(|(name, _)| *name == op.name) {
+            Some((_, versions)) => versions.push(op.since.to_string()),
+            None => names.push((&op.name, vec![op.since.to_string()])),
+        }
+    }
+    let count = show::count_of(names.len() as u64, "operator");
+    let names = names.into_iter();
+    let lines = names.map(|(name, versions)| format!("{name} since {}", versions.join(", ")));
+    Some(under(&format!("defines {count}"), lines))
+}
+
+/// The plugin that something is of, and its file.
+pub(super) fn provider(plugin: &Plugin) -> String {
+    match plugin.origin().path() {
+        Some(file) => format!("of plugin {}, {}", plugin.name(), file.display()),
+        None => format!("of plugin {}", plugin.name()),
+    }
+}
+
+/// A title, and lines below it.
+fn under(title: &str, lines: impl IntoIterator<Item = String>) -> String {
+    let lines = lines.into_iter().map(|line| format!("  {line}\n"));
+    format!("{title}\n{}", lines.collect::<String>())
+}
+
+/// Options or fields: what they take and mean.
+fn fields(heading: &'static str, fields: &[Field]) -> String {
+    let mut table = Table::new([heading, "takes", "default", "meaning"]);
+    for field in fields {
+        let name = match field.name.as_str() {
+            "" => "(the value)",
+            name => name,
+        };
+        table.row([
+            format!("  {name}"),
+            takes(field),
+            default(field),
+            field.doc.replace('\n', " "),
+        ]);
+    }
+    table.render()
+}
+
+/// What a field takes: its type, range or choices.
+fn takes(field: &Field) -> String {
+    match field.rest {
+        true => format!("{} (any names)", field.ty.name()),
+        false => field.takes(),
+    }
+}
+
+/// The value of a field that nobody sets.
+pub(super) fn default(field: &Field) -> String {
+    match field.mandatory {
+        true => "(none)".to_owned(),
+        false => value(&field.default),
+    }
+}
+
+/// The kind of a pass, as people read it.
+pub(super) fn kind(kind: PassKind) -> &'static str {
+    match kind {
+        PassKind::Function => "function",
+        PassKind::PrimFunction => "prim function",
+        PassKind::Module => "module",
+    }
+}
+
+/// A default, as TOML writes it.
+pub(super) fn value(value: &FieldValue) -> String {
+    match value {
+        FieldValue::Bool(value) => value.to_string(),
+        FieldValue::Int(value) => value.to_string(),
+        FieldValue::Float(value) => value.to_string(),
+        FieldValue::String(value) => format!("{value:?}"),
+        FieldValue::Strings(value) => format!("{value:?}"),
+        FieldValue::Ints(_) | FieldValue::Values(_) => value.to_string(),
+    }
+}

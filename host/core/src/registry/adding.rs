@@ -1,0 +1,122 @@
+//! Adding a plugin: all that it brings, or nothing, and why not.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use passdock_diagnostic::suggest;
+use passdock_loader::discover::check_op_conflicts;
+use passdock_loader::{Manifest, Plugin};
+
+use super::Inner;
+use super::entries::{Entry, Item, LoadOptions};
+use crate::config::Schema;
+use crate::error::{ErrorKind, PassError};
+
+impl Inner {
+    /// Adds what a plugin brings, or nothing.
+    pub(super) fn add(
+        &mut self,
+        plugin: &Arc<Plugin>,
+        options: &LoadOptions,
+        named: bool,
+    ) -> Result<(), PassError> {
+        check_op_conflicts(plugin, &self.plugins)?;
+        self.instruments.check_plugin(plugin)?;
+        let manifest = plugin.manifest().clone();
+        for name in &options.overrides {
+            let mut names = items(&manifest).map(|(name, _)| name);
+            if names.all(|own| own != name) {
+                let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
+                let message = format!(
+                    "The plugin {} has no pass `{name}` to override with.{near}",
+                    plugin.name()
+                );
+                return Err(PassError::new(ErrorKind::UnknownPass, message));
+            }
+        }
+        let mut new = Vec::new();
+        for (name, item) in items(&manifest) {
+            let name = name.to_owned();
+            let overrides = options.overrides.contains(&name);
+            self.check_free(&name, overrides).map_err(|error| {
+                error.note(format!("the other is of plugin {}", plugin.origin()))
+            })?;
+            new.push((
+                name,
+                Entry::Plugin {
+                    plugin: plugin.clone(),
+                    item,
+                    overrides,
+                    named,
+                },
+            ));
+        }
+        // Two plugins may share an option, if their schemas are equal.
+        let unshared = |schema: &&Schema| match self.config.get(&schema.key) {
+            Ok(known) => known.schema.fields != schema.fields,
+            Err(_) => true,
+        };
+        let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
+        for schema in &schemas {
+            self.config.check_free(&schema.key)?;
+        }
+        for schema in schemas {
+            self.config
+                .register(schema, Some(plugin.name().to_owned()))?;
+        }
+        for (name, entry) in new {
+            self.passes.add(name, entry);
+        }
+        self.instruments.add_plugin(plugin);
+        Ok(())
+    }
+}
+
+/// The passes and the Sequentials of a manifest, by name.
+fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
+    let passes = manifest.passes.iter().enumerate();
+    let passes = passes.map(|(at, pass)| (pass.name(), Item::Pass(at)));
+    let sequentials = manifest.sequentials.iter().enumerate();
+    passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
+}
+
+/// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
+/// the two files are what it is about.
+pub(super) fn explained(error: PassError, plugin: &Plugin, known: &[Arc<Plugin>]) -> PassError {
+    let mut known = known.iter();
+    let twin = known.find(|known| known.name() == plugin.name());
+    // No pass to override with is another mistake.
+    let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
+        return error;
+    };
+    let (Some(first), Some(second)) = (twin.origin().path(), plugin.origin().path()) else {
+        return error;
+    };
+    let name = plugin.name();
+    let [old, new] = [twin, plugin].map(|plugin| plugin.manifest().plugin.version.as_str());
+    let how = match (old == new, are_equal(first, second)) {
+        (_, true) => "copies of one file".to_owned(),
+        (true, false) => format!("two builds of its version {new}"),
+        (false, false) => format!("of its versions {old} and {new}"),
+    };
+    let message = format!(
+        "The plugin `{name}` is there twice: `{}` and `{}` are {how}.",
+        first.display(),
+        second.display()
+    );
+    PassError::new(ErrorKind::Duplicate, message)
+        .help(
+            "Remove one of the two files, or leave out what names it: its `--plugin`, or its \
+             directory among `--plugin-dir`, `[plugins]` of the pipeline and \
+             `PASSDOCK_PLUGIN_PATH`.",
+        )
+        .caused_by(Arc::new(error))
+}
+
+/// Whether two files have the same bytes. One that can't be read any more is another one.
+fn are_equal(first: &Path, second: &Path) -> bool {
+    match (std::fs::read(first), std::fs::read(second)) {
+        (Ok(first), Ok(second)) => first == second,
+        _ => false,
+    }
+}

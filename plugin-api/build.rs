@@ -1,0 +1,24 @@
+//! The compiler's name and version, for the manifests of plugins: the SDK is built by the compiler
+//! that builds the plugin.
+
+use std::env;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let said = Command::new(compiler).arg("--version").output();
+    let said = match said {
+        Ok(output) if output.status.success() => output.stdout,
+        // The manifest says `rustc` then.
+        _ => return,
+    };
+    let line: String = String::from_utf8_lossy(&said)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    if !line.is_empty() && !line.chars().any(char::is_control) {
+        println!("cargo:rustc-env=PASSDOCK_PLUGIN_COMPILER={}", line);
+    }
+}
