@@ -125,6 +125,7 @@ pub use plugin::StaticPlugin;
 pub mod __private {
     pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
+    pub use crate::ir::FunctionHandle;
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::raw::{enter, own_library, Panicked, Tables};

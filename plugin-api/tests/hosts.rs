@@ -33,7 +33,7 @@ fn host() -> &'static abi::Host {
 /// The address of the table that the plugin answers.
 fn attach(host: &'static abi::Host) -> usize {
     // SAFETY: a host's table, which lives for ever.
-    unsafe { (PLUGIN.entry)(host) as usize }
+    unsafe { (PLUGIN.entry())(host) as usize }
 }
 
 #[test]

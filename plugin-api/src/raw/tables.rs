@@ -4,10 +4,15 @@ use std::ffi::c_void;
 use std::fmt;
 
 use passdock_abi as abi;
+use passdock_abi::Status;
+
+use crate::data::EditError;
 
 /// The host's tables as this SDK knows them. What an older host doesn't have is `None`.
 #[derive(Clone, Copy)]
 pub struct Tables {
+    /// The address of the host's own table, which tells hosts apart.
+    host: usize,
     pub(crate) symbols: abi::SymbolApi,
     pub(crate) functions: abi::FunctionApi,
     pub(crate) modules: abi::ModuleApi,
@@ -28,6 +33,7 @@ impl Tables {
         }
         // SAFETY: the caller's promise; `prefix` reads no further than both sides know.
         unsafe {
+            let address = host as usize;
             let host = prefix(host);
             if host.abi.major != abi::ABI.major
                 || host.abi.minor < abi::OLDEST_MINOR
@@ -36,6 +42,7 @@ impl Tables {
                 return None;
             }
             Some(Tables {
+                host: address,
                 symbols: prefix(host.symbols),
                 functions: prefix(host.functions),
                 modules: prefix(host.modules),
@@ -44,6 +51,25 @@ impl Tables {
                 analyses: prefix(extension(&host, abi::analysis::EXTENSION).cast()),
             })
         }
+    }
+
+    /// Refuses what another host handed out: two hosts may be in one process, and neither knows the
+    /// other's handles.
+    pub(crate) fn expect(&self, other: &Tables, what: &str) -> Result<(), EditError> {
+        if self.host == other.host {
+            return Ok(());
+        }
+        Err(Tables::strange(what))
+    }
+
+    #[cold]
+    fn strange(what: &str) -> EditError {
+        let message = format!(
+            "{} is another host's, and two hosts are in this process; a call takes what one of them \
+             handed out",
+            what
+        );
+        EditError::new(Status::INVALID, message, None)
     }
 
     /// The context on top of this thread's stack.
