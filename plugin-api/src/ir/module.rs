@@ -26,8 +26,6 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 ///     }
 ///     Ok(())
 /// }
-/// # plugin! { name: "acme", passes: [module "acme.transform.Stamp" => stamp] }
-/// # assert!(PLUGIN.manifest_text().contains("kind = \"module\""));
 /// ```
 pub struct Module<'h> {
     pub(crate) raw: RawModule,

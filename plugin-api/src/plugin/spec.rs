@@ -170,9 +170,11 @@ impl PluginSpec {
 ///         },
 ///     ],
 /// }
-/// # let manifest = PLUGIN.manifest_text();
-/// # assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
-/// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// # fn main() {
+/// #     let manifest = PLUGIN.manifest_text();
+/// #     assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
+/// #     assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// # }
 /// ```
 ///
 /// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `configs`, `ops` and
