@@ -74,6 +74,9 @@ mod entry;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod ir;
+#[cfg(doctest)]
+#[doc = include_str!("misuse.md")]
+pub mod misuse {}
 mod op;
 mod pass;
 mod plugin;

@@ -2,6 +2,7 @@
 //! plugin that cargo just built.
 
 mod cli;
+mod compare;
 mod dump;
 
 pub use cli::{check, check_unchanged, Check};
