@@ -187,7 +187,13 @@ mod tests {
             ("[1.0]\n", "[1.0]\n[1.0]\n"),
             ("{k = 0x7fc00001}", "{k = 0x7fc00002}"),
         ] {
-            assert_eq!(near(expected, actual), [false; 2], "{} {}", expected, actual);
+            assert_eq!(
+                near(expected, actual),
+                [false; 2],
+                "{} {}",
+                expected,
+                actual
+            );
         }
         // A string is skipped as a whole, and what comes after it isn't.
         let after = [r#"{k = "a\"b", l = 1.0}"#, r#"{k = "a\"b", l = 1.01}"#];

@@ -47,12 +47,16 @@ fn list(directory: &Path, files: &mut Vec<std::path::PathBuf>) {
 
 /// The lines of documentation of a file, without what makes them comments.
 fn documentation(file: &Path, text: &str) -> Vec<String> {
-    if file.extension().map_or(false, |extension| extension == "md") {
+    if file
+        .extension()
+        .map_or(false, |extension| extension == "md")
+    {
         return text.lines().map(str::to_owned).collect();
     }
     let comments = text.lines().filter_map(|line| {
         let line = line.trim_start();
-        line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+        line.strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"))
     });
     comments
         .map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned())

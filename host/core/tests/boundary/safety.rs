@@ -36,41 +36,45 @@ fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
 #[test]
 fn handles_of_two_hosts_do_not_meet() {
     let second = second(|_| {});
-    let same = run(&module(), &Around::with_ops(), move |f, cx| {
-        // SAFETY: the same function, which lives; only one handle of it is used at a time.
-        let mut strange = unsafe { Function::from_raw(second, f.as_raw()) };
-        let (op, values, at) = (OpId(0), [f.params()[0]], Position::end_of(f.body()));
-        expect![
+    let same =
+        run(&module(), &Around::with_ops(), move |f, cx| {
+            // SAFETY: the same function, which lives; only one handle of it is used at a time.
+            let mut strange = unsafe { Function::from_raw(second, f.as_raw()) };
+            let (op, values, at) = (OpId(0), [f.params()[0]], Position::end_of(f.body()));
+            expect![
             "the function is another host's, and two hosts are in this process; a call takes what \
              one of them handed out"
         ]
         .assert_eq(&cx.infer(&mut strange, op).expect_err("another host's").message);
-        let body = strange.body();
-        let errors: [Option<EditError>; 7] = [
-            cx.infer(&mut strange, op).err(),
-            cx.infer_with(&mut strange, op, &values).err(),
-            cx.check_op(&strange, op).err(),
-            cx.evaluate(&mut strange, op, 8).err(),
-            cx.evaluate_with(&mut strange, op, &values, 8).err(),
-            cx.decompose(&mut strange, op).err(),
-            f.clone_region_from(&strange, body, at, &values).err(),
-        ];
-        for error in errors {
-            let error = error.expect("another host's");
-            assert_eq!(error.status, Status::INVALID);
-            assert!(error.message.contains("two hosts"), "{error}");
-        }
-        // By itself it can be read and edited.
-        assert_eq!(strange.iter().count(), 3);
-        Ok(())
-    });
+            let body = strange.body();
+            let errors: [Option<EditError>; 7] = [
+                cx.infer(&mut strange, op).err(),
+                cx.infer_with(&mut strange, op, &values).err(),
+                cx.check_op(&strange, op).err(),
+                cx.evaluate(&mut strange, op, 8).err(),
+                cx.evaluate_with(&mut strange, op, &values, 8).err(),
+                cx.decompose(&mut strange, op).err(),
+                f.clone_region_from(&strange, body, at, &values).err(),
+            ];
+            for error in errors {
+                let error = error.expect("another host's");
+                assert_eq!(error.status, Status::INVALID);
+                assert!(error.message.contains("two hosts"), "{error}");
+            }
+            // By itself it can be read and edited.
+            assert_eq!(strange.iter().count(), 3);
+            Ok(())
+        });
     assert!(same.expect("works").is_none());
     let ran = run_module(&module(), move |m, cx| {
         // SAFETY: as above, of the module.
         let mut strange = unsafe { sdk::Module::from_raw(second, m.as_raw()) };
         let error = strange.run_pass(cx, "t.transform.Remove");
         let error = error.expect_err("another host's").message;
-        assert!(error.starts_with("the context is another host's"), "{error}");
+        assert!(
+            error.starts_with("the context is another host's"),
+            "{error}"
+        );
         assert_eq!(m.functions().len(), 2);
         Ok(())
     });

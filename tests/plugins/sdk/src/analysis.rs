@@ -48,7 +48,9 @@ pub fn gone(_f: &mut Function, _cx: &PassContext) -> PassResult {
 
 pub fn columns(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, third] = chain(f)?;
-    let holder = OpBuilder::new("if").operand(f.params()[0]).region("then_branch");
+    let holder = OpBuilder::new("if")
+        .operand(f.params()[0])
+        .region("then_branch");
     let holder = f.create_op(holder, Position::before(third))?;
     let inside = Position::end_of(f.regions(holder)[0]);
     let inner = OpBuilder::new("acme.C").operand(f.result(first, 0));
@@ -60,7 +62,10 @@ pub fn columns(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(liveness.last_use(f.result(first, 0)), Some(holder));
     assert_eq!(liveness.last_use(f.result(inner, 0)), None);
     assert_eq!(order.position(inner), Some(3));
-    assert_eq!((order.depth(second), order.depth(inner)), (Some(0), Some(1)));
+    assert_eq!(
+        (order.depth(second), order.depth(inner)),
+        (Some(0), Some(1))
+    );
     assert!(order.is_nested(inner, holder) && !order.is_nested(holder, first));
     assert!(order.is_before(holder, inner));
     let names = f.names()?;

@@ -31,14 +31,23 @@ pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     }
     assert_eq!([dump(&main), dump(&helper)], before);
     assert_eq!(main.iter().count(), 4);
-    assert_eq!(main.order()?.position(main.ops().nth(2).ok_or("no op")?), Some(2));
-    assert_eq!(m.snapshot("helper").err().map(|e| e.status), Some(Status::NOT_FOUND));
+    assert_eq!(
+        main.order()?.position(main.ops().nth(2).ok_or("no op")?),
+        Some(2)
+    );
+    assert_eq!(
+        m.snapshot("helper").err().map(|e| e.status),
+        Some(Status::NOT_FOUND)
+    );
     Ok(())
 }
 
 /// From one function to another, both edited, then from a snapshot.
 pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
-    let error = m.edit_both("main", "main").err().ok_or("one function twice")?;
+    let error = m
+        .edit_both("main", "main")
+        .err()
+        .ok_or("one function twice")?;
     assert_eq!(error.status, Status::INVALID);
     let mut made = m.create("copy", FunctionKind::GRAPH, Some(Name::Text("main")))?;
     let ty = made.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
@@ -66,6 +75,9 @@ pub fn run_others(m: &mut Module, cx: &PassContext) -> PassResult {
     assert_eq!(m.version(), before);
     m.run_pass(cx, "sdk.transform.ReplaceWithValues")?;
     assert_eq!(m.snapshot("main")?.op_count(), 3);
-    assert_eq!(PassContext::current(|cx| cx.opt_level()), Some(cx.opt_level()));
+    assert_eq!(
+        PassContext::current(|cx| cx.opt_level()),
+        Some(cx.opt_level())
+    );
     Ok(())
 }
