@@ -336,8 +336,8 @@ fn watched(instrument: &str, options: &str, passes: &[&str]) -> String {
         after
     });
     ran.expect("they work");
-    let said = said.lock().unwrap().join("\n");
-    said
+    let said = said.lock().unwrap();
+    said.join("\n")
 }
 
 #[test]

@@ -124,7 +124,8 @@ fn handles_of_two_runs_are_told_apart() {
                 (cx.infer(&mut f, op), cx.infer(&mut g, op))
             });
             let (one, other) = asked.ok_or("no context")?;
-            (one?, other?);
+            one?;
+            other?;
             g.erase_op(OpId(0)).expect_err("it is used");
             Ok(())
         });
@@ -267,7 +268,7 @@ fn handles_that_are_never_dropped_end() {
         keep(&made);
         std::mem::forget(made);
         m.run_pass(cx, "t.transform.Remove")?;
-        keep(&*m.edit("made")?);
+        keep(&m.edit("made")?);
         assert_eq!(look(), 2);
         Ok(())
     });

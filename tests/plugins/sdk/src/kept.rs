@@ -57,7 +57,9 @@ pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
     assert_eq!(go_on(), 2); // the snapshot's ops
     drop(f);
     KEPT.with(|kept| kept.take());
-    keep(&*m.edit("main")?);
+    let f = m.edit("main")?;
+    keep(&f);
+    std::mem::forget(f);
     let snapshot = m.snapshot("main")?;
     keep(&snapshot);
     std::mem::forget(snapshot);
