@@ -25,16 +25,6 @@
 //!     ],
 //! }
 //! export_plugin!(PLUGIN);
-//! # fn main() {
-//! # use passdock_plugin_api::testing::{dump, mock::run_pass};
-//! # let (status, failure) = run_pass(&PLUGIN, "acme.transform.FuseDoubleRelu", |f| {
-//! #     let mut b = FunctionBuilder::new(f);
-//! #     let mut v = b.param("x", TypeId::NONE).unwrap();
-//! #     for _ in 0..3 { v = b.value("onnx.Relu", [v]).unwrap(); }
-//! #     b.finish(&[v]).unwrap();
-//! # }, |f| assert_eq!(dump(f), "@main(v0)\n  v1 = onnx.Relu(v0)\n  return(v1)\n"));
-//! # assert_eq!((status.0, failure), (0, None));
-//! # }
 //! ```
 //!
 //! `cargo build` makes a file that `passdock inspect` describes, and that `passdock run
@@ -84,6 +74,9 @@ mod entry;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod ir;
+#[cfg(doctest)]
+#[doc = include_str!("misuse.md")]
+pub mod misuse {}
 mod op;
 mod pass;
 mod plugin;
@@ -125,6 +118,7 @@ pub use plugin::StaticPlugin;
 pub mod __private {
     pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
+    pub use crate::ir::FunctionHandle;
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};

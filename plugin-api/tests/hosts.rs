@@ -1,7 +1,5 @@
 //! Several hosts in one process: a plugin's library is loaded once, and serves each.
 
-use std::ptr;
-
 use passdock_abi as abi;
 use passdock_plugin_api::prelude::*;
 
@@ -17,23 +15,19 @@ plugin! {
 /// A host without any functions.
 fn host() -> &'static abi::Host {
     Box::leak(Box::new(abi::Host {
-        struct_size: std::mem::size_of::<abi::Host>() as u32,
-        reserved: 0,
         abi: abi::ABI,
         ir: abi::IR,
-        symbols: ptr::null(),
-        functions: ptr::null(),
-        modules: ptr::null(),
-        context: ptr::null(),
-        ops: ptr::null(),
-        get_extension: None,
+        ..abi::Host::EMPTY
     }))
 }
 
 /// The address of the table that the plugin answers.
 fn attach(host: &'static abi::Host) -> usize {
+    let mut told = abi::Attach::EMPTY;
     // SAFETY: a host's table, which lives for ever.
-    unsafe { (PLUGIN.entry)(host) as usize }
+    let table = unsafe { (PLUGIN.entry())(host, &mut told) };
+    assert_eq!(table.is_null(), told.reason.len > 0);
+    table as usize
 }
 
 #[test]

@@ -279,7 +279,7 @@ default = "tab\u0009here, \u007f and ü"
     let version = words.next().unwrap_or_default();
     assert!(version.starts_with("1."), "{}", compiler);
     assert_eq!(text, expected.replace("COMPILER", compiler));
-    assert_eq!(PLUGIN.manifest.last(), Some(&0));
+    assert_eq!(PLUGIN.manifest().last(), Some(&0));
 }
 
 #[test]
@@ -384,4 +384,42 @@ fn a_struct_of_options_is_a_table_of_its_fields() {
         OptionValue::from(limit).to_string(),
         r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [] }"#
     );
+}
+
+mod instruments {
+    use super::Limit;
+    use passdock_plugin_api::prelude::*;
+
+    struct Growth;
+
+    impl Instrument for Growth {
+        fn new(_cx: &PassContext) -> Result<Self, PassError> {
+            Ok(Growth)
+        }
+    }
+
+    plugin! {
+        name: "acme",
+        version: "1.0.0",
+        instruments: [
+            /// Notes the passes that add ops.
+            "acme.growth" => Growth { options: Limit },
+            "acme.growth-again" => Growth,
+        ],
+    }
+
+    #[test]
+    fn instruments_are_listed_with_their_options() {
+        let text = PLUGIN.manifest_text();
+        let expected = r#"
+[[instrument]]
+name = "acme.growth"
+summary = "Notes the passes that add ops."
+[[instrument.option]]
+name = "most"
+type = "int"
+"#;
+        assert!(text.contains(expected), "{}", text);
+        assert!(text.ends_with("\n[[instrument]]\nname = \"acme.growth-again\"\n"));
+    }
 }

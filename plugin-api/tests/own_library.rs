@@ -2,7 +2,6 @@
 //! calls only where the host can't say.
 
 use std::cell::{Cell, RefCell};
-use std::mem::{size_of, zeroed};
 use std::ptr;
 
 use passdock_abi as abi;
@@ -23,7 +22,7 @@ plugin! {
 export_plugin!(PLUGIN);
 
 extern "C" {
-    fn passdock_plugin_v0(host: *const abi::Host) -> *const abi::Plugin;
+    fn passdock_plugin_v0(host: *const abi::Host, attach: *mut abi::Attach) -> *const abi::Plugin;
 }
 
 thread_local! {
@@ -33,7 +32,7 @@ thread_local! {
     static TOLD: RefCell<(String, bool)> = const { RefCell::new((String::new(), false)) };
 }
 
-unsafe extern "C" fn current() -> *mut abi::Context {
+unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
     CURRENT.with(Cell::get)
 }
 
@@ -48,17 +47,17 @@ unsafe extern "C" fn fail(_: *mut abi::Context, failure: *const abi::Failure) {
 
 /// A host that only hears of failures, and may know which pass runs.
 fn host(knows: bool) -> &'static abi::Host {
-    // SAFETY: a table, of which all zeros is one.
-    let mut context: abi::ContextApi = unsafe { zeroed() };
-    context.struct_size = size_of::<abi::ContextApi>() as u32;
-    context.fail = Some(fail);
-    context.current = if knows { Some(current) } else { None };
-    // SAFETY: as above.
-    let mut host: abi::Host = unsafe { zeroed() };
-    host.struct_size = size_of::<abi::Host>() as u32;
-    host.abi = abi::ABI;
-    host.ir = abi::IR;
-    host.context = Box::leak(Box::new(context));
+    let context = abi::ContextApi {
+        fail: Some(fail),
+        current: if knows { Some(current) } else { None },
+        ..abi::ContextApi::EMPTY
+    };
+    let host = abi::Host {
+        abi: abi::ABI,
+        ir: abi::IR,
+        context: Box::leak(Box::new(context)),
+        ..abi::Host::EMPTY
+    };
     Box::leak(Box::new(host))
 }
 
@@ -71,7 +70,8 @@ fn call(host: &'static abi::Host) -> (String, bool) {
     let context = ptr::NonNull::dangling().as_ptr();
     // SAFETY: this is the host; the pass looks at nothing that it is handed.
     let status = unsafe {
-        let pass = &*(*passdock_plugin_v0(host)).passes;
+        let mut told = abi::Attach::EMPTY;
+        let pass = &*(*passdock_plugin_v0(host, &mut told)).passes;
         let run = pass.run_function.unwrap();
         CURRENT.with(|current| current.set(context));
         run(pass.state, context, &function, ptr::null())

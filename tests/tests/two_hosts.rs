@@ -1,16 +1,17 @@
-//! Two hosts in one process that load one plugin file: passdock, and the SDK's host for unit tests.
-//! The library is there once, and what it does for one goes through that one's tables.
+//! Two hosts in one process that load one plugin file. The second has the first one's functions in a
+//! table of its own, as a copy of passdock in another library would. The plugin's library is there
+//! once, and what it does for one goes through that one's tables.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::path::PathBuf;
 
 use passdock::plugin::Plugin;
-use passdock::{PassContext, Registry, model_file};
+use passdock::{PassContext, PassInfo, Registry, create_function_pass, model_file};
 use passdock_abi as abi;
-use passdock_plugin_api::testing::mock;
-use passdock_plugin_api::{Attr, Function, StaticPlugin, Status};
+use passdock_plugin_api::Status;
 
 const PASS: &str = "t.transform.Marks";
+const TEXT: &str = "module { fn @main(%x: f32[2]) -> (%x) { return %x } }";
 
 fn library() -> PathBuf {
     passdock_tests::library("passdock_conformance_plugin")
@@ -20,8 +21,7 @@ fn library() -> PathBuf {
 fn run(registry: &Registry) -> String {
     let context = PassContext::builder().registry(registry).build();
     let context = context.expect("a plain context");
-    let text = "module { fn @main(%x: f32[2]) -> (%x) { return %x } }";
-    let module = model_file::parse_text("test.ir", text).expect("the test's own text");
+    let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
     let pass = registry.get_pass(PASS).expect("a pass of the plugin");
     let after = pass.call_in(module, &context).expect("it runs");
     passdock_ir::text::print(&after)
@@ -37,6 +37,43 @@ fn entry() -> abi::Entry {
     entry
 }
 
+/// The pass's entry in the table that the plugin answers to a host.
+#[allow(unsafe_code, reason = "a second host calls the entry")]
+fn attached(host: &'static abi::Host) -> abi::PassEntry {
+    // SAFETY: a host's table, which lives for good, and what the plugin answers lives as long.
+    unsafe {
+        let mut told = abi::Attach::EMPTY;
+        let table = &*entry()(host, &raw mut told);
+        let passes = std::slice::from_raw_parts(table.passes, table.pass_count as usize);
+        let name = |pass: &abi::PassEntry| std::slice::from_raw_parts(pass.name.ptr, pass.name.len);
+        let found = passes.iter().find(|pass| name(pass) == PASS.as_bytes());
+        *found.expect("the plugin has the pass")
+    }
+}
+
+/// Runs the pass as it is attached to the second host, on a function that passdock lends.
+#[allow(unsafe_code, reason = "a second host calls the pass")]
+fn run_in_second(pass: abi::PassEntry) -> String {
+    let (state, run) = (pass.state.expose_provenance(), pass.run_function);
+    let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
+        // SAFETY: the handles live until the pass returns, and nobody else edits meanwhile.
+        let status = unsafe {
+            let host = passdock::plugin::host().get();
+            let context = (*host.context).current.expect("it can tell")(host);
+            let state = std::ptr::with_exposed_provenance_mut(state);
+            run.expect("a function pass")(state, context, &f.as_raw(), std::ptr::null())
+        };
+        assert_eq!(status, Status::OK);
+        Ok(())
+    };
+    let registry = Registry::new();
+    let pass = create_function_pass(PassInfo::new("test.transform.Second"), call);
+    let context = PassContext::builder().registry(&registry).build();
+    let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
+    let after = pass.call_in(module, &context.expect("a plain context"));
+    passdock_ir::text::print(&after.expect("it runs"))
+}
+
 #[test]
 fn one_plugin_file_serves_both() {
     let registry = Registry::new();
@@ -46,13 +83,12 @@ fn one_plugin_file_serves_both() {
     let before = run(&registry);
     assert!(before.contains("mark = 1"), "{before}");
 
-    let plugin = StaticPlugin {
-        entry: entry(),
-        manifest: b"\0",
-    };
-    let look = |f: &Function| assert!(matches!(f.function_attr("mark"), Some(Attr::Int(1))));
-    let ran = mock::run_pass(&plugin, PASS, |_| {}, look);
-    assert_eq!(ran, (Status::OK, None));
+    let first = passdock::plugin::host().get();
+    let second: &'static abi::Host = Box::leak(Box::new(*first));
+    let attachments = [first, second].map(|host| attached(host).state);
+    assert_ne!(attachments[0], attachments[1]);
+    assert_eq!(run_in_second(attached(second)), before);
+    assert_eq!(attached(second).state, attachments[1]);
 
     assert_eq!(run(&registry), before);
     let again = Plugin::open(&library()).expect("the plugin");

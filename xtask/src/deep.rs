@@ -1,7 +1,9 @@
 //! `cargo xtask deep …`: what takes longer than anyone waits for.
 
 mod fuzz;
+mod miri;
 mod mutants;
 
 pub(crate) use fuzz::fuzz;
+pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;

@@ -30,6 +30,16 @@ fn constants_are_folded() {
 }
 
 #[test]
+fn what_is_computed_may_differ_a_little() {
+    let text = "%a = const f32[2] [1.1, -2.0] %b = const f32[2] [2.2, 4.0]
+                %y = acme.ScaledAdd(%a, %b) : f32[2]";
+    let fold = Check::new().passes(&["relax.transform.FoldConstant"]);
+    fold.relative_tolerance(1e-6)
+        .args(["-O", "3"])
+        .run(&main("", text), &main("", "%y = const f32[2] [3.3, 2.0]"));
+}
+
+#[test]
 fn it_is_a_product_and_a_sum() {
     let params = "%a: f32[n,4], %b: f32[n,4]";
     check(

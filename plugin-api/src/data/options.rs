@@ -37,7 +37,7 @@
 ///     assert!(options.auto_max_step >= 0);
 ///     Ok(())
 /// }
-/// # assert!(Unroll::default().explicit && Unroll::default().except == ["i", "j"]);
+/// # fn main() { assert!(Unroll::default().explicit && Unroll::default().except == ["i", "j"]) }
 /// ```
 #[macro_export]
 macro_rules! options {

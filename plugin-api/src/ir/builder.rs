@@ -15,10 +15,9 @@ use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::{dump, mock::scratch};
 ///
 /// /// Replaces `Sum` of two by `Add`.
-/// fn sum_to_add(f: &mut Function) -> Result<(), EditError> {
+/// fn sum_to_add(f: &mut Function, _cx: &PassContext) -> PassResult {
 ///     for op in f.ops_named("onnx.Sum") {
 ///         if let (2, Some(a), Some(b)) = (f.operand_count(op), f.operand(op, 0), f.operand(op, 1)) {
 ///             f.replace_op(op, OpBuilder::new("onnx.Add").operand(a).operand(b))?;
@@ -26,15 +25,6 @@ use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
 ///     }
 ///     Ok(())
 /// }
-/// # scratch(|f, _| {
-/// #     let mut b = FunctionBuilder::new(f);
-/// #     let x = b.param("x", TypeId::NONE)?;
-/// #     let y = b.value("onnx.Sum", [x, x])?;
-/// #     b.finish(&[y])?;
-/// #     sum_to_add(f)?;
-/// #     assert_eq!(dump(f), "@main(v0)\n  v2 = onnx.Add(v0, v0)\n  return(v2)\n");
-/// #     Ok::<(), EditError>(())
-/// # }).unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpBuilder<'a> {
@@ -178,14 +168,13 @@ impl<'a> OpBuilder<'a> {
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
-/// # scratch(|f, _| {
-/// let ty = f.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
-/// let ones = f.add_constant(&ConstantSpec::splat(ty, &1.0f32.to_le_bytes()).named("ones"))?;
-/// assert!(f.constant(ones).is_some());
-/// # Ok::<(), EditError>(())
-/// # }).unwrap();
+/// fn make_ones(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     let ty = f.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
+///     let ones = f.add_constant(&ConstantSpec::splat(ty, &1.0f32.to_le_bytes()).named("ones"))?;
+///     assert!(f.constant(ones).is_some());
+///     Ok(())
+/// }
 /// ```
 pub struct ConstantSpec<'a> {
     pub(crate) parts: ConstantParts<'a>,
@@ -230,16 +219,17 @@ impl<'a> ConstantSpec<'a> {
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::{dump, mock::scratch};
 ///
-/// # scratch(|f, _| {
-/// let mut b = FunctionBuilder::new(f);
-/// let x = b.param("x", TypeId::NONE)?;
-/// let y = b.value("onnx.Relu", [x])?;
-/// b.finish(&[y])?;
-/// assert_eq!(dump(f), "@main(v0)\n  v1 = onnx.Relu(v0)\n  return(v1)\n");
-/// # Ok::<(), EditError>(())
-/// # }).unwrap();
+/// /// Adds a function `relu(x)`.
+/// fn add_relu(m: &mut Module, _cx: &PassContext) -> PassResult {
+///     let mut f = m.create("relu", FunctionKind::GRAPH, None)?;
+///     f.set_opset("", 17)?;
+///     let mut b = FunctionBuilder::new(&mut f);
+///     let x = b.param("x", TypeId::NONE)?;
+///     let y = b.value("onnx.Relu", [x])?;
+///     b.finish(&[y])?;
+///     Ok(())
+/// }
 /// ```
 pub struct FunctionBuilder<'f> {
     function: &'f mut Function,

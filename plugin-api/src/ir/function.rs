@@ -2,6 +2,8 @@
 //! attributes in `read.rs`, edits in `edit.rs`.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{slice_from_raw_parts, slice_from_raw_parts_mut};
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId};
@@ -19,7 +21,6 @@ use crate::raw::{RawFunction, Records, Tables};
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
 /// /// Erases ops whose results nobody uses, the last one first.
 /// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
@@ -31,13 +32,57 @@ use crate::raw::{RawFunction, Records, Tables};
 ///     }
 ///     Ok(())
 /// }
-/// # scratch(|f, cx| {
-/// #     FunctionBuilder::new(f).finish(&[])?;
-/// #     erase_unused(f, cx)
-/// # }).unwrap();
 /// ```
+///
+/// A function is lent to the pass: it can't be moved, replaced, or swapped with another.
+///
+/// ```compile_fail,E0277
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn swap(one: &mut Function, other: &mut Function) {
+///     std::mem::swap(one, other); // it has no size
+/// }
+/// ```
+#[repr(C)]
 pub struct Function {
     pub(crate) raw: RawFunction,
+    /// Makes it a type without a size. What is lent as `&mut` could otherwise be swapped with what
+    /// lives shorter.
+    no_size: [()],
+}
+
+/// The owner of a [`Function`], which lends it.
+#[doc(hidden)]
+#[repr(transparent)]
+pub struct FunctionHandle(RawFunction);
+
+impl FunctionHandle {
+    pub(crate) fn new(raw: RawFunction) -> FunctionHandle {
+        FunctionHandle(raw)
+    }
+}
+
+impl Deref for FunctionHandle {
+    type Target = Function;
+
+    #[inline]
+    #[allow(unsafe_code)]
+    fn deref(&self) -> &Function {
+        let raw: *const RawFunction = &self.0;
+        // SAFETY: a `Function` is a `RawFunction` and, behind it, an array of as many `()` as said:
+        // none.
+        unsafe { &*(slice_from_raw_parts(raw.cast::<()>(), 0) as *const Function) }
+    }
+}
+
+impl DerefMut for FunctionHandle {
+    #[inline]
+    #[allow(unsafe_code)]
+    fn deref_mut(&mut self) -> &mut Function {
+        let raw: *mut RawFunction = &mut self.0;
+        // SAFETY: as above.
+        unsafe { &mut *(slice_from_raw_parts_mut(raw.cast::<()>(), 0) as *mut Function) }
+    }
 }
 
 #[cold]
@@ -59,11 +104,9 @@ impl Function {
     /// outlives the answer.
     #[doc(hidden)]
     #[allow(unsafe_code)]
-    pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> Function {
-        Function {
-            // SAFETY: the caller's promise.
-            raw: unsafe { RawFunction::new(tables, function) },
-        }
+    pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> FunctionHandle {
+        // SAFETY: the caller's promise.
+        FunctionHandle::new(unsafe { RawFunction::new(tables, function) })
     }
 
     /// The reference that the handle was made from; for hosts.

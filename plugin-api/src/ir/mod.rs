@@ -20,7 +20,7 @@ pub use attr::{Attr, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use call_graph::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
-pub use function::Function;
+pub use function::{Function, FunctionHandle};
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{FunctionMut, Module, Snapshot};
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, FunctionKind, Status, SymbolId};
 
-use super::function::Function;
+use super::function::{Function, FunctionHandle};
 use super::name::Name;
 use crate::data::EditError;
 use crate::raw::{RawFunction, RawModule, Release, Tables};
@@ -26,8 +26,6 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 ///     }
 ///     Ok(())
 /// }
-/// # plugin! { name: "acme", passes: [module "acme.transform.Stamp" => stamp] }
-/// # assert!(PLUGIN.manifest_text().contains("kind = \"module\""));
 /// ```
 pub struct Module<'h> {
     pub(crate) raw: RawModule,
@@ -90,7 +88,7 @@ impl<'h> Module<'h> {
         let name = self.symbol(name.into())?;
         let (function, release) = self.raw.snapshot(name)?.into_parts();
         Ok(Snapshot {
-            function: Function { raw: function },
+            function: FunctionHandle::new(function),
             release,
             run: PhantomData,
         })
@@ -171,7 +169,7 @@ impl std::fmt::Debug for Module<'_> {
 
 /// A function as it was when this was made; dropping it gives it back to the host.
 pub struct Snapshot<'h> {
-    function: Function,
+    function: FunctionHandle,
     // Dropped after the function, whose iterators end first.
     #[allow(dead_code)]
     release: Release,
@@ -188,14 +186,14 @@ impl Deref for Snapshot<'_> {
 
 /// A function of a module that is being edited.
 pub struct FunctionMut<'m> {
-    function: Function,
+    function: FunctionHandle,
     module: PhantomData<&'m mut ()>,
 }
 
 impl FunctionMut<'_> {
     fn new(raw: RawFunction) -> Self {
         FunctionMut {
-            function: Function { raw },
+            function: FunctionHandle::new(raw),
             module: PhantomData,
         }
     }

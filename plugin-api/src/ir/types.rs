@@ -324,14 +324,13 @@ impl Clone for Dims<'_> {
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
-/// # scratch(|f, _| {
-/// let n = f.intern("n")?;
-/// let batch = f.add_type(&TypeSpec::tensor(DType::F32, [Dim::symbol(n), Dim::constant(3)]))?;
-/// assert_eq!(f.ty(batch).to_string(), "f32[n,3]");
-/// # Ok::<(), EditError>(())
-/// # }).unwrap();
+/// fn make_type(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     let n = f.intern("n")?;
+///     let batch = f.add_type(&TypeSpec::tensor(DType::F32, [Dim::symbol(n), Dim::constant(3)]))?;
+///     assert_eq!(f.ty(batch).to_string(), "f32[n,3]");
+///     Ok(())
+/// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeSpec {

@@ -23,7 +23,6 @@ pub enum Visit {
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
 /// struct PrintVisitor {
 ///     out: String,
@@ -35,22 +34,19 @@ pub enum Visit {
 ///         self.route(f, op)
 ///     }
 /// }
-/// # scratch(|f, _| {
-/// # let mut b = FunctionBuilder::new(f);
-/// # let a = b.value("onnx.Relu", [])?;
-/// # b.finish(&[a])?;
-/// let mut printer = PrintVisitor { out: String::new() };
-/// printer.visit(f);
-/// assert_eq!(printer.out, "Here\nHere\n"); // `onnx.Relu` and `return`
-/// # Ok::<(), EditError>(())
-/// # }).unwrap();
+///
+/// fn print(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     let mut printer = PrintVisitor { out: String::new() };
+///     printer.visit(f);
+///     assert_eq!(printer.out, "Here\nHere\n"); // `onnx.Relu` and `return`
+///     Ok(())
+/// }
 /// ```
 ///
 /// To find out whether there is a call, and to stop at the first:
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
 /// struct CallChecker {
 ///     result: bool,
@@ -70,16 +66,13 @@ pub enum Visit {
 ///         checker.result
 ///     }
 /// }
-/// # scratch(|f, _| {
-/// # let mut b = FunctionBuilder::new(f);
-/// # b.value("onnx.Relu", [])?;
-/// assert!(!CallChecker::check(f));
-/// # let mut b = FunctionBuilder::new(f);
-/// # let inside = b.op(OpBuilder::new("if").region("then_branch"))?;
-/// # b.inside(inside, "then_branch")?.value("call", [])?;
-/// assert!(CallChecker::check(f)); // also when the call is deep inside
-/// # Ok::<(), EditError>(())
-/// # }).unwrap();
+///
+/// fn forbid_calls(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     if CallChecker::check(f) {
+///         return Err(PassError::new("There is a call, maybe deep inside."));
+///     }
+///     Ok(())
+/// }
 /// ```
 pub trait Visitor {
     /// Every op comes here first.

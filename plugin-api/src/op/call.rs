@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{Dim, ExprKind, OpId, Status, TypeId};
 
 use crate::data::EditError;
-use crate::ir::{Function, Type, TypeSpec};
+use crate::ir::{Function, FunctionHandle, Type, TypeSpec};
 use crate::raw::RawOpCall;
 
 /// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
@@ -25,7 +25,7 @@ use crate::raw::RawOpCall;
 /// ```
 pub struct OpCall {
     raw: RawOpCall,
-    function: Function,
+    function: FunctionHandle,
     op: OpId,
     /// Results that have room already: a second one would alias the first.
     allocated: RefCell<Vec<u32>>,
@@ -40,7 +40,7 @@ impl Deref for OpCall {
 }
 
 impl OpCall {
-    pub(crate) fn new(raw: RawOpCall, function: Function, op: OpId) -> OpCall {
+    pub(crate) fn new(raw: RawOpCall, function: FunctionHandle, op: OpId) -> OpCall {
         OpCall {
             raw,
             function,

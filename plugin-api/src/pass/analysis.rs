@@ -40,22 +40,12 @@ use crate::raw::{self, Found};
 ///     }
 /// }
 ///
-/// fn look(f: &mut Function, cx: &PassContext) -> PassResult {
+/// fn show_heights(f: &mut Function, cx: &PassContext) -> PassResult {
 ///     let heights = f.analysis::<Heights>(cx)?;
 ///     let highest = heights.0.iter().max();
 ///     cx.emit(&Diagnostic::note(format!("the longest path has {:?} ops", highest)));
 ///     Ok(())
 /// }
-/// # use passdock_plugin_api::testing::mock::scratch;
-/// # scratch(|f, cx| {
-/// #     let mut b = FunctionBuilder::new(f);
-/// #     let x = b.param("x", TypeId::NONE)?;
-/// #     let y = b.value("t.A", [x])?;
-/// #     let z = b.value("t.B", [y, x])?;
-/// #     b.finish(&[z])?;
-/// #     assert_eq!(f.analysis::<Heights>(cx)?.0, [0, 1, 2]);
-/// #     look(f, cx)
-/// # }).unwrap();
 /// ```
 ///
 /// What is found borrows the function, so it can't be used after an edit:

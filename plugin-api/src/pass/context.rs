@@ -20,7 +20,6 @@ pub enum Evaluated {
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
-/// # use passdock_plugin_api::testing::mock::scratch;
 ///
 /// /// Infers types in contexts of level 2 and above.
 /// fn infer_all(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -33,7 +32,6 @@ pub enum Evaluated {
 ///     }
 ///     Ok(())
 /// }
-/// # scratch(|f, cx| infer_all(f, cx)).unwrap();
 /// ```
 pub struct PassContext {
     raw: RawContext,

@@ -87,7 +87,7 @@ impl<'a> PassInfo<'a> {
 ///         "acme.growth" => Growth,
 ///     ],
 /// }
-/// # assert!(PLUGIN.manifest_text().contains("\n[[instrument]]\nname = \"acme.growth\"\n"));
+/// # fn main() { assert!(PLUGIN.manifest_text().contains("\n[[instrument]]\nname = \"acme.growth\"\n")) }
 /// ```
 pub trait Instrument: Send + 'static {
     /// A new instance; `cx` has its [`options`](PassContext::options).

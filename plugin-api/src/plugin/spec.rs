@@ -15,13 +15,32 @@ use crate::pass::PassContext;
 /// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
 #[derive(Clone, Copy)]
 pub struct StaticPlugin {
-    /// The function that the host calls first.
-    pub entry: abi::Entry,
-    /// TOML text, ended by a NUL.
-    pub manifest: &'static [u8],
+    entry: abi::Entry,
+    manifest: &'static [u8],
 }
 
 impl StaticPlugin {
+    /// A plugin with an entry and a manifest, which is text ended by a NUL. What `plugin!` makes is
+    /// made with it.
+    ///
+    /// # Safety
+    /// The entry is as the contract says: hosts believe it.
+    #[doc(hidden)]
+    #[allow(unsafe_code)]
+    pub const unsafe fn new(entry: abi::Entry, manifest: &'static [u8]) -> StaticPlugin {
+        StaticPlugin { entry, manifest }
+    }
+
+    /// The function that the host calls first.
+    pub const fn entry(&self) -> abi::Entry {
+        self.entry
+    }
+
+    /// The manifest: TOML text, ended by a NUL.
+    pub const fn manifest(&self) -> &'static [u8] {
+        self.manifest
+    }
+
     /// The manifest's text.
     pub fn manifest_text(&self) -> &'static str {
         let text = self.manifest.strip_suffix(&[0]).unwrap_or(self.manifest);
@@ -154,9 +173,11 @@ impl PluginSpec {
 ///         },
 ///     ],
 /// }
-/// # let manifest = PLUGIN.manifest_text();
-/// # assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
-/// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// # fn main() {
+/// #     let manifest = PLUGIN.manifest_text();
+/// #     assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
+/// #     assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// # }
 /// ```
 ///
 /// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `sequentials`, `configs`,
@@ -213,9 +234,10 @@ macro_rules! plugin {
                 }
             }
 
-            $crate::StaticPlugin {
-                entry,
-                manifest: __MANIFEST,
+            // SAFETY: the entry is `attach`'s.
+            #[allow(unused_unsafe)]
+            unsafe {
+                $crate::StaticPlugin::new(entry, __MANIFEST)
             }
         };
     };
@@ -409,8 +431,8 @@ macro_rules! export_plugin {
             #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__passdock")]
             #[cfg_attr(windows, link_section = ".passdk")]
             #[cfg_attr(not(any(target_vendor = "apple", windows)), link_section = ".passdock")]
-            pub static passdock_manifest_v0: [u8; __PLUGIN.manifest.len()] =
-                private::copy(__PLUGIN.manifest);
+            pub static passdock_manifest_v0: [u8; __PLUGIN.manifest().len()] =
+                private::copy(__PLUGIN.manifest());
 
             /// # Safety
             /// Called by a host that keeps its contract.
@@ -423,7 +445,7 @@ macro_rules! export_plugin {
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {
-                    (__PLUGIN.entry)(host, attach)
+                    (__PLUGIN.entry())(host, attach)
                 }
             }
         };

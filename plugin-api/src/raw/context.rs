@@ -144,6 +144,7 @@ impl RawContext {
 
     /// Infers the types of an op's results.
     pub(crate) fn infer(&self, function: &mut RawFunction, op: OpId) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let infer = match self.tables.ops.infer {
             Some(infer) => infer,
             None => return Err(EditError::unsupported("infer", Some(op))),
@@ -161,6 +162,7 @@ impl RawContext {
         max_bytes: u64,
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let evaluate = match self.tables.ops.evaluate {
             Some(evaluate) => evaluate,
             None => return Err(EditError::unsupported("evaluate", Some(op))),
@@ -173,6 +175,7 @@ impl RawContext {
 
     /// Whether an op's attributes are those that its definition lists.
     pub(crate) fn check_op(&self, function: &RawFunction, op: OpId) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let check = match self.tables.ops.check_op {
             Some(check) => check,
             // An older host doesn't know.
@@ -190,6 +193,7 @@ impl RawContext {
         op: OpId,
         operands: &[ValueId],
     ) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let infer = match self.tables.ops.infer_with {
             Some(infer) => infer,
             // An older host doesn't know.
@@ -208,6 +212,7 @@ impl RawContext {
         op: OpId,
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let decompose = match self.tables.ops.decompose {
             Some(decompose) => decompose,
             None => return Err(EditError::unsupported("decompose", Some(op))),
@@ -227,6 +232,7 @@ impl RawContext {
         max_bytes: u64,
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
         let evaluate = match self.tables.ops.evaluate_with {
             Some(evaluate) => evaluate,
             None => return Err(EditError::unsupported("evaluate_with", Some(op))),

@@ -436,6 +436,10 @@ impl RawFunction {
         captures: &[[ValueId; 2]],
         result_count: usize,
     ) -> Result<Vec<ValueId>, EditError> {
+        if let Some(source) = source {
+            self.tables
+                .expect(source.tables, "the function to copy from")?;
+        }
         let mut results = vec![ValueId::NONE; result_count];
         let nobody = abi::FunctionRef {
             handle: std::ptr::null_mut(),

@@ -234,6 +234,7 @@ impl RawModule {
     }
 
     pub(crate) fn run_pass(&mut self, context: &RawContext, name: &str) -> Result<(), EditError> {
+        self.tables.expect(context.tables, "the context")?;
         self.end_editing();
         let function = match self.tables.modules.run_pass {
             Some(function) => function,

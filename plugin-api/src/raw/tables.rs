@@ -4,6 +4,9 @@ use std::ffi::c_void;
 use std::fmt;
 
 use passdock_abi as abi;
+use passdock_abi::Status;
+
+use crate::data::EditError;
 
 /// The host's tables as this SDK knows them. What an older host doesn't have is `None`.
 #[derive(Clone, Copy)]
@@ -48,6 +51,25 @@ impl Tables {
                 analyses: prefix(extension(host, &table, abi::analysis::EXTENSION).cast()),
             })
         }
+    }
+
+    /// Refuses what another host handed out: two hosts may be in one process, and neither knows the
+    /// other's handles.
+    pub(crate) fn expect(&self, other: &Tables, what: &str) -> Result<(), EditError> {
+        if self.host == other.host {
+            return Ok(());
+        }
+        Err(Tables::strange(what))
+    }
+
+    #[cold]
+    fn strange(what: &str) -> EditError {
+        let message = format!(
+            "{} is another host's, and two hosts are in this process; a call takes what one of them \
+             handed out",
+            what
+        );
+        EditError::new(Status::INVALID, message, None)
     }
 
     /// The context on top of this thread's stack.

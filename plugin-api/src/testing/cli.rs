@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::compare::{difference, Tolerance};
+
 /// Runs all passes of the plugin under test on `before`, in the order of its manifest, and
 /// compares with `after`: two texts of IR, whose layout doesn't matter.
 ///
@@ -29,11 +31,23 @@ pub fn check_unchanged(text: &str) {
 }
 
 /// A check with passes, options or a plugin of one's choice.
+///
+/// ```no_run
+/// use passdock_plugin_api::testing::Check;
+///
+/// # let (before, after) = ("", "");
+/// Check::new()
+///     .passes(&["acme.transform.Quantize"])
+///     .args(["--config", "acme.Quantize.bits=4", "-O3"])
+///     .absolute_tolerance(1e-3)
+///     .run(before, after);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     passes: Option<String>,
     arguments: Vec<OsString>,
     plugin: Option<PathBuf>,
+    tolerance: Tolerance,
 }
 
 impl Check {
@@ -54,6 +68,40 @@ impl Check {
         self
     }
 
+    /// Further arguments of `passdock run`, in this order: `["--config", "acme.Quantize.bits=4"]`.
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Check {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets floats differ from the expected ones by this part of them: 0.01 is one percent. Without a
+    /// tolerance they are to be the same.
+    ///
+    /// A float may differ by the sum of both tolerances. Those are compared that the text writes as
+    /// numbers: of attributes, and of constants but large ones, which are blobs in the text and to be
+    /// the same. What isn't finite is to be the same, too.
+    ///
+    /// # Panics
+    /// If it isn't a number, or is negative.
+    #[track_caller]
+    pub fn relative_tolerance(mut self, tolerance: f64) -> Check {
+        assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
+        self.tolerance.relative = tolerance;
+        self
+    }
+
+    /// Lets floats differ from the expected ones by this much, as
+    /// [`relative_tolerance`](Check::relative_tolerance) does by a part of them.
+    ///
+    /// # Panics
+    /// If it isn't a number, or is negative.
+    #[track_caller]
+    pub fn absolute_tolerance(mut self, tolerance: f64) -> Check {
+        assert!(tolerance >= 0.0, "a tolerance of {}", tolerance);
+        self.tolerance.absolute = tolerance;
+        self
+    }
+
     /// Sets the plugin file, instead of the crate's own.
     pub fn plugin(mut self, file: impl Into<PathBuf>) -> Check {
         self.plugin = Some(file.into());
@@ -71,16 +119,41 @@ impl Check {
             Ok(texts) => texts,
             Err(message) => panic!("{}", message),
         };
-        if expected != actual {
+        if let Some(difference) = difference(&expected, &actual, self.tolerance) {
             panic!(
                 "the IR after the passes isn't the expected one:\n{}",
-                diff(&expected, &actual)
+                difference
             );
+        }
+    }
+
+    /// Runs them on `before`, and answers what `passdock` says meanwhile: diagnostics, and the reports
+    /// of instruments that [`args`](Check::args) ask for (`--instrument`).
+    ///
+    /// # Panics
+    /// As [`check`], if the passes fail.
+    #[track_caller]
+    pub fn messages(&self, before: &str) -> String {
+        match Room::new().and_then(|room| self.output(&room, before)) {
+            Ok(output) => output.messages,
+            Err(message) => panic!("{}", message),
         }
     }
 
     /// The expected and the actual IR, both as the host prints them.
     fn texts(&self, before: &str, after: &str) -> Result<(String, String), String> {
+        let program = find_program()?;
+        let room = Room::new()?;
+        let expected = room.path.join("after.ir");
+        fs::write(&expected, after).map_err(|e| trouble("write", &expected, e))?;
+        let mut convert = Command::new(&program);
+        convert.arg("convert").arg(&expected).arg("-");
+        let expected = output(&program, &mut convert, "read the expected IR")?;
+        Ok((expected.text, self.output(&room, before)?.text))
+    }
+
+    /// What a run of the passes prints.
+    fn output(&self, room: &Room, before: &str) -> Result<Printed, String> {
         let program = find_program()?;
         let plugin = match &self.plugin {
             Some(file) => file.clone(),
@@ -90,21 +163,15 @@ impl Check {
             Some(passes) => passes.clone(),
             None => passes_of(&plugin)?,
         };
-        let room = Room::new()?;
         // The directory has the one plugin only: what else lies about in a target directory isn't
         // meant to be loaded.
         let plugins = room.path.join("plugins");
         fs::create_dir(&plugins).map_err(|e| trouble("create", &plugins, e))?;
         let copy = plugins.join(plugin.file_name().unwrap_or_default());
         fs::copy(&plugin, &copy).map_err(|e| trouble("copy", &plugin, e))?;
-
-        let (input, expected) = (room.path.join("before.ir"), room.path.join("after.ir"));
+        let input = room.path.join("before.ir");
         fs::write(&input, before).map_err(|e| trouble("write", &input, e))?;
-        fs::write(&expected, after).map_err(|e| trouble("write", &expected, e))?;
 
-        let mut convert = Command::new(&program);
-        convert.arg("convert").arg(&expected).arg("-");
-        let expected = text(&program, &mut convert, "read the expected IR")?;
         let mut run = Command::new(&program);
         run.arg("run").arg(&input).arg("-o").arg("-");
         run.arg("--passes")
@@ -112,13 +179,18 @@ impl Check {
             .arg("--plugin-dir")
             .arg(&plugins);
         run.args(&self.arguments);
-        let actual = text(&program, &mut run, &format!("run {}", passes))?;
-        Ok((expected, actual))
+        output(&program, &mut run, &format!("run {}", passes))
     }
 }
 
+/// What a run of the program prints.
+struct Printed {
+    text: String,
+    messages: String,
+}
+
 /// The output of a run of the program; its messages, if it fails.
-fn text(program: &Path, command: &mut Command, what: &str) -> Result<String, String> {
+fn output(program: &Path, command: &mut Command, what: &str) -> Result<Printed, String> {
     let Output {
         status,
         stdout,
@@ -126,15 +198,17 @@ fn text(program: &Path, command: &mut Command, what: &str) -> Result<String, Str
     } = command
         .output()
         .map_err(|e| format!("{} can't be started: {}", program.display(), e))?;
+    let messages = String::from_utf8_lossy(&stderr).into_owned();
     if !status.success() {
         return Err(format!(
             "passdock couldn't {} ({}):\n{}",
-            what,
-            status,
-            String::from_utf8_lossy(&stderr)
+            what, status, messages
         ));
     }
-    String::from_utf8(stdout).map_err(|_| "passdock printed text that isn't UTF-8".to_owned())
+    match String::from_utf8(stdout) {
+        Ok(text) => Ok(Printed { text, messages }),
+        Err(_) => Err("passdock printed text that isn't UTF-8".to_owned()),
+    }
 }
 
 fn trouble(what: &str, path: &Path, error: std::io::Error) -> String {
@@ -255,45 +329,9 @@ fn pass_names(file: &[u8]) -> Vec<String> {
     names
 }
 
-/// Lines that differ, `-` expected, `+` actual, equal lines at both ends left out.
-fn diff(expected: &str, actual: &str) -> String {
-    let expected: Vec<&str> = expected.lines().collect();
-    let actual: Vec<&str> = actual.lines().collect();
-    let pairs = expected.iter().zip(&actual);
-    let head = pairs.take_while(|(a, b)| a == b).count();
-    let pairs = expected[head..]
-        .iter()
-        .rev()
-        .zip(actual[head..].iter().rev());
-    let tail = pairs.take_while(|(a, b)| a == b).count();
-    let mut out = String::new();
-    let mut lines = |mark: char, lines: &[&str]| {
-        for line in lines {
-            out.push(mark);
-            out.push_str(line);
-            out.push('\n');
-        }
-    };
-    lines(' ', &expected[head.saturating_sub(3)..head]);
-    lines('-', &expected[head..expected.len() - tail]);
-    lines('+', &actual[head..actual.len() - tail]);
-    let end = expected.len() - tail;
-    lines(' ', &expected[end..(end + 3).min(expected.len())]);
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{diff, pass_names};
-
-    #[test]
-    fn a_diff_shows_what_differs_and_a_little_around_it() {
-        assert_eq!(
-            diff("a\nb\nc\nd\nold\ne\nf\n", "a\nb\nc\nd\nnew\nnewer\ne\nf\n"),
-            " b\n c\n d\n-old\n+new\n+newer\n e\n f\n"
-        );
-        assert_eq!(diff("a\n", "a\na\n"), " a\n+a\n");
-    }
+    use super::pass_names;
 
     #[test]
     fn names_are_read_from_the_file_of_a_plugin() {

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::project::{Profile, Project};
+use crate::project::{Profile, Project, library_name};
 use crate::shell;
 use crate::test::old_rust::OldRust;
 
@@ -25,6 +25,8 @@ const PACKAGES: [(&str, &str); 2] = [
     ("passdock-abi", "plugin-api/abi"),
     ("passdock-plugin-api", "plugin-api"),
 ];
+/// Passes that put the SDK to use, which a test of today's host loads.
+const PASSES: (&str, &str) = ("passdock-sdk-passes", "tests/plugins/sdk");
 /// What `cargo package` makes itself.
 const GENERATED: [&str; 3] = [".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml.orig"];
 
@@ -68,14 +70,25 @@ fn test_one_vendor(project: &Project, vendor: &str, most_lines: usize) -> Result
 pub(crate) fn test_with_old_rust(project: &Project) -> Result<()> {
     let old = OldRust::find(project)?;
     let tree = copy_out(project)?;
-    let vendors = VENDORS.map(|(vendor, _)| tree.join(vendor));
-    for directory in [tree].into_iter().chain(vendors) {
+    let target = project.target.join("rust-1.63-build");
+    let cargo = |directory: &Path, arguments: &[&str]| {
         let mut cargo = old.cargo();
-        cargo.args(["test", "--offline"]).current_dir(directory);
-        cargo.env("CARGO_TARGET_DIR", project.target.join("rust-1.63-build"));
-        shell::run(with_host(&mut cargo, project))?;
+        cargo.args(arguments).current_dir(directory);
+        cargo.env("CARGO_TARGET_DIR", &target);
+        shell::run(with_host(&mut cargo, project))
+    };
+    let vendors = VENDORS.map(|(vendor, _)| tree.join(vendor));
+    for directory in [tree.clone()].iter().chain(&vendors) {
+        cargo(directory, &["test", "--offline"])?;
     }
-    Ok(())
+    let (passes, _) = PASSES;
+    cargo(&tree, &["build", "--offline", "--package", passes])?;
+    let passes = target
+        .join("debug")
+        .join(library_name("passdock_sdk_passes"));
+    let mut test = project.cargo();
+    test.args(["test", "--package", "passdock-tests", "--test", "sdk"]);
+    shell::run(test.env("PASSDOCK_SDK_PASSES", passes))
 }
 
 /// Tells the SDK's test helper which host to run.
@@ -100,23 +113,26 @@ fn copy_out(project: &Project) -> Result<PathBuf> {
         let files = list.lines().filter(|file| !GENERATED.contains(file));
         copy_files(&project.root.join(directory), &tree.join(directory), files)?;
     }
-    for (vendor, _) in VENDORS {
+    let (_, passes) = PASSES;
+    for directory in VENDORS.map(|(vendor, _)| vendor).iter().chain([&passes]) {
         let list = shell::read(
             Command::new("git")
                 .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-                .current_dir(project.root.join(vendor)),
+                .current_dir(project.root.join(directory)),
         )?;
         // Today's lock file is of a version that the old cargo can't read.
         copy_files(
-            &project.root.join(vendor),
-            &tree.join(vendor),
+            &project.root.join(directory),
+            &tree.join(directory),
             list.lines().filter(|file| *file != "Cargo.lock"),
         )?;
     }
     // Ends the search for a workspace before it reaches this project's.
-    let members = PACKAGES
+    let members = PACKAGES.iter().chain([&PASSES]);
+    let members: Vec<String> = members
         .map(|(_, directory)| format!("{directory:?}"))
-        .join(", ");
+        .collect();
+    let members = members.join(", ");
     let vendors = VENDORS.map(|(vendor, _)| format!("{vendor:?}")).join(", ");
     fs::write(
         tree.join("Cargo.toml"),

@@ -291,15 +291,15 @@ mod tests {
     }
 
     #[test]
+    #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn the_time_of_a_pass_is_its_own() {
         let registry = Registry::new();
         let manifest = b"[plugin]\n\
             name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\
             panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
-        let entry = load;
-        registry
-            .load_static(sdk::StaticPlugin { entry, manifest })
-            .unwrap();
+        // SAFETY: an entry may refuse every host.
+        let plugin = unsafe { sdk::StaticPlugin::new(load, manifest) };
+        registry.load_static(plugin).unwrap();
         let recorder = Arc::new(Recorder::default());
         let timing = Arc::new(PassTimingInstrument::new());
         let context = PassContext::builder()

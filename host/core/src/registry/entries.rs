@@ -180,6 +180,7 @@ mod tests {
     }
 
     /// A plugin that gives one pass.
+    #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
         let manifest = format!(
             "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\n\
@@ -187,10 +188,9 @@ mod tests {
              [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
              [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"
         );
-        let plugin = Plugin::from_static(StaticPlugin {
-            entry: never_loaded,
-            manifest: manifest.into_bytes().leak(),
-        });
+        // SAFETY: an entry may refuse every host.
+        let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
+        let plugin = Plugin::from_static(plugin);
         let overrides = match overrides {
             true => vec!["x.transform.Fold".to_owned()],
             false => Vec::new(),

@@ -147,6 +147,7 @@ mod tests {
     }
 
     /// Registers a plugin that offers one Sequential.
+    #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(
         registry: &Registry,
         plugin: &str,
@@ -157,10 +158,9 @@ mod tests {
             "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
              [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
         );
-        let plugin = Plugin::from_static(StaticPlugin {
-            entry: never_loaded,
-            manifest: manifest.into_bytes().leak(),
-        });
+        // SAFETY: an entry may refuse every host.
+        let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
+        let plugin = Plugin::from_static(plugin);
         let overrides = overrides.split_whitespace().map(str::to_owned).collect();
         registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
     }

@@ -10,4 +10,5 @@ mod kept;
 mod misuse;
 mod modules;
 mod random;
+mod safety;
 mod support;

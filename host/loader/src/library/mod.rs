@@ -175,12 +175,12 @@ impl Plugin {
     /// If its manifest can't be read.
     pub fn from_static(plugin: StaticPlugin) -> Result<Plugin, PluginError> {
         let unnamed = Origin::Static("?".to_owned());
-        let manifest = Manifest::from_symbol(plugin.manifest)
+        let manifest = Manifest::from_symbol(plugin.manifest())
             .map_err(|kind| PluginError::new(unnamed, kind))?;
         Ok(Plugin {
             origin: Origin::Static(manifest.plugin.name.clone()),
             manifest: Arc::new(manifest),
-            source: Source::Static(plugin.entry),
+            source: Source::Static(plugin.entry()),
             loaded: OnceLock::new(),
             asked: AtomicBool::new(false),
         })

@@ -50,13 +50,12 @@ pub(crate) const GONE: sdk::StaticPlugin = {
         unsafe { (*attach).reason = abi::Str::new("it has no licence.") };
         std::ptr::null()
     }
-    sdk::StaticPlugin {
-        entry: refuse,
-        manifest: b"[plugin]\n\
+    let manifest = b"[plugin]\n\
             name = 'gone'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\npanic = 'unwind'\n\
             [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
-            [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0",
-    }
+            [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0";
+    // SAFETY: an entry may refuse every host.
+    unsafe { sdk::StaticPlugin::new(refuse, manifest) }
 };
 
 /// What happened, in order.

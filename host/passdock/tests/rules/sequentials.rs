@@ -8,6 +8,7 @@ use passdock_abi as abi;
 use crate::common::{Log, error, info, module};
 
 /// A plugin of which nothing but the manifest is ever asked for.
+#[allow(unsafe_code, reason = "an entry of the test's own")]
 fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
     extern "C" fn never_loaded(_: *const abi::Host, _: *mut abi::Attach) -> *const abi::Plugin {
         panic!("it is loaded");
@@ -15,10 +16,8 @@ fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
     let text = format!(
         "[plugin]\nname = '{name}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n{manifest}\n\0"
     );
-    sdk::StaticPlugin {
-        entry: never_loaded,
-        manifest: text.into_bytes().leak(),
-    }
+    // SAFETY: it is never called.
+    unsafe { sdk::StaticPlugin::new(never_loaded, text.into_bytes().leak()) }
 }
 
 fn sequential(name: &str, passes: &str) -> String {

@@ -14,6 +14,7 @@ use passdock_abi::{FunctionKind, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
+use super::fixed::Fixed;
 use super::gate::Session;
 
 /// The object behind a `*mut abi::Function`.
@@ -23,7 +24,7 @@ use super::gate::Session;
 pub(in crate::boundary) struct FunctionSession {
     /// The header that plugins read: a slot's, or the session's own.
     view: Cell<*mut abi::FunctionView>,
-    own_view: Option<Box<UnsafeCell<abi::FunctionView>>>,
+    own_view: Option<Fixed<abi::FunctionView>>,
     state: UnsafeCell<FunctionState>,
     busy: Cell<bool>,
 }
@@ -123,8 +124,8 @@ impl FunctionSession {
     /// A session that holds its function.
     pub(in crate::boundary) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
         let mut session = FunctionSession::vacant();
-        let view = Box::new(UnsafeCell::new(function.view()));
-        session.view.set(view.get());
+        let view = Fixed::new(function.view());
+        session.view.set(view.as_ptr());
         session.own_view = Some(view);
         let state = session.state.get_mut();
         state.shared = Shared::Held(function);

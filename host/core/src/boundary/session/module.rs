@@ -15,6 +15,7 @@ use passdock_ir::{Edit, EditError, Function, Module, name};
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
+use super::fixed::Fixed;
 use super::function::{Access, FunctionSession};
 use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
@@ -54,12 +55,11 @@ struct Extras {
     /// function is removed.
     places: Option<(FxHashMap<SymbolId, u32>, usize)>,
     /// The valid handles for editing.
-    edits: FxHashMap<SymbolId, Box<FunctionSession>>,
+    edits: FxHashMap<SymbolId, Fixed<FunctionSession>>,
     /// The snapshots that weren't released.
-    snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession>>,
+    snapshots: FxHashMap<*mut abi::Function, Fixed<FunctionSession>>,
     /// The handles that have ended.
-    #[expect(clippy::vec_box, reason = "handles are the addresses of the boxes")]
-    retired: Vec<Box<FunctionSession>>,
+    retired: Vec<Fixed<FunctionSession>>,
     last_error: String,
 }
 
@@ -235,7 +235,7 @@ impl State<'_> {
     /// The session of a function that was handed out for editing.
     fn edited(&self, name: SymbolId) -> Option<&FunctionSession> {
         let extras = self.extras.as_ref()?;
-        extras.edits.get(&name).map(Box::as_ref)
+        extras.edits.get(&name).map(|session| &**session)
     }
 
     fn edited_names(&self) -> Vec<SymbolId> {
@@ -307,7 +307,7 @@ impl State<'_> {
         let Some(function) = module.function(name) else {
             return Err(missing(module, name));
         };
-        let session = Box::new(FunctionSession::held(function.clone(), Access::Edit));
+        let session = Fixed::new(FunctionSession::held(function.clone(), Access::Edit));
         let reference = session.reference();
         self.extras().edits.insert(name, session);
         Ok(reference)
@@ -385,7 +385,7 @@ unsafe extern "C" fn snapshot(
         call_to(out, m, |session| {
             session.with(|state| {
                 let function = state.now(name)?;
-                let made = Box::new(FunctionSession::held(function, Access::Read));
+                let made = Fixed::new(FunctionSession::held(function, Access::Read));
                 let reference = made.reference();
                 state.extras().snapshots.insert(reference.handle, made);
                 Ok(reference)

@@ -1,0 +1,321 @@
+//! What safe code may try, and the compiler can't see: handles of two hosts or two runs that meet,
+//! iterators that are looked at while the host works, handles that are never dropped.
+//!
+//! Miri runs these (`cargo xtask deep miri`).
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use passdock_abi as abi;
+use passdock_abi::{ConstId, FunctionKind, OpId, Status, TypeId};
+use passdock_core::boundary::{edit_module, host};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::__private::Tables;
+use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, plugin};
+use passdock_plugin_api::{
+    Analysis, EditError, Function, FunctionBuilder, OpBuilder, Ops, PassContext, PassError,
+    PassResult, Position,
+};
+
+use crate::support::{Around, module, run, run_module};
+
+/// The tables of a second host, which has this one's functions.
+fn second(change: impl FnOnce(&mut abi::FunctionApi)) -> &'static Tables {
+    // SAFETY: the host's own tables but for what is changed, for good.
+    unsafe {
+        let mut host = *host().get();
+        let mut functions = *host.functions;
+        change(&mut functions);
+        host.functions = Box::leak(Box::new(functions));
+        let tables = Tables::new(Box::leak(Box::new(host)));
+        Box::leak(Box::new(tables.expect("the same version")))
+    }
+}
+
+#[test]
+fn handles_of_two_hosts_do_not_meet() {
+    let second = second(|_| {});
+    let same =
+        run(&module(), &Around::with_ops(), move |f, cx| {
+            // SAFETY: the same function, which lives; only one handle of it is used at a time.
+            let mut strange = unsafe { Function::from_raw(second, f.as_raw()) };
+            let (op, values, at) = (OpId(0), [f.params()[0]], Position::end_of(f.body()));
+            expect![
+            "the function is another host's, and two hosts are in this process; a call takes what \
+             one of them handed out"
+        ]
+        .assert_eq(&cx.infer(&mut strange, op).expect_err("another host's").message);
+            let body = strange.body();
+            let errors: [Option<EditError>; 7] = [
+                cx.infer(&mut strange, op).err(),
+                cx.infer_with(&mut strange, op, &values).err(),
+                cx.check_op(&strange, op).err(),
+                cx.evaluate(&mut strange, op, 8).err(),
+                cx.evaluate_with(&mut strange, op, &values, 8).err(),
+                cx.decompose(&mut strange, op).err(),
+                f.clone_region_from(&strange, body, at, &values).err(),
+            ];
+            for error in errors {
+                let error = error.expect("another host's");
+                assert_eq!(error.status, Status::INVALID);
+                assert!(error.message.contains("two hosts"), "{error}");
+            }
+            // By itself it can be read and edited.
+            assert_eq!(strange.iter().count(), 3);
+            Ok(())
+        });
+    assert!(same.expect("works").is_none());
+    let ran = run_module(&module(), move |m, cx| {
+        // SAFETY: as above, of the module.
+        let mut strange = unsafe { sdk::Module::from_raw(second, m.as_raw()) };
+        let error = strange.run_pass(cx, "t.transform.Remove");
+        let error = error.expect_err("another host's").message;
+        assert!(
+            error.starts_with("the context is another host's"),
+            "{error}"
+        );
+        assert_eq!(m.functions().len(), 2);
+        Ok(())
+    });
+    assert!(ran.expect("works").is_none());
+}
+
+#[test]
+fn what_an_older_host_lacks_is_refused() {
+    let old = second(|functions| {
+        functions.erase_constant = None;
+        functions.clone_region = None;
+    });
+    let same = run(&module(), &Around::new(), move |f, _| {
+        // SAFETY: as above.
+        let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
+        let error = f.erase_constant(ConstId(0)).expect_err("it isn't there");
+        assert_eq!(error.status, Status::UNSUPPORTED);
+        expect![
+            "this host doesn't offer `erase_constant`; it is older than the plugin needs, and a \
+             newer one does"
+        ]
+        .assert_eq(&error.message);
+        let (body, at) = (f.body(), Position::end_of(f.body()));
+        let error = f.clone_region(body, at, &[]).expect_err("nor is this");
+        assert_eq!(error.status, Status::UNSUPPORTED);
+        Ok(())
+    });
+    assert!(same.expect("works").is_none());
+}
+
+/// A program may edit one module while it edits another, with the SDK's handles of both at hand.
+#[test]
+fn handles_of_two_runs_are_told_apart() {
+    let (around, outer, inner) = (Around::with_ops(), module(), module());
+    let edited = edit_module(&outer, &around, |one| {
+        let mut f = one.edit("main")?;
+        let edited = edit_module(&inner, &around, |other| {
+            let mut g = other.edit("main")?;
+            let (body, at) = (g.body(), Position::end_of(f.body()));
+            let arg = [f.params()[0]];
+            let copied = f.clone_region_from(&g, body, at, &arg);
+            expect!["The region to copy is of another module."]
+                .assert_eq(&copied.expect_err("of another module").message);
+            // The context on top is the inner one's; it may be asked about either function.
+            let asked = PassContext::current(|cx| {
+                let op = OpId(0);
+                (cx.infer(&mut f, op), cx.infer(&mut g, op))
+            });
+            let (one, other) = asked.ok_or("no context")?;
+            one?;
+            other?;
+            g.erase_op(OpId(0)).expect_err("it is used");
+            Ok(())
+        });
+        edited.map_err(|failure| failure.message)?;
+        f.set_function_attr("k", 1)?;
+        Ok(())
+    });
+    let edited = edited.map_err(|failure| failure.message);
+    assert!(edited.expect("works").is_some());
+}
+
+thread_local! {
+    static KEPT: RefCell<Vec<Ops>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Puts an iterator where everybody on the thread can look at it.
+fn keep(f: &Function) {
+    KEPT.with_borrow_mut(|kept| kept.extend([f.ops(), f.ops()]));
+}
+
+/// How many of the kept iterators go on.
+fn look() -> usize {
+    KEPT.with_borrow_mut(|kept| kept.iter_mut().filter_map(Iterator::next).count())
+}
+
+/// Looks at what was kept while the host drops it: in the middle of an edit, say.
+struct Peeks;
+
+static PEEKED: AtomicUsize = AtomicUsize::new(0);
+
+impl Drop for Peeks {
+    fn drop(&mut self) {
+        look();
+        let level = PassContext::current(|cx| {
+            cx.emit(&sdk::Diagnostic::note("dropped"));
+            cx.opt_level()
+        });
+        PEEKED.fetch_add(1 + level.unwrap_or(0) as usize, Ordering::Relaxed);
+    }
+}
+
+impl Analysis for Peeks {
+    const NAME: &'static str = "peeks";
+
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<Peeks, PassError> {
+        look();
+        Ok(Peeks)
+    }
+}
+
+/// A definition that looks at what was kept while the host asks it, and makes the function's pools move.
+const PEEK: OpDef = OpDef::new("t.A", 1)
+    .operands(1, 1)
+    .infer(peek)
+    .evaluate(|call| {
+        peek(call)?;
+        Err("it only looked".into())
+    });
+
+fn peek(call: &OpCall) -> OpResult {
+    let operand = call.operand(0).ok_or("there is no operand")?;
+    // Miri takes its time.
+    for size in 0..if cfg!(miri) { 11 } else { 100 } {
+        let inner = sdk::TypeSpec::shaped(abi::DType::F32, &[size, size]);
+        call.add_type(&inner)?;
+        if size % 10 == 0 {
+            look();
+        }
+    }
+    let kept = PassContext::current(|cx| {
+        let one: *const Peeks = &raw const *call.analysis::<Peeks>(cx)?;
+        call.add_type(&sdk::TypeSpec::shaped(abi::DType::F64, &[7]))?;
+        assert_eq!(one, &raw const *call.analysis::<Peeks>(cx)?);
+        cx.check_op(call, call.op())?;
+        Ok::<(), PassError>(())
+    });
+    kept.ok_or("no context")?.map_err(|error| error.message)?;
+    call.set_result_like(0, operand)?;
+    Ok(())
+}
+
+fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+plugin! {
+    name: "t",
+    passes: [
+        /// Does nothing.
+        function "t.transform.Nothing" => nothing,
+    ],
+    ops: [PEEK],
+}
+
+#[test]
+fn iterators_may_be_looked_at_while_the_host_works() {
+    let around = Around::with_ops_of(PLUGIN);
+    let changed = run(&module(), &around, |f, cx| {
+        keep(f);
+        drop(f.analysis::<Peeks>(cx)?);
+        // The first edit copies, and what is kept for the next version takes the place of the last.
+        for _ in 0..3 {
+            for op in f.ops_named("t.A") {
+                cx.infer(f, op)?;
+                let operand = f.operand(op, 0).ok_or("no operand")?;
+                cx.infer_with(f, op, &[operand])?;
+                assert_eq!(cx.evaluate(f, op, 8)?, None);
+                cx.evaluate_with(f, op, &[operand], 8)?;
+                keep(f);
+            }
+            drop(f.analysis::<Peeks>(cx)?);
+            let last = f.terminator(f.body()).ok_or("no terminator")?;
+            let op = OpBuilder::new("t.A").operand(f.params()[0]);
+            let op = f.create_op(op.untyped_results(1), Position::before(last))?;
+            f.set_attr(op, "k", 1)?;
+            look();
+        }
+        assert!(look() > 0);
+        Ok(())
+    });
+    assert_eq!(look(), 0);
+    drop(changed.expect("works").expect("changed"));
+    assert!(PEEKED.load(Ordering::Relaxed) > 0);
+    KEPT.take();
+}
+
+#[test]
+fn handles_that_are_never_dropped_end() {
+    let changed = run_module(&module(), |m, cx| {
+        let mut f = m.edit("main")?;
+        f.set_function_attr("k", 1)?;
+        keep(&f);
+        std::mem::forget(f);
+        let snapshot = m.snapshot("main")?;
+        keep(&snapshot);
+        std::mem::forget(snapshot);
+        assert_eq!(look(), 4);
+        // Those that are edited end with the next edit, snapshots with the run.
+        let made = m.create("made", FunctionKind::GRAPH, None)?;
+        assert_eq!(look(), 2);
+        keep(&made);
+        std::mem::forget(made);
+        m.run_pass(cx, "t.transform.Remove")?;
+        keep(&m.edit("made")?);
+        assert_eq!(look(), 2);
+        Ok(())
+    });
+    assert_eq!(changed.expect("works").expect("changed").len(), 2);
+    assert_eq!(look(), 0);
+    KEPT.take();
+}
+
+/// Snapshots are of what was, whatever becomes of the module.
+#[test]
+fn snapshots_outlive_what_they_are_of() {
+    let changed = run_module(&module(), |m, cx| {
+        let (main, gone) = (m.snapshot("main")?, m.snapshot("gone")?);
+        m.run_pass(cx, "t.transform.Remove")?;
+        let mut f = m.edit("main")?;
+        for op in f.ops_named("t.A").rev() {
+            let x = f.params()[0];
+            f.replace_op_with(op, &[x])?;
+        }
+        m.remove("main")?;
+        let mut made = m.create("main", FunctionKind::GRAPH, None)?;
+        let mut b = FunctionBuilder::new(&mut made);
+        let x = b.param("x", TypeId::NONE)?;
+        b.finish(&[x])?;
+        for f in [main, gone] {
+            let names: Vec<&str> = f.iter().map(|op| f.name(op)).collect();
+            assert_eq!(names, ["t.A", "t.A", "return"]);
+            assert_eq!(f.order()?.position(OpId(1)), Some(1));
+        }
+        Ok(())
+    });
+    assert_eq!(changed.expect("works").expect("changed").len(), 1);
+}
+
+/// A pass that panics while it holds everything leaves nothing behind.
+#[test]
+fn a_panic_ends_all_handles() {
+    let failed = run_module(&module(), |m, _| {
+        let snapshot = m.snapshot("gone")?;
+        let mut f = m.edit("main")?;
+        f.set_function_attr("k", 1)?;
+        keep(&f);
+        keep(&snapshot);
+        panic!("it holds {}", look());
+    });
+    assert_eq!(failed.expect_err("it panicked"), "it holds 4");
+    assert_eq!(look(), 0);
+    KEPT.take();
+}

@@ -1,0 +1,67 @@
+//! Iterators own what they go over, so they may be kept; they end with the function.
+
+use std::cell::RefCell;
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{Ops, Uses};
+
+thread_local! {
+    static KEPT: RefCell<(Vec<Ops>, Vec<Uses>)> = RefCell::default();
+}
+
+fn keep(f: &Function) {
+    KEPT.with(|kept| {
+        let mut kept = kept.borrow_mut();
+        kept.0.push(f.ops());
+        kept.0.push(f.ops_named("onnx.Relu"));
+        kept.1.push(f.uses(f.params()[0]));
+    });
+}
+
+/// How many of those kept go on.
+fn go_on() -> usize {
+    KEPT.with(|kept| {
+        let (ops, uses) = &mut *kept.borrow_mut();
+        let ops = ops.iter_mut().filter_map(Iterator::next).count();
+        ops + uses.iter_mut().filter_map(Iterator::next).count()
+    })
+}
+
+pub fn keep_iterators(f: &mut Function, cx: &PassContext) -> PassResult {
+    keep(f);
+    let module = cx.module().ok_or("a function pass has its module")?;
+    keep(&module.snapshot("main")?);
+    // The snapshot is gone.
+    assert_eq!(go_on(), 3);
+    Ok(())
+}
+
+pub fn kept_iterators_end(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    assert_eq!(go_on(), 0);
+    KEPT.with(|kept| kept.take());
+    Ok(())
+}
+
+/// Handles that are never dropped end with the next edit, or with the run.
+pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
+    let mut f = m.edit("main")?;
+    f.set_function_attr("k", 1)?;
+    keep(&f);
+    std::mem::forget(f);
+    assert_eq!(go_on(), 3);
+    let snapshot = m.snapshot("main")?;
+    keep(&snapshot);
+    std::mem::forget(snapshot);
+    assert_eq!(go_on(), 5); // the one use was met before
+    let f = m.edit("main")?;
+    assert_eq!(go_on(), 2); // the snapshot's ops
+    drop(f);
+    KEPT.with(|kept| kept.take());
+    let f = m.edit("main")?;
+    keep(&f);
+    std::mem::forget(f);
+    let snapshot = m.snapshot("main")?;
+    keep(&snapshot);
+    std::mem::forget(snapshot);
+    Ok(())
+}

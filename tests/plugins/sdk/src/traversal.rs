@@ -1,0 +1,123 @@
+//! Visitors and mutators on deep and on long functions.
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::testing::dump;
+
+/// `depth` levels of `if` at the start of the body, one in the other, with a `Relu` innermost.
+fn nest(f: &mut Function, depth: usize) -> Result<(), PassError> {
+    let x = f.params()[0];
+    let first = f.first_op(f.body()).ok_or("no op")?;
+    let mut at = Position::before(first);
+    for _ in 0..depth {
+        let op = f.create_op(OpBuilder::new("if").operand(x).region("then_branch"), at)?;
+        at = Position::end_of(f.regions(op)[0]);
+    }
+    f.create_op(OpBuilder::new("onnx.Relu").operand(x), at)?;
+    Ok(())
+}
+
+struct Depth {
+    now: usize,
+    most: usize,
+    ops: usize,
+}
+
+impl Visitor for Depth {
+    fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+        self.ops += 1;
+        self.route(f, op)
+    }
+
+    fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
+        self.now += 1;
+        self.most = self.most.max(self.now);
+        Visit::Into
+    }
+
+    fn leave_op(&mut self, _f: &Function, _op: OpId) {
+        self.now -= 1;
+    }
+}
+
+/// Ten thousand levels need no stack.
+pub fn deep(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let (before, lines) = (f.op_count(), dump(f).lines().count());
+    nest(f, 10_000)?;
+    let mut depth = Depth {
+        now: 0,
+        most: 0,
+        ops: 0,
+    };
+    assert!(depth.visit(f));
+    assert_eq!(
+        (depth.most, depth.now, depth.ops),
+        (10_000, 0, before + 10_001)
+    );
+    assert_eq!(f.ops().count(), before + 10_001);
+    assert_eq!(dump(f).lines().count(), lines + 20_001);
+
+    struct Same;
+    impl Mutator for Same {}
+    assert_eq!(Same.mutate(f), Ok(false));
+    let outermost = f.first_op(f.body()).ok_or("no op")?;
+    f.erase_op(outermost)?;
+    assert_eq!(f.op_count(), before);
+    Ok(())
+}
+
+/// `Over` skips regions and `Stop` ends the visit.
+pub fn visits(f: &mut Function, _cx: &PassContext) -> PassResult {
+    struct Calls(Vec<String>, Visit);
+    impl Visitor for Calls {
+        fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+            self.0.push(f.name(op).to_owned());
+            self.1
+        }
+    }
+    nest(f, 1)?;
+    for (visit, names) in [
+        (Visit::Into, &["if", "onnx.Relu", "onnx.Relu"][..]),
+        (Visit::Over, &["if", "onnx.Relu", "onnx.Relu"]),
+        (Visit::Stop, &["if"]),
+    ] {
+        let mut calls = Calls(Vec::new(), visit);
+        assert_eq!(calls.visit(f), visit != Visit::Stop);
+        let nested = usize::from(visit == Visit::Into);
+        if visit != Visit::Stop {
+            // The chain's three ops and `return` come after the `if`.
+            assert_eq!(calls.0.len(), 5 + nested);
+        }
+        assert_eq!(calls.0[..names.len()], *names);
+    }
+    let outermost = f.first_op(f.body()).ok_or("no op")?;
+    f.erase_op(outermost)?;
+    Ok(())
+}
+
+/// A mutator remembers what values became: `Relu(Relu(x))` is `Neg(x)`.
+pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
+    struct Pairs {
+        seen: Vec<ValueId>,
+    }
+    impl Mutator for Pairs {
+        fn mutate_other(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+            self.seen.extend(m.results(op));
+            let inner = m.operand(op, 0).and_then(|value| m.defining_op(value));
+            match inner.filter(|inner| m.name(*inner) == m.name(op)) {
+                Some(inner) => Ok(Mutated::Values(m.operands(inner).collect())),
+                None => Ok(Mutated::Same),
+            }
+        }
+
+        fn mutate_terminator(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+            let became: Vec<ValueId> = self.seen.iter().map(|value| m.mutated(*value)).collect();
+            let x = m.params()[0];
+            // The second Relu became x, and everything else stayed.
+            assert_eq!(became, [self.seen[0], x, self.seen[2]]);
+            assert_eq!(m.operand(op, 0), Some(self.seen[2]));
+            Ok(Mutated::Same)
+        }
+    }
+    assert_eq!(Pairs { seen: Vec::new() }.mutate(f), Ok(true));
+    Ok(())
+}
