@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.
     Replay(ReplayArgs),
+    /// Print the JSON Schema of pipelines or of manifests, for editors.
+    Schema(SchemaArgs),
 }
 
 /// Where plugins are.
@@ -269,6 +271,32 @@ pub(crate) struct InspectArgs {
     /// Print JSON: an object, which has a list `plugins` of such if there are several files.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock schema pipeline > pipeline.schema.json
+  passdock schema manifest | jq '.definitions.pass.properties | keys'
+
+Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a
+pipeline whose first line names the schema, by a path from the pipeline's file or a URL:
+  #:schema pipeline.schema.json
+
+The schema knows which keys there are, and of which types; `passdock check` also knows the passes,
+options and plugins that a pipeline names.")]
+pub(crate) struct SchemaArgs {
+    /// The kind of file that the schema is for.
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Pipelines: what `run`, `check` and `explain` take (docs/pipelines.md)
+    Pipeline,
+    /// Manifests of plugins: what `inspect` shows (docs/manifests.md)
+    Manifest,
 }
 
 #[derive(Debug, Args)]

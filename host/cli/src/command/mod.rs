@@ -12,6 +12,7 @@ mod list_ops;
 mod reduce;
 mod replay;
 mod run;
+mod schema;
 mod stats;
 
 use crate::args::Command;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Bisect(args) => bisect::bisect(args),
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
+        Command::Schema(args) => schema::schema(&args),
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };

@@ -25,4 +25,8 @@ pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
 };
 pub use passdock_core::Watch;
+
+/// The JSON Schema of pipeline files, which `docs/pipelines.md` explains. `passdock schema pipeline`
+/// prints it.
+pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
 pub(crate) use run::run_to_module;

@@ -147,9 +147,12 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use expect_test::expect;
 
     use super::*;
+    use crate::manifest;
 
     #[test]
     fn each_table_knows_its_keys() {
@@ -193,5 +196,33 @@ sumary = 'Counts.'
             This host doesn't know the key `option` of a child of sequential `acme.Cleanup`. Did you mean `options`?
             This host doesn't know the key `nam` of `[[op]]`. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
         assert_eq!(keys_of::<raw::RawOp>(), ["name", "since"]);
+    }
+
+    #[test]
+    fn the_schema_has_the_keys_that_are_read() {
+        let schema: serde_json::Value = serde_json::from_str(manifest::SCHEMA).unwrap();
+        let mut read = BTreeMap::from([
+            ("", keys_of::<raw::RawManifest>()),
+            ("plugin", keys_of::<raw::RawPlugin>()),
+            ("pass", keys_of::<raw::RawPass>()),
+            ("sequential", keys_of::<RawSequential>()),
+            ("child", keys_of::<RawChildTable>()),
+            ("config", keys_of::<raw::RawConfig>()),
+            ("field", keys_of::<raw::RawField>()),
+            ("op", keys_of::<raw::RawOp>()),
+            ("instrument", keys_of::<raw::RawInstrument>()),
+        ]);
+        let definitions = schema["definitions"].as_object().unwrap().iter();
+        let definitions = definitions.map(|(name, schema)| (name.as_str(), schema));
+        for (name, schema) in definitions.chain([("", &schema)]) {
+            let Some(properties) = schema["properties"].as_object() else {
+                continue;
+            };
+            let known: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+            let read = read.remove(name).unwrap_or_else(|| panic!("who reads {name}?"));
+            assert_eq!(known, BTreeSet::from_iter(read.iter().copied()), "{name}");
+            assert_eq!(schema["additionalProperties"], false, "{name}");
+        }
+        assert!(read.is_empty(), "not in the schema: {:?}", read.keys());
     }
 }

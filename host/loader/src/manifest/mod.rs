@@ -30,6 +30,10 @@ pub use states::{State, States};
 pub use typed::toml_value;
 use word::known;
 
+/// The JSON Schema of manifests as this host knows them, which `docs/manifests.md` explains.
+/// `passdock schema manifest` prints it.
+pub const SCHEMA: &str = include_str!("../../../../docs/schemas/manifest.schema.json");
+
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
 
