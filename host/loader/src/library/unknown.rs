@@ -219,7 +219,9 @@ sumary = 'Counts.'
                 continue;
             };
             let known: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-            let read = read.remove(name).unwrap_or_else(|| panic!("who reads {name}?"));
+            let read = read
+                .remove(name)
+                .unwrap_or_else(|| panic!("who reads {name}?"));
             assert_eq!(known, BTreeSet::from_iter(read.iter().copied()), "{name}");
             assert_eq!(schema["additionalProperties"], false, "{name}");
         }

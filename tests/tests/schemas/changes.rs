@@ -1,0 +1,120 @@
+//! Files that differ from a good one in one place.
+
+use passdock::toml::{Table, Value};
+
+/// Everything that may stand for a value, of each type and some of each.
+fn others() -> Vec<Value> {
+    let text = "
+        values = [true, -1, 0, 1, 4294967295, 4294967296, 1.0, nan, '', 'x', 'late', 'a.b', 'a.transform.B',
+            '0.4', \"a\\u0007b\", ' x', [], [''], ['a.b'], [1], [[]], {}, { a = 1 },
+            { name = 'a.b' }, { phase = 'late' }, [{}], [{ name = 'a.b' }], [{ phase = 'late' }],
+            [{ name = 'a', type = 'int' }], [{ passes = [] }], [{ passes = 1 }]]
+    ";
+    let mut table: Table = text.parse().expect("TOML");
+    match table.remove("values") {
+        Some(Value::Array(values)) => values,
+        other => panic!("{other:?} is no list"),
+    }
+}
+
+/// A file that was changed in one place.
+pub(crate) struct Change {
+    /// The place, as a path of keys and indices, and what stands there now.
+    pub(crate) what: String,
+    /// Whether a list stands where a table stood, or may stand.
+    pub(crate) is_list_for_table: bool,
+    pub(crate) file: Table,
+}
+
+/// All files that are this one but for one value: another one in its place, none, or one more.
+pub(crate) fn changes(file: &Table) -> Vec<Change> {
+    let mut places = Vec::new();
+    places_of(&Value::Table(file.clone()), &mut Vec::new(), &mut places);
+    let others = others();
+    let before = Value::Table(file.clone());
+    let mut changes = Vec::new();
+    for place in &places {
+        let shown = place.join(".");
+        let values = others.iter().map(Some).chain([None]);
+        for value in values {
+            let mut root = Value::Table(file.clone());
+            put(&mut root, place, value);
+            if let Value::Table(file) = root {
+                let was_table = get(&before, place).is_some_and(Value::is_table);
+                let was_item = place.last().is_some_and(|key| key.parse::<usize>().is_ok());
+                let is_list = value.is_some_and(Value::is_array);
+                let is_list_for_table = is_list && (was_table || was_item);
+                let value = value.map_or("nothing".to_owned(), Value::to_string);
+                let what = format!("{shown} = {value}");
+                changes.push(Change {
+                    what,
+                    is_list_for_table,
+                    file,
+                });
+            }
+        }
+    }
+    changes
+}
+
+/// The paths of all values, and in each table that of a key which isn't there.
+fn places_of(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
+    if !path.is_empty() {
+        places.push(path.clone());
+    }
+    let mut below = |key: String, value: &Value| {
+        path.push(key);
+        places_of(value, path, places);
+        path.pop();
+    };
+    match value {
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                below(at.to_string(), item);
+            }
+        }
+        Value::Table(table) => {
+            for (key, value) in table {
+                below(key.clone(), value);
+            }
+            let mut more = path.clone();
+            more.push("nobody_knows_it".to_owned());
+            places.push(more);
+        }
+        _ => {}
+    }
+}
+
+fn get<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
+    let Some((key, rest)) = path.split_first() else {
+        return Some(value);
+    };
+    let below = match value {
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        Value::Table(table) => table.get(key),
+        _ => None,
+    };
+    get(below?, rest)
+}
+
+fn put(value: &mut Value, path: &[String], new: Option<&Value>) {
+    let Some((key, rest)) = path.split_first() else {
+        return;
+    };
+    match value {
+        Value::Array(items) => {
+            let at: usize = key.parse().expect("an index");
+            match (rest, new) {
+                ([], Some(new)) => items[at] = new.clone(),
+                ([], None) => drop(items.remove(at)),
+                _ => put(&mut items[at], rest, new),
+            }
+        }
+        Value::Table(table) => match (rest, new) {
+            ([], Some(new)) => drop(table.insert(key.clone(), new.clone())),
+            ([], None) => drop(table.remove(key)),
+            _ => put(&mut table[key], rest, new),
+        },
+        _ => panic!("{key} stands in no table"),
+    }
+}

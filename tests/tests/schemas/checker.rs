@@ -1,0 +1,163 @@
+//! A checker of JSON Schema, as much of it as the schemas of `docs/schemas` use.
+
+use passdock::toml;
+use regex_lite::Regex;
+use serde_json::{Map, Value, json};
+
+/// A schema, and what it refuses.
+pub(crate) struct Schema(Value);
+
+impl Schema {
+    pub(crate) fn new(text: &str) -> Schema {
+        let schema = Schema(serde_json::from_str(text).expect("a schema is JSON"));
+        schema.check_keywords(&schema.0);
+        schema
+    }
+
+    /// The definition of a name; of the empty one, the whole.
+    pub(crate) fn definition(&self, name: &str) -> &Value {
+        match name {
+            "" => &self.0,
+            name => &self.0["definitions"][name],
+        }
+    }
+
+    /// The names of all definitions that have properties, the whole among them.
+    pub(crate) fn tables(&self) -> Vec<&str> {
+        let definitions = self.0["definitions"].as_object().expect("definitions");
+        let named = definitions.iter().map(|(name, _)| name.as_str());
+        let all = named.chain([""]);
+        all.filter(|name| self.definition(name)["properties"].is_object())
+            .collect()
+    }
+
+    /// The keys of a definition's properties.
+    pub(crate) fn keys(&self, name: &str) -> Vec<&str> {
+        let properties = self.definition(name)["properties"].as_object();
+        let properties = properties.unwrap_or_else(|| panic!("{name} has properties"));
+        properties.keys().map(String::as_str).collect()
+    }
+
+    pub(crate) fn takes(&self, file: &toml::Table) -> bool {
+        self.fits(&self.0, &json(&toml::Value::Table(file.clone())))
+    }
+
+    fn fits(&self, schema: &Value, value: &Value) -> bool {
+        let schema = match schema {
+            Value::Bool(any) => return *any,
+            Value::Object(schema) => schema,
+            other => panic!("{other} is no schema"),
+        };
+        schema
+            .iter()
+            .all(|(keyword, rule)| self.obeys(schema, keyword, rule, value))
+    }
+
+    /// Whether a value obeys one keyword. A keyword about another type says nothing.
+    fn obeys(
+        &self,
+        schema: &Map<String, Value>,
+        keyword: &str,
+        rule: &Value,
+        value: &Value,
+    ) -> bool {
+        let part = |pattern: &Value, part: &Value| self.fits(pattern, part);
+        let mut rules = rule.as_array().into_iter().flatten();
+        match keyword {
+            "$ref" => self.fits(self.referred(rule), value),
+            "type" => is_of_type(value, rule.as_str().expect("a type")),
+            "enum" => rules.any(|choice| choice == value),
+            "allOf" => rules.all(|rule| part(rule, value)),
+            "anyOf" => rules.any(|rule| part(rule, value)),
+            "not" => !part(rule, value),
+            "items" => match value.as_array() {
+                Some(items) => items.iter().all(|item| part(rule, item)),
+                None => true,
+            },
+            "required" => match value.as_object() {
+                Some(table) => rules.all(|key| table.contains_key(key.as_str().expect("a key"))),
+                None => true,
+            },
+            "properties" => match value.as_object() {
+                Some(table) => rule
+                    .as_object()
+                    .expect("properties are a table")
+                    .iter()
+                    .all(|(key, rule)| table.get(key).is_none_or(|value| part(rule, value))),
+                None => true,
+            },
+            "additionalProperties" => match value.as_object() {
+                Some(table) => table
+                    .iter()
+                    .filter(|(key, _)| schema["properties"].get(key.as_str()).is_none())
+                    .all(|(_, value)| part(rule, value)),
+                None => true,
+            },
+            "minimum" => value
+                .as_i64()
+                .is_none_or(|value| Some(value) >= rule.as_i64()),
+            "maximum" => value
+                .as_i64()
+                .is_none_or(|value| Some(value) <= rule.as_i64()),
+            "minLength" => length(value).is_none_or(|length| Some(length) >= rule.as_u64()),
+            "maxLength" => length(value).is_none_or(|length| Some(length) <= rule.as_u64()),
+            "pattern" => value.as_str().is_none_or(|value| {
+                let pattern = rule.as_str().expect("a pattern");
+                Regex::new(pattern).expect("a pattern").is_match(value)
+            }),
+            "$schema" | "title" | "description" | "default" | "definitions" => true,
+            other => panic!("a keyword that this checker doesn't know: {other}"),
+        }
+    }
+
+    fn referred(&self, reference: &Value) -> &Value {
+        let path = reference.as_str().and_then(|text| text.strip_prefix('#'));
+        let found = path.and_then(|path| self.0.pointer(path));
+        found.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    }
+
+    /// A reference stands alone in its table: editors ignore what is beside it.
+    fn check_keywords(&self, value: &Value) {
+        if let Some(table) = value.as_object() {
+            if let Some(reference) = table.get("$ref") {
+                assert_eq!(table.len(), 1, "beside {reference}");
+                self.referred(reference);
+            }
+            table.values().for_each(|value| self.check_keywords(value));
+        }
+        let items = value.as_array().into_iter().flatten();
+        items.for_each(|value| self.check_keywords(value));
+    }
+}
+
+fn is_of_type(value: &Value, name: &str) -> bool {
+    match name {
+        "array" => value.is_array(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "object" => value.is_object(),
+        "string" => value.is_string(),
+        other => panic!("a type that this checker doesn't know: {other}"),
+    }
+}
+
+fn length(value: &Value) -> Option<u64> {
+    Some(value.as_str()?.chars().count() as u64)
+}
+
+/// TOML as JSON; a date is neither text nor number there.
+fn json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => json!(text),
+        toml::Value::Integer(number) => json!(number),
+        toml::Value::Float(number) => json!(number),
+        toml::Value::Boolean(value) => json!(value),
+        toml::Value::Datetime(_) => Value::Null,
+        toml::Value::Array(items) => items.iter().map(json).collect(),
+        toml::Value::Table(table) => {
+            let entries = table.iter();
+            let entries = entries.map(|(key, value)| (key.clone(), json(value)));
+            Value::Object(entries.collect())
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The schema of manifests and their reader take the same ones.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use passdock::plugin::manifest::{self, Manifest};
+use passdock::toml;
+use passdock_tests::library;
+
+use crate::changes::changes;
+use crate::checker::Schema;
+
+/// A manifest with every key.
+const FULL: &str = r#"
+[plugin]
+name = "acme"
+version = "1.0"
+abi = "0.4"
+min_host = "0.4"
+ir = "0.1"
+panic = "none"
+compiler = "cc"
+[[pass]]
+name = "acme.transform.Tile"
+kind = "function"
+opt_level = 1
+required = ["a.transform.B", "a.B"]
+summary = "Tiles."
+thread_safe = true
+changes_interface = true
+phase = "late"
+needs = ["types-inferred", "opset >= 13"]
+establishes = ["acme.tiled"]
+breaks = ["constants-folded"]
+config = "acme.Tile"
+[[pass.option]]
+name = "size"
+type = "int"
+default = 1
+min = 0
+max = 9
+doc = "The size."
+[[pass.option]]
+name = "order"
+type = "string"
+mandatory = true
+choices = ["x", "y"]
+[[pass.option]]
+name = "sizes"
+type = "ints"
+rest = true
+[[config]]
+key = "acme.Tile"
+doc = "Tiles."
+[[config.field]]
+name = "size"
+type = "int"
+[[config]]
+key = "acme"
+field = [{ name = "", type = "bool" }]
+[[sequential]]
+name = "acme.Cleanup"
+passes = ["a.transform.B", { name = "acme.transform.Tile", options = { size = 1 } }]
+opt_level = 1
+required = ["a.B"]
+summary = "Cleans up."
+[[op]]
+name = "acme.Silu"
+since = 2
+[[instrument]]
+name = "acme.count"
+summary = "Counts."
+[[instrument.option]]
+name = "min"
+type = "float"
+"#;
+
+/// What no schema says: how one value goes with another, and characters of free text.
+const BETWEEN_VALUES: [&str; 4] = [
+    "give a default of that type",
+    "must be within them",
+    "needs a table of its own",
+    "control characters",
+];
+
+fn schema() -> Schema {
+    Schema::new(manifest::SCHEMA)
+}
+
+#[test]
+fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
+    let schema = schema();
+    // Of a key that it doesn't know a host only warns.
+    let loose = manifest::SCHEMA.replace("\"additionalProperties\": false,", "");
+    let loose = Schema::new(&loose);
+    let full: toml::Table = FULL.parse().expect("TOML");
+    Manifest::parse(FULL).unwrap_or_else(|error| panic!("{error}"));
+    assert!(schema.takes(&full));
+    let mut used = BTreeSet::new();
+    let (mut taken, mut refused, mut wrong) = (0, 0, Vec::new());
+    for change in changes(&full) {
+        let (what, text) = (&change.what, change.file.to_string());
+        let by_schema = schema.takes(&change.file);
+        match Manifest::parse(&text) {
+            Ok(manifest) if manifest.skipped.is_empty() => {
+                // It takes the values of a table's keys as a list, too, which nobody writes.
+                let is_taken = loose.takes(&change.file) || change.is_list_for_table;
+                assert!(is_taken, "schema refuses: {what}");
+                taken += 1;
+            }
+            Ok(manifest) => assert!(!by_schema, "{what}: {}", manifest.skipped[0]),
+            Err(error) => {
+                let error = error.to_string();
+                let rule = BETWEEN_VALUES.iter().find(|rule| error.contains(**rule));
+                match rule {
+                    _ if !by_schema => {}
+                    Some(rule) => drop(used.insert(*rule)),
+                    None => wrong.push(format!("{what}: {error}")),
+                }
+                refused += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "the schema takes:\n{}", wrong.join("\n"));
+    assert_eq!(used, BTreeSet::from(BETWEEN_VALUES));
+    assert!(
+        taken > 100 && refused > 1000,
+        "{taken} taken, {refused} refused"
+    );
+}
+
+#[test]
+fn both_refuse_what_is_wrong() {
+    let schema = schema();
+    let plugin = "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n";
+    for wrong in [
+        "",
+        "[[plugin]]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\n",
+        "[plugin]\nname = 'a b'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = 0.4\nir = '0.1'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '0.4.1'\nir = '0.1'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'explode'\n",
+    ] {
+        assert!(!schema.takes(&wrong.parse().expect("TOML")), "{wrong}");
+        assert!(Manifest::parse(wrong).is_err(), "{wrong}");
+    }
+    for wrong in [
+        "[[pass]]\nname = 'a.transform.B'",
+        "[[pass]]\nname = 'B'\nkind = 'module'",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nopt_level = -1",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nneeds = ['Typed']",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nneeds = ['opset']",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nthread_safe = 'yes'",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\n[[pass.option]]\nname = ''\ntype = 'int'",
+        "[[sequential]]\nname = 'a.B'",
+        "[[sequential]]\nname = 'B'\npasses = []",
+        "[[sequential]]\nname = 'a.B'\npasses = [1]",
+        "[[sequential]]\nname = 'a.B'\npasses = [{ options = {} }]",
+        "[[config]]\nkey = 'a b'",
+        "[[op]]\nname = 'a b'",
+        "[[op]]\nname = 'a.B'\nsince = 0",
+        "[[instrument]]\nname = 'b'",
+    ] {
+        let wrong = format!("{plugin}{wrong}");
+        assert!(!schema.takes(&wrong.parse().expect("TOML")), "{wrong}");
+        assert!(Manifest::parse(&wrong).is_err(), "{wrong}");
+    }
+    // Newer hosts may know these: the entry is left out.
+    for newer in [
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'shader'",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nphase = 'last'",
+        "[[instrument]]\nname = 'a.b'\n[[instrument.option]]\nname = 'x'\ntype = 'dtype'",
+    ] {
+        let newer = format!("{plugin}{newer}");
+        assert!(!schema.takes(&newer.parse().expect("TOML")), "{newer}");
+        assert_eq!(
+            Manifest::parse(&newer).expect("a manifest").skipped.len(),
+            1,
+            "{newer}"
+        );
+    }
+}
+
+#[test]
+fn the_schema_takes_the_manifests_that_there_are() {
+    let schema = schema();
+    let plugins = [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+        passdock_plugins_tir::PLUGIN,
+    ];
+    let linked = plugins.map(|plugin| plugin.manifest_text().to_owned());
+    let built = [
+        "passdock_conformance_plugin",
+        "passdock_sdk_passes",
+        "passdock_tap",
+    ];
+    let built = built.map(|name| text_in(&library(name)));
+    for text in linked.iter().chain(&built) {
+        let table: toml::Table = text.parse().expect("TOML");
+        assert!(schema.takes(&table), "{text}");
+    }
+}
+
+/// The manifest in a plugin's file: from its first table to the NUL.
+fn text_in(library: &Path) -> String {
+    let bytes = fs::read(library).unwrap_or_else(|error| panic!("{}: {error}", library.display()));
+    let start = b"[plugin]\nname = ";
+    let at = bytes.windows(start.len()).position(|bytes| bytes == start);
+    let text = &bytes[at.expect("a manifest")..];
+    let end = text.iter().position(|&byte| byte == 0).expect("a NUL");
+    String::from_utf8(text[..end].to_vec()).expect("UTF-8")
+}

@@ -1,0 +1,228 @@
+//! The schema of pipelines and their reader take the same files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use passdock::pipeline::{self, Pipeline};
+use passdock::toml;
+
+use crate::changes::changes;
+use crate::checker::Schema;
+use crate::root;
+
+/// A pipeline with every key.
+const FULL: &str = r#"
+passes = [
+    "relax.transform.InferType",
+    { name = "relax.transform.FoldConstant", options = { max_size = 4 }, disabled = ["a.transform.B"] },
+    { phase = "late" },
+    { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
+]
+[context]
+opt_level = 3
+required_pass = ["a"]
+disabled_pass = ["b"]
+config = { "tir.UnrollLoop" = { auto_max_step = 4 } }
+[plugins]
+dirs = ["plugins"]
+files = ["acme.so"]
+[plugins.acme]
+override = ["a"]
+[[instruments]]
+name = "timing"
+trace = "t.json"
+"#;
+
+fn schema() -> Schema {
+    Schema::new(pipeline::SCHEMA)
+}
+
+/// Whether a text is read; nothing if it isn't TOML.
+fn verdicts(schema: &Schema, text: &str) -> Option<(bool, bool)> {
+    let table: toml::Table = text.parse().ok()?;
+    Some((schema.takes(&table), Pipeline::from_toml(text).is_ok()))
+}
+
+/// The keys that the reader lists when it meets one that it doesn't know.
+fn keys_read(text: &str) -> BTreeSet<String> {
+    let error = Pipeline::from_toml(text).expect_err("a key that nobody knows");
+    let help = error.help.as_deref().expect("the keys");
+    let list = help.strip_prefix("Valid keys: ");
+    let list = list.unwrap_or_else(|| panic!("no list of keys: {help}"));
+    let parts = list.split('`').skip(1).step_by(2);
+    parts.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_schema_has_the_keys_that_are_read() {
+    let schema = schema();
+    // What makes an entry another kind of entry is asked for first; what a newer version may have is
+    // refused in a sentence of its own.
+    for (name, text, besides) in [
+        ("", "zzz = 1", &[][..]),
+        ("context", "[context]\nzzz = 1", &[]),
+        (
+            "plugin",
+            "[plugins.a]\nzzz = 1",
+            &["isolation", "timeout_s"],
+        ),
+        (
+            "pass",
+            "passes = [{ name = 'a', zzz = 1 }]",
+            &["phase", "passes"],
+        ),
+        (
+            "sequential",
+            "passes = [{ passes = [], zzz = 1 }]",
+            &["phase"],
+        ),
+    ] {
+        let known = schema.keys(name).into_iter().chain(besides.iter().copied());
+        let known: BTreeSet<String> = known.map(str::to_owned).collect();
+        assert_eq!(known, keys_read(text), "{name}");
+    }
+    // These are tables in which any other key has a meaning, or none at all.
+    assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
+    assert_eq!(schema.keys("instrument"), ["name"]);
+    assert_eq!(schema.keys("place"), ["phase"]);
+    let all = [
+        "",
+        "context",
+        "instrument",
+        "pass",
+        "place",
+        "plugin",
+        "plugins",
+        "sequential",
+    ];
+    assert_eq!(BTreeSet::from_iter(schema.tables()), BTreeSet::from(all));
+}
+
+#[test]
+fn the_schema_and_the_reader_agree_on_every_change_of_a_file() {
+    let schema = schema();
+    let full: toml::Table = FULL.parse().expect("TOML");
+    assert_eq!(verdicts(&schema, FULL), Some((true, true)));
+    let mut taken = 0;
+    let changes = changes(&full);
+    for change in &changes {
+        let text = change.file.to_string();
+        let (by_schema, by_reader) = verdicts(&schema, &text).expect("TOML");
+        assert_eq!(
+            by_schema, by_reader,
+            "schema, reader: {}\n{text}",
+            change.what
+        );
+        taken += usize::from(by_reader);
+    }
+    // Both kinds are among them.
+    assert!(
+        taken > 100 && changes.len() - taken > 500,
+        "{taken} of {}",
+        changes.len()
+    );
+}
+
+#[test]
+fn both_refuse_what_is_wrong() {
+    let schema = schema();
+    for wrong in [
+        "pass = ['a']",
+        "opt_level = 3",
+        "[config]\n'tir.UnrollLoop' = {}",
+        "passes = 'a'",
+        "passes = { name = 'a' }",
+        "[passes]\nname = 'a'",
+        "[[passes]]",
+        "passes = [['a']]",
+        "[[passes]]\nname = 'a'\nopt_level = 1",
+        "[[passes]]\nname = 'a'\nauto_max_step = 1",
+        "[[passes]]\npasses = ['a']\noptions = { n = 1 }",
+        "[[passes]]\nphase = 'late'\nname = 'a'",
+        "[[passes]]\nphase = 'later'",
+        "[[passes]]\nname = 'a'\ndisabled = 'b'",
+        "[context]\nopt_level = 2.0",
+        "[context]\nopt_level = 1979-05-27",
+        "[context]\nopt_level = -1",
+        "[context]\nopt_level = 4294967296",
+        "[context]\nrequired_pass = 'a'",
+        "[[context.config]]",
+        "[[context]]",
+        "[plugins]\ndirs = 'plugins'",
+        "[plugins]\npath = 'plugins'",
+        "[plugins.a]\noverride = true",
+        "[plugins.a]\nisolation = true",
+        "[[instruments]]\nquiet = true",
+        "instruments = ['timing']",
+        "[instruments]\nname = 'timing'",
+    ] {
+        assert_eq!(verdicts(&schema, wrong), Some((false, false)), "{wrong}");
+    }
+}
+
+#[test]
+fn both_take_the_pipelines_of_the_examples_and_the_guides() {
+    let schema = schema();
+    let mut seen = 0;
+    for file in files(&root().join("examples/pipelines"), "toml") {
+        let text = fs::read_to_string(&file).expect("a file that is there");
+        assert_eq!(
+            verdicts(&schema, &text),
+            Some((true, true)),
+            "{}",
+            file.display()
+        );
+        seen += 1;
+    }
+    for guide in files(&root().join("docs/guides"), "md") {
+        let text = fs::read_to_string(&guide).expect("a file that is there");
+        for block in text.split("\n```toml").skip(1) {
+            let (name, block) = block.split_once('\n').expect("lines");
+            let (block, _) = block.split_once("\n```").expect("an end");
+            if !name.is_empty() && !name.contains("Cargo.toml") {
+                assert_eq!(verdicts(&schema, block), Some((true, true)), "{block}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 4, "{seen}");
+}
+
+#[test]
+fn both_say_the_same_of_the_files_of_the_sessions() {
+    let schema = schema();
+    let mut seen = (0, 0);
+    for session in files(&root().join("host/cli/tests/sessions"), "txt") {
+        let session = fs::read_to_string(&session).expect("a file that is there");
+        let mut lines = session.lines().peekable();
+        while let Some(line) = lines.next() {
+            if !(line.starts_with("> ") && line.ends_with(".toml")) {
+                continue;
+            }
+            let mut text = String::new();
+            while let Some(line) = lines.next_if(|line| line.starts_with('|')) {
+                text += line.strip_prefix("| ").unwrap_or(&line[1..]);
+                text.push('\n');
+            }
+            if let Some((by_schema, by_reader)) = verdicts(&schema, &text) {
+                assert_eq!(by_schema, by_reader, "schema, reader:\n{text}");
+                seen = match by_reader {
+                    true => (seen.0 + 1, seen.1),
+                    false => (seen.0, seen.1 + 1),
+                };
+            }
+        }
+    }
+    assert!(seen.0 > 10 && seen.1 > 0, "{seen:?}");
+}
+
+/// The files of a directory that have this extension.
+fn files(directory: &Path, extension: &str) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).expect("a directory that is there");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|found| found == extension));
+    files.sort();
+    assert!(!files.is_empty(), "{}", directory.display());
+    files
+}
