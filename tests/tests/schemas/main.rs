@@ -5,6 +5,7 @@
 mod changes;
 mod checker;
 mod manifests;
+mod pages;
 mod pipelines;
 
 use std::path::{Path, PathBuf};
