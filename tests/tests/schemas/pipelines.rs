@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use passdock::pipeline::{self, Pipeline};
-use passdock::toml;
+use passdock::{Phase, toml};
+use serde_json::json;
 
 use crate::changes::changes;
 use crate::checker::Schema;
@@ -82,6 +83,9 @@ fn the_schema_has_the_keys_that_are_read() {
         let known: BTreeSet<String> = known.map(str::to_owned).collect();
         assert_eq!(known, keys_read(text), "{name}");
     }
+    let phases = Phase::ALL.map(Phase::name);
+    let place = schema.definition("place");
+    assert_eq!(place["properties"]["phase"]["enum"], json!(phases));
     // These are tables in which any other key has a meaning, or none at all.
     assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
     assert_eq!(schema.keys("instrument"), ["name"]);

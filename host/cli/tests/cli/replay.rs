@@ -37,6 +37,7 @@ fn a_failure_is_replayed_far_from_its_model() {
         ran.stderr
     );
     expect![[r##"
+        #:schema pipeline.schema.json
         # The pass that failed on `before.ir` is the first; the others would have followed.
         # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
 
@@ -235,6 +236,7 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
     let ran = bench.passdock("run p.toml m.ir -o out.ir --verify off");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     expect![[r##"
+        #:schema pipeline.schema.json
         # The pass that failed on `before.ir` is the first; the others would have followed.
         # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
 

@@ -21,12 +21,9 @@ pub use report::{ModelReport, Report};
 pub use rerun::Rerun;
 pub use run::run;
 
+pub use crate::pipeline_file::SCHEMA;
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
 };
 pub use passdock_core::Watch;
-
-/// The JSON Schema of pipeline files, which `docs/pipelines.md` explains. `passdock schema pipeline`
-/// prints it.
-pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
 pub(crate) use run::run_to_module;

@@ -18,6 +18,10 @@ use table::{TOP, Table, not_toml};
 
 use passdock_core::{ErrorKind, PassError, Phase, Snippet, suggest};
 
+/// The JSON Schema of pipeline files, which `docs/pipelines.md` explains. `passdock schema pipeline`
+/// prints it.
+pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
+
 /// The levels that Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;
 

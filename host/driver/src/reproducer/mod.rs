@@ -4,6 +4,7 @@
 //!
 //! - `before.ir`, the module as it was before the pass that failed;
 //! - `pipeline.toml`, that pass and those behind it, an ordinary pipeline;
+//! - `pipeline.schema.json`, the schema of pipelines, for whoever edits that one;
 //! - `reproducer.toml`, what failed, with which plugins and which passdock, and the hashes of data
 //!   that stayed where it was;
 //! - `data.bin`, constants that are too large for text, as far as they are copied.
@@ -29,6 +30,8 @@ pub use write::{ReproducerOptions, write};
 pub(crate) const BEFORE: &str = "before.ir";
 /// The passes.
 pub(crate) const PIPELINE: &str = "pipeline.toml";
+/// The schema of `PIPELINE`, which its first line names.
+const PIPELINE_SCHEMA: &str = "pipeline.schema.json";
 /// The failure, and with what it was found.
 pub(crate) const ABOUT: &str = crate::model_file::REPRODUCER;
 /// Copied constants.

@@ -11,6 +11,7 @@ use passdock_core::{
 use crate::pipeline_file::context_table;
 
 const HEADER: &str = "\
+#:schema pipeline.schema.json
 # The pass that failed on `before.ir` is the first; the others would have followed.
 # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
 

@@ -9,7 +9,7 @@ use passdock_ir::text;
 use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
-use super::{ABOUT, BEFORE, PIPELINE, data, passes};
+use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 
@@ -77,6 +77,7 @@ fn fill(
     };
     let pipeline = passes::pipeline(site, &used, instruments)?;
     fs::write(dir.join(PIPELINE), pipeline).map_err(failed)?;
+    fs::write(dir.join(PIPELINE_SCHEMA), crate::pipeline_file::SCHEMA).map_err(failed)?;
 
     let other = |error| failed(io::Error::other(error));
     let mut module = passdock_onnx::detach(&site.before).map_err(other)?;

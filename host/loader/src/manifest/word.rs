@@ -96,3 +96,35 @@ impl<'de> Deserializer<'de> for &mut Asked<'de> {
         unit unit_struct newtype_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{FieldType, PanicStrategy, PassKind, Phase, SCHEMA};
+    use super::*;
+
+    fn words<T: Deserialize<'static>>() -> Value {
+        let mut asked = Asked {
+            word: "",
+            known: &[],
+        };
+        // Always an error: only the words are asked for.
+        let _ = T::deserialize(&mut asked);
+        json!(asked.known)
+    }
+
+    #[test]
+    fn the_schema_has_the_words_that_are_read() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        for (table, key, words) in [
+            ("plugin", "panic", words::<PanicStrategy>()),
+            ("pass", "kind", words::<PassKind>()),
+            ("pass", "phase", words::<Phase>()),
+            ("field", "type", words::<FieldType>()),
+        ] {
+            let property = &schema["definitions"][table]["properties"][key];
+            assert_eq!(property["enum"], words, "{key}");
+        }
+    }
+}
