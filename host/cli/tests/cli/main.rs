@@ -14,6 +14,7 @@ mod planted;
 mod plugin_files;
 mod plugin_instruments;
 mod replay;
+mod schema;
 mod sentences;
 mod sequentials;
 mod sessions;
