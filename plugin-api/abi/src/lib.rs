@@ -35,8 +35,8 @@ pub mod view;
 
 pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
-    AttrDesc, CloneDesc, ConstantDesc, FunctionDesc, OpDesc, PortDesc, Position, RegionDesc,
-    TypeDesc,
+    AttrDesc, Capture, CloneDesc, CloneOpsDesc, ConstantDesc, FunctionDesc, OpDesc, OutlineDesc,
+    PortDesc, Position, RegionDesc, TypeDesc,
 };
 pub use dtype::DType;
 pub use host::{

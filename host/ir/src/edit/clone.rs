@@ -200,6 +200,16 @@ impl Function {
         Ok(map)
     }
 
+    /// A type of another function of the module as a type of this one: dims keep their symbols.
+    ///
+    /// # Errors
+    /// If the other function has no such type.
+    pub fn type_from(&mut self, source: &Function, ty: TypeId) -> Edit<TypeId> {
+        source.live_type(ty)?;
+        let root = RegionId::NONE;
+        Ok(Transfer::new(Some(source), self, root, FxHashMap::default()).ty(ty))
+    }
+
     /// A copy for a module with these symbols.
     fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
         let name = symbols.intern(self.text(self.name));

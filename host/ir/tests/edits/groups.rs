@@ -60,7 +60,10 @@ const CHAIN: &str = r#"module {
 
 #[test]
 fn ops_become_a_function_with_what_belongs_to_them() {
-    outlines(CHAIN, &["a", "b", "d"], expect![[r#"
+    outlines(
+        CHAIN,
+        &["a", "b", "d"],
+        expect![[r#"
         module {
           fn @main(%c: bool[], %x: f32[n,n*2+1], %s: f32[1]) -> (%y: f32[n,n*2+1]) opset("" = 17, "acme" = 1) {
             %shared = const f32[1] [3.0]
@@ -85,7 +88,8 @@ fn ops_become_a_function_with_what_belongs_to_them() {
             return %d
           }
         }
-    "#]]);
+    "#]],
+    );
     // In any order; what stands outside and isn't used outside stays.
     let in_order = outline(CHAIN, &["a", "b", "d"]).expect("it can be done");
     let in_any = outline(CHAIN, &["d", "a", "b"]).expect("it can be done");
@@ -107,7 +111,10 @@ const FORKED: &str = r#"module {
 
 #[test]
 fn ops_in_between_go_behind_the_call_if_they_need_it() {
-    outlines(FORKED, &["a", "b"], expect![[r#"
+    outlines(
+        FORKED,
+        &["a", "b"],
+        expect![[r#"
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2], %z: f32[2]) opset("" = 17, "acme" = 1) {
             %v = onnx.Abs(%x) : f32[2]
@@ -123,34 +130,69 @@ fn ops_in_between_go_behind_the_call_if_they_need_it() {
             return %a, %b
           }
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_leaves_may_not_come_back() {
-    refuses(FORKED, &["a", "v", "y"], expect!["The ops can't be outlined: op4 (onnx.Add) needs what they make, and they need its result %b, in op5 (onnx.Exp). Outline it, too, or leave out those on one side of it."]);
+    refuses(
+        FORKED,
+        &["a", "v", "y"],
+        expect![
+            "The ops can't be outlined: op4 (onnx.Add) needs what they make, and they need its result %b, in op5 (onnx.Exp). Outline it, too, or leave out those on one side of it."
+        ],
+    );
     let nested = CHAIN.replace("yield %a", "yield %x");
-    refuses(&nested, &["a", "d"], expect!["The ops can't be outlined: op1 (onnx.Add) needs what they make, and they need its result %b, in op2 (onnx.If). Outline it, too, or leave out those on one side of it."]);
+    refuses(
+        &nested,
+        &["a", "d"],
+        expect![
+            "The ops can't be outlined: op1 (onnx.Add) needs what they make, and they need its result %b, in op2 (onnx.If). Outline it, too, or leave out those on one side of it."
+        ],
+    );
 }
 
 #[test]
 fn ops_of_different_regions_do_not_belong_together() {
-    refuses(CHAIN, &["a", "t"], expect!["op0 (onnx.Mul) and op4 (onnx.Sub) stand in different regions, so they can't be outlined together."]);
+    refuses(
+        CHAIN,
+        &["a", "t"],
+        expect![
+            "op0 (onnx.Mul) and op4 (onnx.Sub) stand in different regions, so they can't be outlined together."
+        ],
+    );
 }
 
 #[test]
 fn what_nobody_uses_or_refers_to_its_function_stays() {
     let unused = FORKED.replace("%b = ", "%none = onnx.Exp(%v) : f32[2]\n    %b = ");
-    refuses(&unused, &["none"], expect!["Nobody uses what op4 (onnx.Exp) and the other ops to outline make, so a function of them would give nothing."]);
+    refuses(
+        &unused,
+        &["none"],
+        expect![
+            "Nobody uses what op4 (onnx.Exp) and the other ops to outline make, so a function of them would give nothing."
+        ],
+    );
     let referring = FORKED
         .replace("Relu(%x)", "Relu(%x) {alpha = ref(slope, float)}")
         .replace(
             "\"acme\" = 1)",
             "\"acme\" = 1) attributes {param slope = 0.5}",
         );
-    refuses(&referring, &["a"], expect!["op0 (onnx.Relu) can't be outlined: it refers to the attribute parameter `slope` of its function."]);
+    refuses(
+        &referring,
+        &["a"],
+        expect![
+            "op0 (onnx.Relu) can't be outlined: it refers to the attribute parameter `slope` of its function."
+        ],
+    );
     refuses(FORKED, &[], expect!["There are no ops to outline."]);
-    refuses(FORKED, &["a", "a"], expect!["op0 (onnx.Relu) is listed twice."]);
+    refuses(
+        FORKED,
+        &["a", "a"],
+        expect!["op0 (onnx.Relu) is listed twice."],
+    );
 }
 
 #[test]
@@ -219,7 +261,9 @@ fn ops_are_not_copied_where_something_is_missing() {
             copy(f, &ops, &[])
         },
         Status::REFUSED,
-        expect!["Operand 1 would use %p where it isn't visible: a value is visible after its definition, in its region and those nested in it."],
+        expect![
+            "Operand 1 would use %p where it isn't visible: a value is visible after its definition, in its region and those nested in it."
+        ],
     );
     refuse(
         |f| {

@@ -39,6 +39,8 @@ described!(
     OpDesc,
     ConstantDesc,
     CloneDesc,
+    CloneOpsDesc,
+    OutlineDesc,
     FunctionDesc,
     Diagnostic,
     Failure

@@ -4,6 +4,8 @@
 //! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
 //! a plugin that kept one gets an error.
 
+mod outline;
+
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     create_function: Some(create_function),
     remove_function: Some(remove_function),
     run_pass: Some(run_pass),
+    outline: Some(outline::outline),
 };
 
 /// What a `*mut abi::Module` points to.
@@ -61,6 +64,8 @@ struct Extras {
     /// The handles that have ended.
     #[expect(clippy::vec_box, reason = "handles are the addresses of the boxes")]
     retired: Vec<Box<FunctionSession>>,
+    /// The number to try next for a function, by the name that it goes to.
+    numbers: FxHashMap<SymbolId, u32>,
     last_error: String,
 }
 
