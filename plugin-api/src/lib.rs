@@ -106,8 +106,8 @@ pub use data::{
     Table,
 };
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, FunctionMut, IterUses,
-    Liveness, Module, MutateResult, Mutated, Mutation, Mutator, Name, Names, OpBuilder, Ops, Order,
+    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, IterUses, Liveness,
+    Module, MutateResult, Mutated, Mutation, Mutator, Name, Names, OpBuilder, Ops, Order, Outlined,
     Snapshot, Strings, Type, TypeSpec, Use, Uses, Visit, Visitor, Walk,
 };
 pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};

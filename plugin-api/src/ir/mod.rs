@@ -2,12 +2,16 @@
 
 mod attr;
 mod builder;
+mod call;
 mod call_graph;
 mod columns;
+mod copy;
+mod dead;
 mod edit;
 mod few;
 mod function;
 mod iter;
+mod kind;
 mod module;
 mod mutator;
 mod name;
@@ -22,7 +26,7 @@ pub use call_graph::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
 pub use function::Function;
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
-pub use module::{FunctionMut, Module, Snapshot};
+pub use module::{Module, Outlined, Snapshot};
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use name::Name;
 pub use types::{Dims, Type, TypeSpec};

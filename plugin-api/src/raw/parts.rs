@@ -113,7 +113,11 @@ pub(super) fn attr_desc(
         }
         AttrValue::Tensors(ids) => slice(AttrKind::TENSORS, ids),
         AttrValue::Types(ids) => slice(AttrKind::TYPES, ids),
-        AttrValue::Reference(symbol) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
+        AttrValue::Reference(symbol, _) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
+    };
+    let stands_for = match value {
+        AttrValue::Reference(_, kind) => *kind,
+        _ => AttrKind::NONE,
     };
     abi::AttrDesc {
         struct_size: std::mem::size_of::<abi::AttrDesc>() as u32,
@@ -123,7 +127,7 @@ pub(super) fn attr_desc(
         bits,
         data,
         count,
-        stands_for: AttrKind::NONE,
+        stands_for,
         reserved: 0,
     }
 }
