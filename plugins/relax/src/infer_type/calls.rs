@@ -160,8 +160,7 @@ impl Calls {
             before: OpId::NONE,
         };
         // The call's operands are the results of an op of no meaning.
-        let types: Result<Vec<TypeId>, _> =
-            call.operands.iter().map(|o| o.sort.write(f)).collect();
+        let types: Result<Vec<TypeId>, _> = call.operands.iter().map(|o| o.sort.write(f)).collect();
         let start = f.create_op(OpBuilder::new("relax.infer_type.start").results(types?), at)?;
         let mut args = f.results(start).to_vec();
         for (arg, operand) in args.iter_mut().zip(&call.operands) {

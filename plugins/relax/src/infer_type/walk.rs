@@ -97,12 +97,8 @@ impl Inference {
         name: SymbolId,
     ) -> Result<(), EditError> {
         let f = m.edit(name)?;
-        self.frames.push(Frame::new(
-            name,
-            f.first_op(f.body()),
-            Symbols::of(f),
-            None,
-        ));
+        self.frames
+            .push(Frame::new(name, f.first_op(f.body()), Symbols::of(f), None));
         self.run(m, cx)
     }
 
