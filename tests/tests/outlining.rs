@@ -125,7 +125,8 @@ const KINDS: &str = r#"module {
         yield %t
       }
       region else_branch -> (%e) {
-        yield %x
+        %own = const f32[1,2] [4.0, 5.0]
+        yield %own
       }
     %u = acme.Unknown(%i)
     %y = onnx.Add(%i, %two) : f32[n,n*2]
@@ -162,48 +163,49 @@ fn every_two_ops() {
         &[EVERY],
         KINDS,
         expect![[r#"
-        module {
-          fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %second: f32[*]) opset("" = 17, "every" = 1) {
-            %two = const f32[1] [2.0]
-            %r = every.Group_2(%x, %two) : f32[n,n*2]
-            %i = every.Group_3(%r, %c, %x) : f32[n,n*2]
-            %u, %y = every.Group_4(%i, %two) : ?, f32[n,n*2]
-            return %y, %u
-          }
-          fn @every.Group(%d: f32[n,n*2]) -> (%q: f32[n,n*2]) opset("" = 17, "every" = 1) {
-            %inner = const f32[1] [3.0]
-            %p = onnx.Sub(%d, %inner) : f32[n,n*2]
-            %q = onnx.Exp(%p) : f32[n,n*2]
-            return %q
-          }
-          fn @every.Group_1(%q: f32[n,n*2]) -> (%t: f32[n,n*2]) opset("" = 17, "every" = 1) {
-            %t = onnx.Abs(%q) : f32[n,n*2]
-            return %t
-          }
-          fn @every.Group_2(%x: f32[n,n*2], %two: f32[1]) -> (%r: f32[n,n*2]) opset("" = 17, "every" = 1) {
-            %m = onnx.Mul(%x, %two) : f32[n,n*2] loc("mul")
-            %r = onnx.Scale(%m) {like = tensor f32[2] [1.0, 2.0], of = type seq<f32[n*2+1]>} : f32[n,n*2]
-            return %r
-          }
-          fn @every.Group_3(%r: f32[n,n*2], %c: bool[], %x: f32[n,n*2]) -> (%i: f32[n,n*2]) opset("" = 17, "every" = 1) {
-            %d, _ = onnx.Dropout(%r, _, _) : f32[n,n*2], ? loc("drop", "second")
-            %i = onnx.If(%c) {then_branch = region, else_branch = region} : f32[n,n*2] loc("if")
-              region then_branch -> (%taken) {
-                %q = every.Group(%d) : f32[n,n*2]
-                %t = every.Group_1(%q) : f32[n,n*2]
-                yield %t
+            module {
+              fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %second: f32[*]) opset("" = 17, "every" = 1) {
+                %two = const f32[1] [2.0]
+                %r = every.Group_2(%x, %two) : f32[n,n*2]
+                %i = every.Group_3(%r, %c) : f32[n,n*2]
+                %u, %y = every.Group_4(%i, %two) : ?, f32[n,n*2]
+                return %y, %u
               }
-              region else_branch -> (%e) {
-                yield %x
+              fn @every.Group(%d: f32[n,n*2]) -> (%q: f32[n,n*2]) opset("" = 17, "every" = 1) {
+                %inner = const f32[1] [3.0]
+                %p = onnx.Sub(%d, %inner) : f32[n,n*2]
+                %q = onnx.Exp(%p) : f32[n,n*2]
+                return %q
               }
-            return %i
-          }
-          fn @every.Group_4(%i: f32[n,n*2], %two: f32[1]) -> (%u, %y: f32[n,n*2]) opset("" = 17, "every" = 1) {
-            %u = acme.Unknown(%i)
-            %y = onnx.Add(%i, %two) : f32[n,n*2]
-            return %u, %y
-          }
-        }
-    "#]],
+              fn @every.Group_1(%q: f32[n,n*2]) -> (%t: f32[n,n*2]) opset("" = 17, "every" = 1) {
+                %t = onnx.Abs(%q) : f32[n,n*2]
+                return %t
+              }
+              fn @every.Group_2(%x: f32[n,n*2], %two: f32[1]) -> (%r: f32[n,n*2]) opset("" = 17, "every" = 1) {
+                %m = onnx.Mul(%x, %two) : f32[n,n*2] loc("mul")
+                %r = onnx.Scale(%m) {like = tensor f32[2] [1.0, 2.0], of = type seq<f32[n*2+1]>} : f32[n,n*2]
+                return %r
+              }
+              fn @every.Group_3(%r: f32[n,n*2], %c: bool[]) -> (%i: f32[n,n*2]) opset("" = 17, "every" = 1) {
+                %d, _ = onnx.Dropout(%r, _, _) : f32[n,n*2], ? loc("drop", "second")
+                %i = onnx.If(%c) {then_branch = region, else_branch = region} : f32[n,n*2] loc("if")
+                  region then_branch -> (%taken) {
+                    %q = every.Group(%d) : f32[n,n*2]
+                    %t = every.Group_1(%q) : f32[n,n*2]
+                    yield %t
+                  }
+                  region else_branch -> (%e) {
+                    %own = const f32[1,2] [4.0, 5.0]
+                    yield %own
+                  }
+                return %i
+              }
+              fn @every.Group_4(%i: f32[n,n*2], %two: f32[1]) -> (%u, %y: f32[n,n*2]) opset("" = 17, "every" = 1) {
+                %u = acme.Unknown(%i)
+                %y = onnx.Add(%i, %two) : f32[n,n*2]
+                return %u, %y
+              }
+            }
+        "#]],
     );
 }

@@ -439,7 +439,10 @@ impl Transfer<'_> {
     fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
-        let copy = self.into.insert_constant(ty, data, self.into.body);
+        // One of a region that is copied, too, belongs to the copy: it may be what that gives out.
+        let home = self.regions.get(&self.source().home(value));
+        let home = home.copied().unwrap_or(self.into.body);
+        let copy = self.into.insert_constant(ty, data, home);
         self.take_name(value, copy);
         copy
     }

@@ -64,31 +64,31 @@ fn ops_become_a_function_with_what_belongs_to_them() {
         CHAIN,
         &["a", "b", "d"],
         expect![[r#"
-        module {
-          fn @main(%c: bool[], %x: f32[n,n*2+1], %s: f32[1]) -> (%y: f32[n,n*2+1]) opset("" = 17, "acme" = 1) {
-            %shared = const f32[1] [3.0]
-            %d = acme.Block(%x, %shared, %c) : f32[n,n*2+1]
-            %f = onnx.Add(%d, %s) : f32[n,n*2+1]
-            %y = onnx.Sub(%f, %shared) : f32[n,n*2+1]
-            return %y
-          }
-          fn @acme.Block(%x: f32[n,n*2+1], %shared: f32[1], %c: bool[]) -> (%d: f32[n,n*2+1]) opset("" = 17, "acme" = 1) {
-            %own = const f32[1] [2.0]
-            %inner = const f32[1] [4.0]
-            %a = onnx.Mul(%x, %own) : f32[n,n*2+1] loc("first")
-            %b = onnx.Add(%a, %shared) {axes = [1, 2], like = tensor f32[2] [1.0, 2.0], of = type f32[n]} : f32[n,n*2+1]
-            %d = onnx.If(%c) {else_branch = region, then_branch = region} : f32[n,n*2+1] loc("choice")
-              region else_branch -> (%e) {
-                yield %a
+            module {
+              fn @main(%c: bool[], %x: f32[n,n*2+1], %s: f32[1]) -> (%y: f32[n,n*2+1]) opset("" = 17, "acme" = 1) {
+                %shared = const f32[1] [3.0]
+                %d = acme.Block(%x, %shared, %c) : f32[n,n*2+1]
+                %f = onnx.Add(%d, %s) : f32[n,n*2+1]
+                %y = onnx.Sub(%f, %shared) : f32[n,n*2+1]
+                return %y
               }
-              region then_branch -> (%t) {
-                %t = onnx.Sub(%b, %inner) : f32[n,n*2+1]
-                yield %t
+              fn @acme.Block(%x: f32[n,n*2+1], %shared: f32[1], %c: bool[]) -> (%d: f32[n,n*2+1]) opset("" = 17, "acme" = 1) {
+                %own = const f32[1] [2.0]
+                %a = onnx.Mul(%x, %own) : f32[n,n*2+1] loc("first")
+                %b = onnx.Add(%a, %shared) {axes = [1, 2], like = tensor f32[2] [1.0, 2.0], of = type f32[n]} : f32[n,n*2+1]
+                %d = onnx.If(%c) {else_branch = region, then_branch = region} : f32[n,n*2+1] loc("choice")
+                  region else_branch -> (%e) {
+                    yield %a
+                  }
+                  region then_branch -> (%t) {
+                    %inner = const f32[1] [4.0]
+                    %t = onnx.Sub(%b, %inner) : f32[n,n*2+1]
+                    yield %t
+                  }
+                return %d
               }
-            return %d
-          }
-        }
-    "#]],
+            }
+        "#]],
     );
     // In any order; what stands outside and isn't used outside stays.
     let in_order = outline(CHAIN, &["a", "b", "d"]).expect("it can be done");
@@ -332,7 +332,6 @@ fn ops_are_copied_from_another_function() {
                  %w = const f32[2] [1.0, 2.0]
             +    %own = const f32[1] [2.0]
             +    %shared = const f32[1] [3.0]
-            +    %inner = const f32[1] [4.0]
                  %a = onnx.Relu(%x) : f32[2]
                  %b = onnx.Neg(%a) : f32[2]
             +    %a_1 = onnx.Mul(%x, %own) : f32[n,n*2+1] loc("first")
@@ -342,6 +341,7 @@ fn ops_are_copied_from_another_function() {
             +        yield %a_1
             +      }
             +      region then_branch -> (%t) {
+            +        %inner = const f32[1] [4.0]
             +        %t_1 = onnx.Sub(%b_1, %inner) : f32[n,n*2+1]
             +        yield %t_1
             +      }

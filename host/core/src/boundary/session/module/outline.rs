@@ -87,13 +87,13 @@ impl State<'_> {
         let mut name = symbols.intern(text);
         let next = self.extras().numbers.entry(name).or_insert(1);
         while symbols.names_function(name) {
-            let numbered = Cow::Owned(format!("{}_{next}", base.name));
-            *next += 1;
             let numbered = OpName {
-                name: numbered,
+                name: Cow::Owned(format!("{}_{next}", base.name)),
                 ..base.clone()
             };
             name = symbols.intern(&numbered.to_string());
+            // One that is free stays so if the ops can't be outlined.
+            *next += u32::from(symbols.names_function(name));
         }
         Ok(name)
     }
