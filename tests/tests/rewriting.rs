@@ -164,7 +164,8 @@ fn visitors_and_mutators_see_what_onnx_calls_otherwise() {
               }
             return %t
           }
-    "#]].assert_eq(done.split("  fn @onnx.Relu").next().unwrap_or(""));
+    "#]]
+    .assert_eq(done.split("  fn @onnx.Relu").next().unwrap_or(""));
 }
 
 #[test]
@@ -202,7 +203,8 @@ fn a_call_has_the_types_of_its_function_in_the_callers_words() {
     expect![[r#"
             %made = acme.Soft(%x) : f32[n,4]
             call @plain()
-          fn @plain() {"#]].assert_eq(&calls.join("\n"));
+          fn @plain() {"#]]
+    .assert_eq(&calls.join("\n"));
 }
 
 const CHAIN: &str = r#"module {
