@@ -200,5 +200,6 @@ fn ops_are_copied_outlined_and_refused() {
             return %b
           }
         }
-    "#]].assert_eq(&done);
+    "#]]
+    .assert_eq(&done);
 }
