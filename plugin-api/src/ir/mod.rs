@@ -2,8 +2,7 @@
 
 mod attr;
 mod builder;
-mod call;
-mod call_graph;
+mod calls;
 mod columns;
 mod copy;
 mod dead;
@@ -11,23 +10,19 @@ mod edit;
 mod few;
 mod function;
 mod iter;
-mod kind;
 mod module;
-mod mutator;
 mod name;
 mod read;
 mod types;
-mod visitor;
+pub mod walk;
 mod within;
 
 pub use attr::{Attr, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
-pub use call_graph::CallGraph;
+pub use calls::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
 pub use function::Function;
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{Module, Outlined, Snapshot};
-pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use name::Name;
 pub use types::{Dims, Type, TypeSpec};
-pub use visitor::{Visit, Visitor};

@@ -8,3 +8,4 @@ pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod module;
 pub(super) mod module_input;
+mod outline;

@@ -5,10 +5,10 @@ use std::ops::{Deref, DerefMut};
 
 use passdock_abi::{OpId, Position, RegionId, ValueId};
 
-use super::function::Function;
-use super::iter::Ops;
 use super::kind::Kind;
 use crate::data::EditError;
+use crate::ir::Function;
+use crate::ir::Ops;
 
 /// The replacement of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use passdock_abi::{symbol, OpId};
 
-use super::function::Function;
+use crate::ir::Function;
 
 /// The kind of an op.
 pub(crate) enum Kind {

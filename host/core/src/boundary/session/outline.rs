@@ -6,9 +6,10 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, OutlineDesc, Status, SymbolId};
 use passdock_ir::{Edit, EditError, Function, MAX_OPSETS, Module, OpName, Outlined, name};
 
-use super::{ModuleSession, State, gate, input};
+use super::module::{ModuleSession, State};
+use super::{gate, input};
 
-// SAFETY: see `module.rs`.
+// SAFETY of the call is the contract's: see `module.rs`.
 pub(super) unsafe extern "C" fn outline(
     m: *mut abi::Module,
     desc: *const OutlineDesc,
@@ -85,7 +86,7 @@ impl State<'_> {
         }
         let symbols = self.editable()?.symbols().clone();
         let mut name = symbols.intern(text);
-        let next = self.extras().numbers.entry(name).or_insert(1);
+        let next = self.numbers().entry(name).or_insert(1);
         while symbols.names_function(name) {
             let numbered = OpName {
                 name: Cow::Owned(format!("{}_{next}", base.name)),
@@ -100,7 +101,7 @@ impl State<'_> {
 
     /// The domain of a function's name, and the version that the module has of it.
     fn domain_of(&self, name: SymbolId) -> Option<(SymbolId, i64)> {
-        let module: &Module = self.module.get();
+        let module: &Module = self.module();
         let symbols = module.symbols();
         let domain = OpName::parse(symbols.text(name))?.domain?;
         let domain = symbols.intern(&domain);

@@ -2,8 +2,8 @@
 
 use passdock_abi::{OpId, RegionId};
 
-use super::function::Function;
 use super::kind::Kind;
+use crate::ir::Function;
 
 /// The step after a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
