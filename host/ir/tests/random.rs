@@ -466,7 +466,7 @@ fn regions_are_inlined_at_random() {
 #[test]
 fn ops_are_outlined_and_copied_at_random() {
     let (mut outlined, mut copied, mut refused) = (0, 0, 0);
-    for seed in 0..150 {
+    for seed in 0..60 {
         let mut module = module(seed);
         let mut random = Random::new(seed);
         for name in module.names().collect::<Vec<_>>() {
@@ -515,5 +515,5 @@ fn ops_are_outlined_and_copied_at_random() {
         assert_eq!(text::print(&again), printed, "seed {seed}");
     }
     let counts = [outlined, copied, refused];
-    assert!(counts.iter().all(|&count| count > 25), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
 }
