@@ -198,12 +198,13 @@ fn a_call_has_the_types_of_its_function_in_the_callers_words() {
     });
     let calls: Vec<&str> = done
         .lines()
+        .map(str::trim)
         .filter(|line| line.contains("plain") || line.contains("made"))
         .collect();
     expect![[r#"
-            %made = acme.Soft(%x) : f32[n,4]
-            call @plain()
-          fn @plain() {"#]]
+        %made = acme.Soft(%x) : f32[n,4]
+        call @plain()
+        fn @plain() {"#]]
     .assert_eq(&calls.join("\n"));
 }
 
