@@ -109,7 +109,8 @@ def transformed(arguments, passes, model):
 def lifted(arguments):
     """How many cases with graphs in their nodes are lifted and inlined right, and what is wrong."""
     count, wrong = 0, []
-    lift, outline, inline = "relax.transform.LambdaLift", "outliner.transform.OutlineEvery", "relax.transform.InlineFunctions"
+    lift, outline = "relax.transform.LambdaLift", "outliner.transform.OutlineEvery"
+    inline = "relax.transform.InlineFunctions"
     for case in node_cases():
         if not any(attribute.HasField("g") for node in case.model.graph.node for attribute in node.attribute):
             continue
