@@ -461,6 +461,55 @@ impl RawFunction {
         Ok(results)
     }
 
+    /// `source`: another function; `None`: this one. `result_count`: of all the ops together.
+    pub(crate) fn clone_ops(
+        &mut self,
+        source: Option<&RawFunction>,
+        ops: &[OpId],
+        at: Position,
+        captures: &[[ValueId; 2]],
+        result_count: usize,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let mut results = vec![ValueId::NONE; result_count];
+        let nobody = abi::FunctionRef {
+            handle: std::ptr::null_mut(),
+            view: std::ptr::null(),
+        };
+        let desc = abi::CloneOpsDesc {
+            source: source.map_or(nobody, RawFunction::reference),
+            ops: ops.as_ptr(),
+            op_count: ops.len(),
+            at,
+            captures: captures.as_ptr(),
+            capture_count: captures.len(),
+            results: results.as_mut_ptr(),
+            result_count: results.len(),
+            ..abi::CloneOpsDesc::EMPTY
+        };
+        call!(self.clone_ops(None; &desc))?;
+        Ok(results)
+    }
+
+    pub(crate) fn type_from(
+        &mut self,
+        source: &RawFunction,
+        ty: TypeId,
+    ) -> Result<TypeId, EditError> {
+        let mut out = TypeId::NONE;
+        call!(self.type_from(None; source.handle, ty, &mut out))?;
+        Ok(out)
+    }
+
+    /// Whether a function of the module has, or had, this name; no, if the host can't tell.
+    #[inline]
+    pub(crate) fn names_function(&self, name: SymbolId) -> bool {
+        match self.tables.functions.names_function {
+            // SAFETY: the handle lives as long as `self`.
+            Some(function) => unsafe { function(self.handle, name) != 0 },
+            None => false,
+        }
+    }
+
     pub(crate) fn add_arg(
         &mut self,
         region: RegionId,
