@@ -23,7 +23,7 @@ pub(crate) struct Source {
 impl Source {
     /// Maps a file.
     pub(crate) fn open(path: &Path) -> Result<Source> {
-        let bytes = Bytes::open(path).map_err(|error| OnnxError::io(path, "read", &error))?;
+        let bytes = Bytes::open_replaceable(path).map_err(|error| OnnxError::io(path, "read", &error))?;
         Ok(Source {
             path: path.to_owned(),
             name: whole(path),
