@@ -180,7 +180,16 @@ fn end(child: &mut Child) -> io::Result<()> {
         _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
-    child.kill()?;
+    {
+        // Where there is no such tool, only the shell is ended.
+        let tree = ["/T", "/F", "/PID", &child.id().to_string()];
+        let mut ended = Command::new("taskkill");
+        ended.args(tree).stdin(Stdio::null());
+        _ = ended.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if child.try_wait()?.is_none() {
+            child.kill()?;
+        }
+    }
     child.wait().map(drop)
 }
 
