@@ -204,3 +204,6 @@ fn libraries_in(dir: &Path) -> io::Result<Listing> {
     listing.foreign.sort();
     Ok(listing)
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,9 +93,7 @@ fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind>
             return Err(pe::without_header(data, len));
         }
         Err(_) => {
-            return Err(not_a_library(
-                "its first bytes are of no kind of library",
-            ));
+            return Err(not_a_library("its first bytes are of no kind of library"));
         }
     };
     match kind {

@@ -119,23 +119,33 @@ fn each_wrong_library_has_its_sentence() {
     let cases: &[(Break, Expect)] = &[
         (
             |b| b.truncate(0x20),
-            expect!["it is cut off: its header needs 64 bytes and the file has 32; copy or build it again"],
+            expect![
+                "it is cut off: its header needs 64 bytes and the file has 32; copy or build it again"
+            ],
         ),
         (
             |b| b.truncate(0x100),
-            expect!["it is cut off: its header needs 328 bytes and the file has 256; copy or build it again"],
+            expect![
+                "it is cut off: its header needs 328 bytes and the file has 256; copy or build it again"
+            ],
         ),
         (
             |b| b.truncate(0x150),
-            expect!["it is cut off: its list of sections needs 408 bytes and the file has 336; copy or build it again"],
+            expect![
+                "it is cut off: its list of sections needs 408 bytes and the file has 336; copy or build it again"
+            ],
         ),
         (
             |b| b.truncate(0x7ff),
-            expect!["it is cut off: one of its sections needs 2048 bytes and the file has 2047; copy or build it again"],
+            expect![
+                "it is cut off: one of its sections needs 2048 bytes and the file has 2047; copy or build it again"
+            ],
         ),
         (
             |b| put32(b, 0x3c, u32::MAX),
-            expect!["it is cut off: its header needs 4294967431 bytes and the file has 2048; copy or build it again"],
+            expect![
+                "it is cut off: its header needs 4294967431 bytes and the file has 2048; copy or build it again"
+            ],
         ),
         (
             |b| put16(b, FILE_HEADER + 18, 0x22),
@@ -151,7 +161,9 @@ fn each_wrong_library_has_its_sentence() {
         ),
         (
             |b| put32(b, SECTIONS + SECTION + 12, 0x1000),
-            expect!["it is damaged: its sections overlap or aren't in order; copy or build it again"],
+            expect![
+                "it is damaged: its sections overlap or aren't in order; copy or build it again"
+            ],
         ),
         (
             |b| put32(b, SECTIONS + SECTION + 12, 0x2010),
@@ -159,11 +171,15 @@ fn each_wrong_library_has_its_sentence() {
         ),
         (
             |b| put32(b, OPTIONAL + 56, 0x2200),
-            expect!["it is damaged: one of its sections lies outside the image; copy or build it again"],
+            expect![
+                "it is damaged: one of its sections lies outside the image; copy or build it again"
+            ],
         ),
         (
             |b| put32(b, OPTIONAL + 32, 3),
-            expect!["it is damaged: its sections have an impossible alignment; copy or build it again"],
+            expect![
+                "it is damaged: its sections have an impossible alignment; copy or build it again"
+            ],
         ),
         (
             |b| put32(b, OPTIONAL + 16, 0x2000),
@@ -183,15 +199,21 @@ fn each_wrong_library_has_its_sentence() {
         ),
         (
             |b| put32(b, DIRECTORY, 0),
-            expect!["it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"],
+            expect![
+                "it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"
+            ],
         ),
         (
             |b| b[DATA.0 + TEXTS + 32 + 17] = b'1',
-            expect!["it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"],
+            expect![
+                "it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"
+            ],
         ),
         (
             |b| b[DATA.0 + TEXTS + 19] = b'1',
-            expect!["it doesn't export `passdock_manifest_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"],
+            expect![
+                "it doesn't export `passdock_manifest_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"
+            ],
         ),
         (
             |b| b[DATA.0 + TEXTS] = b'q',
@@ -200,15 +222,21 @@ fn each_wrong_library_has_its_sentence() {
         // Numbers of names and addresses that the directory doesn't hold.
         (
             |b| put32(b, DATA.0 + 24, u32::MAX),
-            expect!["it is damaged: a table can't be read (Invalid PE export name pointer table); copy or build it again"],
+            expect![
+                "it is damaged: a table can't be read (Invalid PE export name pointer table); copy or build it again"
+            ],
         ),
         (
             |b| put32(b, DATA.0 + 20, 1),
-            expect!["it is damaged: a table can't be read (Invalid PE export address index); copy or build it again"],
+            expect![
+                "it is damaged: a table can't be read (Invalid PE export address index); copy or build it again"
+            ],
         ),
         (
             |b| put32(b, DATA.0 + NAMES, 0xffff_ff00),
-            expect!["it is damaged: a table can't be read (Invalid PE export name pointer); copy or build it again"],
+            expect![
+                "it is damaged: a table can't be read (Invalid PE export name pointer); copy or build it again"
+            ],
         ),
         // Addresses of the two symbols: of data, in no section, of code, of another library.
         (
@@ -232,7 +260,9 @@ fn each_wrong_library_has_its_sentence() {
                 put32(b, DATA.0 + ADDRESSES, DATA.1 + 0x90);
                 b[DATA.0 + 0x90..][..6].copy_from_slice(b"acme.f");
             },
-            expect!["it exports `passdock_manifest_v0` as something of another library, it must be defined in it"],
+            expect![
+                "it exports `passdock_manifest_v0` as something of another library, it must be defined in it"
+            ],
         ),
         // The section is longer in memory than in the file, and the manifest is there.
         (
