@@ -8,6 +8,7 @@ mod sdk;
 mod steps;
 mod system_calls;
 mod windows;
+mod wine;
 
 use anyhow::{Result, bail};
 
@@ -49,6 +50,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("the workspace for Windows, checked", || {
         windows::check(project)
+    });
+    steps.step("the command and plugins for Windows, run by wine", || {
+        wine::test(project)
     });
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)
