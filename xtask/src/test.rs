@@ -1,8 +1,10 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
 mod embed;
+mod future;
 mod native;
 mod old_rust;
+mod patch;
 pub(crate) mod python;
 mod sdk;
 mod steps;
@@ -13,9 +15,8 @@ mod wine;
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::{demo, future, guides, shell, tidy};
+use crate::{demo, guides, shell, tidy};
 
-pub(crate) use steps::Skip;
 use steps::Steps;
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.

@@ -107,6 +107,7 @@ macro_rules! call {
         }
     };
 }
+pub(super) use call;
 
 impl RawFunction {
     /// # Safety
@@ -424,80 +425,6 @@ impl RawFunction {
 
     pub(crate) fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
         call!(self.erase_constant(None; constant))
-    }
-
-    /// `source`: another function; `None`: this one.
-    pub(crate) fn clone_region(
-        &mut self,
-        source: Option<&RawFunction>,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-        captures: &[[ValueId; 2]],
-        result_count: usize,
-    ) -> Result<Vec<ValueId>, EditError> {
-        if let Some(source) = source {
-            self.tables
-                .expect(source.tables, "the function to copy from")?;
-        }
-        let mut results = vec![ValueId::NONE; result_count];
-        let nobody = abi::FunctionRef {
-            handle: std::ptr::null_mut(),
-            view: std::ptr::null(),
-        };
-        let desc = abi::CloneDesc {
-            region,
-            source: source.map_or(nobody, RawFunction::reference),
-            at,
-            args: args.as_ptr(),
-            arg_count: args.len(),
-            captures: captures.as_ptr(),
-            capture_count: captures.len(),
-            results: results.as_mut_ptr(),
-            result_count: results.len(),
-            ..abi::CloneDesc::EMPTY
-        };
-        call!(self.clone_region(None; &desc))?;
-        Ok(results)
-    }
-
-    /// `source`: another function; `None`: this one. `result_count`: of all the ops together.
-    pub(crate) fn clone_ops(
-        &mut self,
-        source: Option<&RawFunction>,
-        ops: &[OpId],
-        at: Position,
-        captures: &[[ValueId; 2]],
-        result_count: usize,
-    ) -> Result<Vec<ValueId>, EditError> {
-        let mut results = vec![ValueId::NONE; result_count];
-        let nobody = abi::FunctionRef {
-            handle: std::ptr::null_mut(),
-            view: std::ptr::null(),
-        };
-        let desc = abi::CloneOpsDesc {
-            source: source.map_or(nobody, RawFunction::reference),
-            ops: ops.as_ptr(),
-            op_count: ops.len(),
-            at,
-            captures: captures.as_ptr(),
-            capture_count: captures.len(),
-            results: results.as_mut_ptr(),
-            result_count: results.len(),
-            ..abi::CloneOpsDesc::EMPTY
-        };
-        call!(self.clone_ops(None; &desc))?;
-        Ok(results)
-    }
-
-    pub(crate) fn type_from(
-        &mut self,
-        source: &RawFunction,
-        ty: TypeId,
-    ) -> Result<TypeId, EditError> {
-        let mut out = TypeId::NONE;
-        call!(self.type_from(None; source.handle, ty, &mut out))?;
-        Ok(out)
     }
 
     /// Whether a function of the module has, or had, this name; no, if the host can't tell.

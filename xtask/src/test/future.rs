@@ -7,17 +7,16 @@
 //! plugins of one age are loaded by the host of the other, in the suites that load plugins, in the
 //! command, and under valgrind.
 
-mod patch;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::patch;
+use super::steps::Skip;
 use crate::project::{Project, library_name};
 use crate::shell;
-use crate::test::Skip;
 
 /// The suites that load plugins.
 const SUITES: [&str; 4] = ["conformance", "instruments", "pass_call", "instrument_in_c"];
