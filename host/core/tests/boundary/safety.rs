@@ -116,7 +116,7 @@ fn handles_of_two_runs_are_told_apart() {
             let (body, at) = (g.body(), Position::end_of(f.body()));
             let arg = [f.params()[0]];
             let copied = f.clone_region_from(&g, body, at, &arg);
-            expect!["The region to copy is of another module."]
+            expect!["What is to be copied is of another module."]
                 .assert_eq(&copied.expect_err("of another module").message);
             // The context on top is the inner one's; it may be asked about either function.
             let asked = PassContext::current(|cx| {
