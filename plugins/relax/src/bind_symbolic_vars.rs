@@ -165,7 +165,7 @@ fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .filter_map(|(symbol, size)| Some((symbol, size?)));
         let mut sizes: Vec<(SymbolId, i64)> = sizes.collect();
         sizes.sort_unstable_by_key(|(symbol, _)| symbol.0);
-        bind(&mut m.edit(name)?, cx, sizes)?;
+        bind(m.edit(name)?, cx, sizes)?;
     }
     Ok(())
 }

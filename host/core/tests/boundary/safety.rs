@@ -110,18 +110,18 @@ fn what_an_older_host_lacks_is_refused() {
 fn handles_of_two_runs_are_told_apart() {
     let (around, outer, inner) = (Around::with_ops(), module(), module());
     let edited = edit_module(&outer, &around, |one| {
-        let mut f = one.edit("main")?;
+        let f = one.edit("main")?;
         let edited = edit_module(&inner, &around, |other| {
-            let mut g = other.edit("main")?;
+            let g = other.edit("main")?;
             let (body, at) = (g.body(), Position::end_of(f.body()));
             let arg = [f.params()[0]];
-            let copied = f.clone_region_from(&g, body, at, &arg);
+            let copied = f.clone_region_from(g, body, at, &arg);
             expect!["What is to be copied is of another module."]
                 .assert_eq(&copied.expect_err("of another module").message);
             // The context on top is the inner one's; it may be asked about either function.
             let asked = PassContext::current(|cx| {
                 let op = OpId(0);
-                (cx.infer(&mut f, op), cx.infer(&mut g, op))
+                (cx.infer(f, op), cx.infer(g, op))
             });
             let (one, other) = asked.ok_or("no context")?;
             one?;
@@ -267,7 +267,7 @@ fn handles_that_are_never_dropped_end() {
         assert_eq!(look(), 2);
         keep(made);
         m.run_pass(cx, "t.transform.Remove")?;
-        keep(&m.edit("made")?);
+        keep(m.edit("made")?);
         assert_eq!(look(), 2);
         Ok(())
     });
@@ -309,7 +309,7 @@ fn a_panic_ends_all_handles() {
         let snapshot = m.snapshot("gone")?;
         let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
-        keep(&f);
+        keep(f);
         keep(&snapshot);
         panic!("it holds {}", look());
     });

@@ -152,7 +152,7 @@ impl Calls {
         };
         self.room = room;
         let source = m.snapshot(call.callee)?;
-        let given = attrs(&m.edit(caller)?, op);
+        let given = attrs(m.edit(caller)?, op);
         let holder = self.holder(m, &source, call.callee)?;
         let f = m.edit(holder)?;
         let at = Position {

@@ -147,7 +147,7 @@ impl Inference {
             caller = frame.function;
             // What is wrong inside of a copy is said of the function itself.
             if frame.asked.is_none() {
-                called_with(&m.edit(caller)?, op, &callee, &mut frame.said);
+                called_with(m.edit(caller)?, op, &callee, &mut frame.said);
             }
         }
         self.calls.note(&call);
@@ -171,7 +171,7 @@ impl Inference {
             results: copied.results,
             declared: declared.collect(),
         };
-        let symbols = Symbols::of(&m.edit(copied.holder)?);
+        let symbols = Symbols::of(m.edit(copied.holder)?);
         self.frames.push(Frame::new(
             copied.holder,
             copied.first,

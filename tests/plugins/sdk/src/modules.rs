@@ -7,8 +7,8 @@ use passdock_plugin_api::{Name, Status};
 /// Snapshots stay as they are, whatever becomes of the module, and of what they are snapshots of.
 pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     let main = m.snapshot("main")?;
-    let mut made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
-    let mut b = FunctionBuilder::new(&mut made);
+    let made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
+    let mut b = FunctionBuilder::new(made);
     let x = b.param("x", TypeId::NONE)?;
     let y = b.value("onnx.Neg", [x])?;
     b.finish(&[y])?;
