@@ -235,18 +235,18 @@ public:
     T option(std::string_view name) const {
         passdock_setting value{};
         value.struct_size = sizeof value;
-        check(PASSDOCK_CPP_CALL(api(), option)(handle_, str(name), &value));
-        return setting(value, std::string(name)).get<T>();
+        auto status = PASSDOCK_CPP_CALL(api(), option)(handle_, str(name), &value);
+        return read<T>(status, value, "option", std::string(name));
     }
     /* A field of a registered config key; of one that is a value itself, the field is "". */
     template <class T = setting>
     T config(std::string_view key, std::string_view field = {}) const {
         passdock_setting value{};
         value.struct_size = sizeof value;
-        check(PASSDOCK_CPP_CALL(api(), config)(handle_, str(key), str(field), &value));
+        auto status = PASSDOCK_CPP_CALL(api(), config)(handle_, str(key), str(field), &value);
         std::string name(key);
         if (!field.empty()) name.append(".").append(field);
-        return setting(value, std::move(name)).get<T>();
+        return read<T>(status, value, "config field", std::move(name));
     }
     /* The kind of a registered pass, if there is one of that name. */
     std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
@@ -306,6 +306,14 @@ public:
     }
 
 private:
+    template <class T>
+    T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
+        if (status == PASSDOCK_NOT_FOUND) {
+            throw error(std::string("There is no ") + what + " `" + name + "`. Declare it in PASSDOCK_PLUGIN, under this name.", status);
+        }
+        check(status);
+        return setting(value, std::move(name)).get<T>();
+    }
     template <class Ask>
     static std::optional<std::vector<value_id>> answers(function &f, op_id op, Ask ask) {
         std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
