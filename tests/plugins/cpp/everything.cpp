@@ -153,8 +153,11 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is made");
         passdock_dim size = made.add_expr(PASSDOCK_EXPR_ADD, passdock::dim(2), passdock::dim(3));
         expect(size.kind == PASSDOCK_DIM_CONST && size.value == 5, "a dim expression is simplified");
-        std::vector<value_id> copied = made.clone_region(made.body(), position::end_of(made.body()), {argument});
+        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_BOOL, std::vector<int64_t>())), {}});
+        std::vector<value_id> copied =
+            made.clone_region(moved.body(), position::end_of(made.body()), {argument, flag}, {}, &moved);
         expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
+        expect(made.op_count() == 2 + moved.op_count() - 1, "all of it is copied, but the terminator");
         made.erase_op(made.defining_op(copied[0]));
     }
     expect(m.functions().size() == 2, "there is one more function");
