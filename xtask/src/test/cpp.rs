@@ -72,6 +72,14 @@ pub(crate) fn test_example(project: &Project) -> Result<()> {
         bail!("with `limit = 1`, one op should be removed, and be counted: {report}");
     }
 
+    // The manifest says what the gate does.
+    let library = plugin.directories[0].join(library_name("cpp_pass"));
+    let mut inspect = Command::new(project.passdock(Profile::Dev));
+    let said = shell::read(inspect.arg("inspect").arg(library))?;
+    if !said.contains("a panic is caught") {
+        bail!("that exceptions are caught should be said:\n{said}");
+    }
+
     let keep = "cpp.Transpose.keep_identity=true";
     let made = plugin.read(&["run", before, "-o", "-", "--passes", PASS, "--config", keep])?;
     if !made.contains("perm = [0, 1]") {

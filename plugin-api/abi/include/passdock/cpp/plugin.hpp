@@ -448,7 +448,7 @@ private:
  * Each part says its name once, for the manifest and for the table. Stands in one file of a plugin, outside
  * of any namespace. */
 #define PASSDOCK_PLUGIN(name, version, parts)                                                      \
-    PASSDOCK_MANIFEST(name, version, PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END));          \
+    PASSDOCK_MANIFEST_OF(name, version, "unwind", PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END)); \
     const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_attach *attach) {  \
         /* In this function, which isn't inline: that of another plugin is another one. */           \
         static passdock::attachments &hosts = *new passdock::attachments;                          \
