@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "everything.cpp"
+#include "throws.cpp"
 
 namespace {
 
@@ -35,17 +35,17 @@ int main() {
     const passdock_plugin *second = passdock_plugin_v0(&hosts[1], &told);
     if (first == nullptr || second == nullptr || first == second) return fails("each host has a table");
     if (passdock_plugin_v0(&hosts[0], &told) != first) return fails("the same host has the same table");
-    if (first->passes[0].state == second->passes[0].state) return fails("states know their host");
-    if (first->pass_count != 4 || first->op_count != 2 || first->instrument_count != 0) {
+    if (first->instruments[0].state == second->instruments[0].state) return fails("states know their host");
+    if (first->pass_count != 2 || first->op_count != 1 || first->instrument_count != 1) {
         return fails("all parts are in the table");
     }
 
-    passdock_module_view view{};
-    view.struct_size = sizeof view;
-    passdock_module_ref module{nullptr, &view};
-    const passdock_pass_entry &pass = first->passes[3];
-    if (pass.run_module(pass.state, nullptr, &module) != PASSDOCK_FAILED) return fails("the pass fails");
-    if (reason != "This host has no `find`. Run the plugin in a newer one.") {
+    const passdock_instrument_entry &instrument = first->instruments[0];
+    void *instance = nullptr;
+    if (instrument.create(instrument.state, nullptr, &instance) != PASSDOCK_FAILED || instance != nullptr) {
+        return fails("an instrument that can't be made isn't");
+    }
+    if (reason != "This host has no `option`. Run the plugin in a newer one.") {
         return fails("what the host lacks is said");
     }
     return 0;

@@ -21,9 +21,8 @@ const PASS: &str = "cpp.transform.MergeTransposes";
 const EVERYTHING: &str = "tests/plugins/cpp/everything.cpp";
 const THROWS: &str = "tests/plugins/cpp/throws.cpp";
 const MODEL: &str = "tests/plugins/cpp/everything.ir";
-const SANITIZED: [&str; 4] = [
+const SANITIZED: [&str; 3] = [
     "-g",
-    "-O1",
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
 ];
