@@ -29,6 +29,9 @@ namespace passdock {
  * same reason no inline function here has a static variable. */
 inline namespace v0_4 {
 
+static_assert(PASSDOCK_ABI_MAJOR == 0 && PASSDOCK_ABI_MINOR == 4,
+              "the namespace carries the contract's version: rename it in all of passdock/cpp");
+
 /* An id of one kind of entity: that of an op isn't one of a value. It is false if it is NONE. */
 template <class Kind>
 struct id {

@@ -79,10 +79,18 @@ struct port {
     type_id type;
     std::string name; /* empty: none */
 
+    /* The description; it points to the name. */
+    passdock_port_desc desc() const {
+        passdock_port_desc made{};
+        made.struct_size = sizeof made;
+        made.type_id = type.raw;
+        made.name = str(name);
+        return made;
+    }
     static std::vector<passdock_port_desc> described(const std::vector<port> &ports) {
         std::vector<passdock_port_desc> made;
         for (const port &each : ports) {
-            made.push_back({static_cast<uint32_t>(sizeof(passdock_port_desc)), each.type.raw, str(each.name)});
+            made.push_back(each.desc());
         }
         return made;
     }

@@ -196,7 +196,7 @@ public:
     }
     /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
     value_id add_arg(region_id region, const port &arg) {
-        passdock_port_desc desc{static_cast<uint32_t>(sizeof desc), arg.type.raw, str(arg.name)};
+        passdock_port_desc desc = arg.desc();
         value_id made;
         check(PASSDOCK_CPP_CALL(api(), add_arg)(handle(), region.raw, &desc, &made.raw));
         return made;
