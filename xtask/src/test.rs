@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
+mod cpp;
 mod embed;
 mod future;
 mod native;
@@ -73,6 +74,14 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("an operator in C", || native::test_c_op(project));
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
+    });
+    steps.step("the header for C++", || cpp::test_header(project));
+    steps.step("a plugin in C++", || cpp::test_example(project));
+    steps.step("what a plugin in C++ throws", || {
+        cpp::test_exceptions(project)
+    });
+    steps.step("plugins in C++ under the sanitizers", || {
+        cpp::test_sanitized(project)
     });
     steps.step("the oracle itself", || python::test_oracle(project));
     for judge in python::JUDGES {

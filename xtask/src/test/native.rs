@@ -11,13 +11,13 @@ use crate::project::{Profile, Project, library_name};
 use crate::shell;
 use crate::test::steps::Skip;
 
-const INCLUDE: &str = "plugin-api/abi/include";
+pub(super) const INCLUDE: &str = "plugin-api/abi/include";
 const C_PASS: &str = "c.transform.FuseDoubleRelu";
 const C_INSTRUMENT: &str = "c.counter";
 /// A compiler, its language, and the standard.
 type Compiler = (&'static str, &'static str, &'static str);
 const COMPILERS: [Compiler; 2] = [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")];
-const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+pub(super) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// The header stands by itself, as C11 and as C++17, without a warning.
 pub(crate) fn test_header(project: &Project) -> Result<()> {
@@ -183,7 +183,7 @@ fn build_c(
     Ok(plugin)
 }
 
-fn needed(compiler: &str) -> Result<Command> {
+pub(super) fn needed(compiler: &str) -> Result<Command> {
     if !shell::exists(compiler) {
         bail!(Skip(format!("no {compiler}")));
     }

@@ -64,7 +64,7 @@ fn offences_of(file: &str, text: &str) -> Vec<String> {
         .and_then(|extension| extension.to_str())
         .unwrap_or_default();
     let lines = text.lines().count();
-    if ["rs", "py", "c", "h", "sh"].contains(&extension) && lines > MOST_LINES {
+    if ["rs", "py", "c", "cpp", "h", "hpp", "sh"].contains(&extension) && lines > MOST_LINES {
         offences.push(format!(
             "{file} has {lines} lines, more than {MOST_LINES}: does it hold two subjects?"
         ));

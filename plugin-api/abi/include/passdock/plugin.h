@@ -148,14 +148,18 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 
 /* Defines the manifest. `passes` is any number of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
  * PASSDOCK_OP and PASSDOCK_INSTRUMENT, one after the other. Write no version by hand. */
-#define PASSDOCK_MANIFEST(name, version, passes)                                                   \
+#define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
+
+/* As PASSDOCK_MANIFEST, with what becomes of a panic, or an exception: "none" (there is none), "unwind"
+ * (the plugin catches it and answers PANICKED) or "abort" (it ends the process). */
+#define PASSDOCK_MANIFEST_OF(name, version, panic, passes)                                         \
     PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
         "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
         "abi = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_ABI_MINOR) "\"\n"  \
         "min_host = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "."                                      \
         PASSDOCK_TEXT(PASSDOCK_TARGET_MINOR) "\"\n"                                                \
         "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
-        "panic = \"none\"\n" passes
+        "panic = \"" panic "\"\n" passes
 
 /* One pass: its name, its kind ("function", "prim_function" or "module"), its level, and further
  * lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". Besides those: thread_safe and

@@ -1,0 +1,248 @@
+/* Ids, texts, errors. Part of passdock.hpp, which has the rules. */
+#ifndef PASSDOCK_CPP_BASE_HPP
+#define PASSDOCK_CPP_BASE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../passdock.h"
+
+/* A function of a table of the host's, or an error if the host is older than it. */
+#define PASSDOCK_CPP_CALL(table, name)                                                             \
+    ::passdock::detail::reached<&std::decay_t<decltype(*(table))>::name>((table), #name)
+
+namespace passdock {
+/* Plugins of several headers may lie in one process: what they have inline mustn't be one. For the
+ * same reason no inline function here has a static variable. */
+inline namespace v0_4 {
+
+static_assert(PASSDOCK_ABI_MAJOR == 0 && PASSDOCK_ABI_MINOR == 4,
+              "the namespace carries the contract's version: rename it in all of passdock/cpp");
+
+/* An id of one kind of entity: that of an op isn't one of a value. It is false if it is NONE. */
+template <class Kind>
+struct id {
+    uint32_t raw = PASSDOCK_NONE;
+
+    constexpr id() = default;
+    constexpr explicit id(uint32_t raw_id) : raw(raw_id) {}
+    constexpr explicit operator bool() const { return raw != PASSDOCK_NONE; }
+    friend constexpr bool operator==(id a, id b) { return a.raw == b.raw; }
+    friend constexpr bool operator!=(id a, id b) { return a.raw != b.raw; }
+    friend constexpr bool operator<(id a, id b) { return a.raw < b.raw; }
+};
+using op_id = id<struct op_kind>;
+using value_id = id<struct value_kind>;
+using region_id = id<struct region_kind>;
+using type_id = id<struct type_kind>;
+using const_id = id<struct const_kind>;
+using loc_id = id<struct loc_kind>;
+using symbol_id = id<struct symbol_kind>;
+
+/* A text as the contract has it. Its bytes stay the caller's. */
+inline passdock_str str(std::string_view text) {
+    return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+/* A text of the contract's. It lives as long as that. */
+inline std::string_view text(passdock_str str) {
+    return str.len == 0 ? std::string_view()
+                        : std::string_view(reinterpret_cast<const char *>(str.ptr), str.len);
+}
+
+/* Elements that lie elsewhere, and live as long as is said there. */
+template <class T>
+class array {
+public:
+    array() = default;
+    array(const T *data, size_t size) : data_(data), size_(size) {}
+    const T *data() const { return data_; }
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const T *begin() const { return data_; }
+    const T *end() const { return data_ + size_; }
+    const T &operator[](size_t index) const { return data_[index]; }
+
+private:
+    const T *data_ = nullptr;
+    size_t size_ = 0;
+};
+
+/* An error: a sentence, the status that it came with, and the op that it is about, if any. What a
+ * pass throws and doesn't catch is its failure. */
+class error : public std::runtime_error {
+public:
+    explicit error(const std::string &sentence, passdock_status status = PASSDOCK_FAILED)
+        : std::runtime_error(sentence), status_(status) {}
+
+    /* The same error about an op: `throw passdock::error("...").at(op)`. */
+    error &at(op_id op) {
+        op_ = op;
+        return *this;
+    }
+    /* The same error about an op of another function than the one that the pass works on. */
+    error &at(op_id op, symbol_id function) {
+        function_ = function;
+        return at(op);
+    }
+    passdock_status status() const { return status_; }
+    op_id op() const { return op_; }
+    symbol_id function() const { return function_; }
+
+private:
+    passdock_status status_;
+    op_id op_;
+    symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
+};
+
+/* Thrown by a pass that can't go on after it has emitted an error: that is why, and nothing is added. */
+struct stopped {};
+
+namespace detail {
+
+/* A function of a table, or an error UNSUPPORTED. */
+template <auto Function, class Table>
+auto reached(const Table *table, const char *name) {
+    if (table != nullptr) {
+        auto place = reinterpret_cast<const char *>(&(table->*Function));
+        size_t end = static_cast<size_t>(place - reinterpret_cast<const char *>(table)) + sizeof(void *);
+        if (end <= table->struct_size && table->*Function != nullptr) return table->*Function;
+    }
+    throw error("This host has no `" + std::string(name) + "`. Run the plugin in a newer one.",
+                PASSDOCK_UNSUPPORTED);
+}
+
+/* Throws what `last_error` says of a status that isn't OK. */
+template <class Table, class Handle>
+void check(const Table *table, const Handle *handle, passdock_status status) {
+    if (status == PASSDOCK_OK) return;
+    std::string sentence(text(PASSDOCK_CPP_CALL(table, last_error)(handle)));
+    if (sentence.empty()) sentence = "The host answered status " + std::to_string(status) + ".";
+    throw error(sentence, status);
+}
+
+/* The ids of a list as the contract has them. */
+template <class Kind>
+std::vector<uint32_t> raw(const std::vector<id<Kind>> &ids) {
+    std::vector<uint32_t> made;
+    made.reserve(ids.size());
+    for (id<Kind> each : ids) made.push_back(each.raw);
+    return made;
+}
+
+template <class Id>
+std::vector<Id> ids(const std::vector<uint32_t> &raw_ids) {
+    std::vector<Id> made;
+    made.reserve(raw_ids.size());
+    for (uint32_t each : raw_ids) made.push_back(Id(each));
+    return made;
+}
+
+/* The element type of a C++ type, for constants. Others have no value here. */
+template <class T>
+inline constexpr passdock_dtype dtype_of = PASSDOCK_DTYPE_NONE;
+template <>
+inline constexpr passdock_dtype dtype_of<float> = PASSDOCK_F32;
+template <>
+inline constexpr passdock_dtype dtype_of<double> = PASSDOCK_F64;
+template <>
+inline constexpr passdock_dtype dtype_of<int8_t> = PASSDOCK_I8;
+template <>
+inline constexpr passdock_dtype dtype_of<uint8_t> = PASSDOCK_U8;
+template <>
+inline constexpr passdock_dtype dtype_of<int16_t> = PASSDOCK_I16;
+template <>
+inline constexpr passdock_dtype dtype_of<uint16_t> = PASSDOCK_U16;
+template <>
+inline constexpr passdock_dtype dtype_of<int32_t> = PASSDOCK_I32;
+template <>
+inline constexpr passdock_dtype dtype_of<uint32_t> = PASSDOCK_U32;
+template <>
+inline constexpr passdock_dtype dtype_of<int64_t> = PASSDOCK_I64;
+template <>
+inline constexpr passdock_dtype dtype_of<uint64_t> = PASSDOCK_U64;
+template <>
+inline constexpr passdock_dtype dtype_of<bool> = PASSDOCK_BOOL;
+
+template <size_t Size>
+struct unsigned_of_size;
+template <>
+struct unsigned_of_size<1> {
+    using type = uint8_t;
+};
+template <>
+struct unsigned_of_size<2> {
+    using type = uint16_t;
+};
+template <>
+struct unsigned_of_size<4> {
+    using type = uint32_t;
+};
+template <>
+struct unsigned_of_size<8> {
+    using type = uint64_t;
+};
+
+} // namespace detail
+
+/* An element of a constant: little-endian, whatever the machine is. */
+template <class T>
+T read_element(const uint8_t *from) {
+    using bits = typename detail::unsigned_of_size<sizeof(T)>::type;
+    bits all = 0;
+    for (size_t i = 0; i < sizeof(T); i++) {
+        all = static_cast<bits>(all | static_cast<bits>(static_cast<bits>(from[i]) << (8 * i)));
+    }
+    if constexpr (std::is_same_v<T, bool>) {
+        return all != 0;
+    } else {
+        T made;
+        std::memcpy(&made, &all, sizeof made);
+        return made;
+    }
+}
+
+template <class T>
+void write_element(uint8_t *to, T element) {
+    typename detail::unsigned_of_size<sizeof(T)>::type all;
+    std::memcpy(&all, &element, sizeof all);
+    for (size_t i = 0; i < sizeof(T); i++) to[i] = static_cast<uint8_t>(all >> (8 * i));
+}
+
+/* ---- Dims -------------------------------------------------------------------------------------- */
+
+inline passdock_dim dim(int64_t size) { return {PASSDOCK_DIM_CONST, PASSDOCK_NONE, size}; }
+/* The dim that is a symbol of the function's. */
+inline passdock_dim dim(symbol_id symbol) {
+    return {PASSDOCK_DIM_SYMBOL, PASSDOCK_NONE, static_cast<int64_t>(symbol.raw)};
+}
+inline passdock_dim unknown_dim() { return {PASSDOCK_DIM_UNKNOWN, PASSDOCK_NONE, 0}; }
+/* The dims of a shape that is known. */
+inline std::vector<passdock_dim> dims(const std::vector<int64_t> &shape) {
+    std::vector<passdock_dim> made;
+    for (int64_t size : shape) made.push_back(dim(size));
+    return made;
+}
+
+} // namespace v0_4
+} // namespace passdock
+
+template <class Kind>
+struct std::hash<passdock::id<Kind>> {
+    size_t operator()(passdock::id<Kind> id) const noexcept { return std::hash<uint32_t>()(id.raw); }
+};
+
+#endif /* PASSDOCK_CPP_BASE_HPP */

@@ -1,0 +1,340 @@
+/* The running pass: settings, diagnostics, asking op definitions. Part of passdock.hpp, which has the
+ * rules. */
+#ifndef PASSDOCK_CPP_CONTEXT_HPP
+#define PASSDOCK_CPP_CONTEXT_HPP
+
+#include "function.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* The value of an option or config field. It lives as long as the context. */
+class setting {
+public:
+    setting() { value_.struct_size = sizeof value_; }
+    /* `name` is what an error calls it. */
+    setting(const passdock_setting &value, std::string name) : name_(std::move(name)) {
+        std::memcpy(&value_, &value, value.struct_size < sizeof value_ ? value.struct_size : sizeof value_);
+    }
+
+    passdock_setting_kind kind() const { return value_.kind; }
+    bool is_set() const { return value_.kind != PASSDOCK_SETTING_NONE; }
+    const std::string &name() const { return name_; }
+
+    /* Its value as a T: a bool, an int64_t, a double, a std::string, a setting, a std::vector or a
+     * std::map<std::string, ...> of these; a std::optional of these is nothing where nothing is set. An
+     * error if it is of another kind. */
+    template <class T>
+    T get() const {
+        return reader<T>::read(*this);
+    }
+    /* The elements of a list, or the entries of a table, which have names. */
+    std::vector<setting> items() const {
+        std::vector<setting> made;
+        if (value_.kind != PASSDOCK_SETTING_LIST && value_.kind != PASSDOCK_SETTING_TABLE) return made;
+        auto at = reinterpret_cast<const char *>(value_.items);
+        for (uint32_t i = 0; i < value_.item_count; i++, at += value_.item_stride) {
+            auto item = reinterpret_cast<const passdock_setting_item *>(at);
+            made.emplace_back(item->value, std::string(text(item->name)));
+        }
+        return made;
+    }
+
+private:
+    template <class T>
+    struct reader {
+        static_assert(sizeof(T) == 0, "a setting is a bool, an int64_t, a double, a std::string, a "
+                                      "passdock::setting, or a std::vector, std::map or std::optional of these");
+    };
+    void want(bool is, const char *what) const {
+        if (!is) throw error("`" + name_ + "` isn't " + what + ".", PASSDOCK_INVALID);
+    }
+
+    passdock_setting value_{};
+    std::string name_;
+};
+
+template <>
+struct setting::reader<setting> {
+    static setting read(const setting &from) { return from; }
+};
+template <>
+struct setting::reader<bool> {
+    static bool read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_BOOL, "true or false");
+        return from.value_.int_value != 0;
+    }
+};
+template <>
+struct setting::reader<int64_t> {
+    static int64_t read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_INT, "an integer");
+        return from.value_.int_value;
+    }
+};
+template <>
+struct setting::reader<double> {
+    static double read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_FLOAT, "a float");
+        return from.value_.float_value;
+    }
+};
+template <>
+struct setting::reader<std::string> {
+    static std::string read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_STRING, "a string");
+        return std::string(text(from.value_.string_value));
+    }
+};
+template <class T>
+struct setting::reader<std::optional<T>> {
+    static std::optional<T> read(const setting &from) {
+        if (!from.is_set()) return std::nullopt;
+        return from.get<T>();
+    }
+};
+template <class T>
+struct setting::reader<std::vector<T>> {
+    static std::vector<T> read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_LIST, "a list");
+        std::vector<T> made;
+        for (const setting &item : from.items()) made.push_back(item.get<T>());
+        return made;
+    }
+};
+template <class T>
+struct setting::reader<std::map<std::string, T>> {
+    static std::map<std::string, T> read(const setting &from) {
+        from.want(from.kind() == PASSDOCK_SETTING_TABLE, "a table");
+        std::map<std::string, T> made;
+        for (const setting &item : from.items()) made.emplace(item.name(), item.get<T>());
+        return made;
+    }
+};
+
+/* A place in the IR: an op, or a part of it. */
+struct place {
+    op_id op;
+    passdock_op_part part = PASSDOCK_PART_OP;
+    uint32_t index = 0;
+    std::string attr = {};
+    symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY); /* the op's; EMPTY: that of the diagnostic */
+
+    place(op_id id) : op(id) {}
+    static place name(op_id op) { return {op, PASSDOCK_PART_NAME, 0, {}}; }
+    static place operand(op_id op, uint32_t index) { return {op, PASSDOCK_PART_OPERAND, index, {}}; }
+    static place result(op_id op, uint32_t index) { return {op, PASSDOCK_PART_RESULT, index, {}}; }
+    static place attribute(op_id op, std::string name) {
+        return {op, PASSDOCK_PART_ATTR, 0, std::move(name)};
+    }
+    /* The same place in another function than the diagnostic's. */
+    place in(symbol_id name) const {
+        place made = *this;
+        made.function = name;
+        return made;
+    }
+
+private:
+    place(op_id id, passdock_op_part which, uint32_t at, std::string name)
+        : op(id), part(which), index(at), attr(std::move(name)) {}
+};
+
+/* Something that the user is told: `diagnostic::warning("...").label(op, "here").help("...")`. */
+class diagnostic {
+public:
+    diagnostic(passdock_severity severity, std::string message)
+        : severity_(severity), message_(std::move(message)) {}
+    static diagnostic warning(std::string message) { return {PASSDOCK_WARNING, std::move(message)}; }
+    static diagnostic note_of(std::string message) { return {PASSDOCK_NOTE, std::move(message)}; }
+    /* After it, the pass counts as failed. */
+    static diagnostic error(std::string message) { return {PASSDOCK_ERROR, std::move(message)}; }
+
+    /* Short and stable: "acme::bad-axis". */
+    diagnostic &code(std::string text) {
+        code_ = std::move(text);
+        return *this;
+    }
+    /* A place, with a few words that stand under it. The first is what the diagnostic is about. */
+    diagnostic &label(place at, std::string text = {}) {
+        labels_.emplace_back(std::move(at), std::move(text));
+        return *this;
+    }
+    /* One more sentence. */
+    diagnostic &note(std::string text) {
+        notes_.push_back(std::move(text));
+        return *this;
+    }
+    /* Advice what to do. */
+    diagnostic &help(std::string text) {
+        help_ = std::move(text);
+        return *this;
+    }
+    /* The function that its places are in; else the one that the pass works on. */
+    diagnostic &in(symbol_id function) {
+        function_ = function;
+        return *this;
+    }
+
+    /* Calls `use` with the description, which lives until it returns. */
+    template <class Use>
+    auto described(Use use) const {
+        std::vector<passdock_label> labels;
+        for (const auto &[at, words] : labels_) {
+            passdock_label label{};
+            label.struct_size = sizeof label;
+            label.op = at.op.raw;
+            label.part = at.part;
+            label.index = at.index;
+            label.function = at.function.raw;
+            label.attr = str(at.attr);
+            label.text = str(words);
+            labels.push_back(label);
+        }
+        std::vector<passdock_str> notes;
+        for (const std::string &each : notes_) notes.push_back(str(each));
+        passdock_diagnostic made{};
+        made.struct_size = sizeof made;
+        made.severity = severity_;
+        made.op = PASSDOCK_NONE;
+        made.code = str(code_);
+        made.message = str(message_);
+        made.help = str(help_);
+        made.function = function_.raw;
+        made.label_stride = sizeof(passdock_label);
+        made.labels = labels.data();
+        made.label_count = labels.size();
+        made.notes = notes.data();
+        made.note_count = notes.size();
+        return use(made);
+    }
+
+private:
+    passdock_severity severity_;
+    std::string message_, code_, help_;
+    std::vector<std::pair<place, std::string>> labels_;
+    std::vector<std::string> notes_;
+    symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
+};
+
+/* The context of a running pass, or of an instrument. It lives until the function that got it returns. */
+class context {
+public:
+    context(const passdock_host *host, passdock_context *handle) : host_(host), handle_(handle) {}
+
+    const passdock_host *host() const { return host_; }
+    passdock_context *handle() const { return handle_; }
+    const passdock_context_api *api() const { return host_->context; }
+    /* Throws the host's sentence if a call on this context didn't answer OK. */
+    void check(passdock_status status) const { detail::check(api(), handle_, status); }
+
+    /* ---- Settings */
+
+    uint32_t opt_level() const { return PASSDOCK_CPP_CALL(api(), opt_level)(handle_); }
+    /* An option that the manifest declares: `cx.option<int64_t>("limit")`. See `setting::get`. */
+    template <class T = setting>
+    T option(std::string_view name) const {
+        passdock_setting value{};
+        value.struct_size = sizeof value;
+        auto status = PASSDOCK_CPP_CALL(api(), option)(handle_, str(name), &value);
+        return read<T>(status, value, "option", std::string(name));
+    }
+    /* A field of a registered config key; of one that is a value itself, the field is "". */
+    template <class T = setting>
+    T config(std::string_view key, std::string_view field = {}) const {
+        passdock_setting value{};
+        value.struct_size = sizeof value;
+        auto status = PASSDOCK_CPP_CALL(api(), config)(handle_, str(key), str(field), &value);
+        std::string name(key);
+        if (!field.empty()) name.append(".").append(field);
+        return read<T>(status, value, "config field", std::move(name));
+    }
+    /* The kind of a registered pass, if there is one of that name. */
+    std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
+        passdock_pass_kind kind = 0;
+        auto status = PASSDOCK_CPP_CALL(api(), find_pass)(handle_, str(name), &kind);
+        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        check(status);
+        return kind;
+    }
+
+    /* ---- Telling the user */
+
+    void emit(const diagnostic &said) {
+        check(said.described([this](const passdock_diagnostic &desc) {
+            return PASSDOCK_CPP_CALL(api(), emit)(handle_, &desc);
+        }));
+    }
+
+    /* ---- Asking op definitions */
+
+    /* Infers the types of an op's results and refines them. */
+    void infer(function &f, op_id op) {
+        f.check(PASSDOCK_CPP_CALL(host_->ops, infer)(handle_, f.handle(), op.raw));
+    }
+    /* Makes a constant of each result of an op whose operands are constant; nothing if it can't be
+     * evaluated or a result is larger than `max_bytes`. */
+    std::optional<std::vector<value_id>> evaluate(function &f, op_id op, uint64_t max_bytes) {
+        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+            return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, max_bytes, out, count);
+        });
+    }
+    /* As `evaluate`, with these in place of the op's operands. The constants are scratch: the caller
+     * erases those that no op will use. */
+    std::optional<std::vector<value_id>> evaluate_with(function &f, op_id op, const std::vector<value_id> &operands,
+                                                       uint64_t max_bytes) {
+        std::vector<uint32_t> raw = detail::raw(operands);
+        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+            return PASSDOCK_CPP_CALL(host_->ops, evaluate_with)(handle_, f.handle(), op.raw, raw.data(),
+                                                                raw.size(), max_bytes, out, count);
+        });
+    }
+    /* Puts the body that an op's definition gives it before the op; what stands for each of its results,
+     * to replace it with. Nothing if it has no body. */
+    std::optional<std::vector<value_id>> decompose(function &f, op_id op) {
+        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+            return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
+        });
+    }
+    /* What is wrong with an op's operands and attributes, if anything. */
+    std::optional<std::string> check_op(function &f, op_id op) {
+        return complaint(f, PASSDOCK_CPP_CALL(host_->ops, check_op)(handle_, f.handle(), op.raw));
+    }
+    /* Why an op couldn't be right with these in place of its operands, if so. */
+    std::optional<std::string> infer_with(function &f, op_id op, const std::vector<value_id> &operands) {
+        std::vector<uint32_t> raw = detail::raw(operands);
+        return complaint(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(), raw.size()));
+    }
+
+private:
+    template <class T>
+    T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
+        if (status == PASSDOCK_NOT_FOUND) {
+            throw error(std::string("There is no ") + what + " `" + name + "`. Declare it in PASSDOCK_PLUGIN, under this name.", status);
+        }
+        check(status);
+        return setting(value, std::move(name)).get<T>();
+    }
+    template <class Ask>
+    static std::optional<std::vector<value_id>> answers(function &f, op_id op, Ask ask) {
+        std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
+        passdock_status status = ask(values.data(), values.size());
+        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        f.check(status);
+        return detail::ids<value_id>(values);
+    }
+    static std::optional<std::string> complaint(function &f, passdock_status status) {
+        if (status == PASSDOCK_REFUSED) {
+            return std::string(text(PASSDOCK_CPP_CALL(f.api(), last_error)(f.handle())));
+        }
+        f.check(status);
+        return std::nullopt;
+    }
+
+    const passdock_host *host_;
+    passdock_context *handle_;
+};
+
+} // namespace v0_4
+} // namespace passdock
+
+#endif /* PASSDOCK_CPP_CONTEXT_HPP */

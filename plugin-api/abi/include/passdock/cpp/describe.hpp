@@ -1,0 +1,226 @@
+/* Descriptions: types, ops and constants to make. Part of passdock.hpp, which has the rules.
+ *
+ * Each owns what it says, and sets the sizes and strides of the contract's. */
+#ifndef PASSDOCK_CPP_DESCRIBE_HPP
+#define PASSDOCK_CPP_DESCRIBE_HPP
+
+#include "attribute.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* A type to make; its fields are those of passdock_type. */
+struct type_spec {
+    passdock_type_kind kind = PASSDOCK_TYPE_UNKNOWN;
+    passdock_dtype dtype = PASSDOCK_DTYPE_NONE;
+    uint32_t lanes = 0;
+    uint32_t flags = 0;
+    symbol_id name;
+    std::vector<passdock_dim> dims;
+    std::vector<passdock_dim> layout; /* a buffer's strides and, last, its offset */
+    std::vector<type_id> items;       /* types it is made of */
+
+    static type_spec tensor(passdock_dtype dtype, std::vector<passdock_dim> dims) {
+        type_spec made;
+        made.kind = PASSDOCK_TYPE_TENSOR;
+        made.dtype = dtype;
+        made.dims = std::move(dims);
+        return made;
+    }
+    static type_spec tensor(passdock_dtype dtype, const std::vector<int64_t> &shape) {
+        return tensor(dtype, passdock::dims(shape));
+    }
+    static type_spec unranked(passdock_dtype dtype) {
+        type_spec made = tensor(dtype, std::vector<passdock_dim>());
+        made.flags = PASSDOCK_TYPE_UNRANKED;
+        return made;
+    }
+    static type_spec scalar(passdock_dtype dtype, uint32_t lanes = 1) {
+        type_spec made;
+        made.kind = PASSDOCK_TYPE_SCALAR;
+        made.dtype = dtype;
+        made.lanes = lanes;
+        return made;
+    }
+    /* A tuple, a sequence, an optional: whose kind is that of types alone. */
+    static type_spec of(passdock_type_kind kind, std::vector<type_id> items) {
+        type_spec made;
+        made.kind = kind;
+        made.items = std::move(items);
+        return made;
+    }
+    bool is_ranked_tensor() const {
+        return kind == PASSDOCK_TYPE_TENSOR && (flags & PASSDOCK_TYPE_UNRANKED) == 0;
+    }
+
+    /* Calls `use` with the description, which lives until it returns. */
+    template <class Use>
+    auto described(Use use) const {
+        std::vector<uint32_t> raw_items = detail::raw(items);
+        passdock_type_desc made{};
+        made.struct_size = sizeof made;
+        made.kind = kind;
+        made.dtype = dtype;
+        made.lanes = lanes;
+        made.flags = flags;
+        made.name = name.raw;
+        made.dims = dims.data();
+        made.dim_count = dims.size();
+        made.layout = layout.data();
+        made.layout_count = layout.size();
+        made.items = raw_items.data();
+        made.item_count = raw_items.size();
+        return use(made);
+    }
+};
+
+/* A port to make: what a region gives out, or takes, at one position. */
+struct port {
+    type_id type;
+    std::string name; /* empty: none */
+
+    /* The description; it points to the name. */
+    passdock_port_desc desc() const {
+        passdock_port_desc made{};
+        made.struct_size = sizeof made;
+        made.type_id = type.raw;
+        made.name = str(name);
+        return made;
+    }
+    static std::vector<passdock_port_desc> described(const std::vector<port> &ports) {
+        std::vector<passdock_port_desc> made;
+        for (const port &each : ports) {
+            made.push_back(each.desc());
+        }
+        return made;
+    }
+};
+
+/* A place for an op. */
+struct position {
+    region_id region;
+    op_id before_op;
+
+    static position before(op_id op) { return {region_id(), op}; }
+    /* At a region's end, before its terminator if it has one. */
+    static position end_of(region_id region) { return {region, op_id()}; }
+    passdock_position raw() const { return {region.raw, before_op.raw}; }
+};
+
+/* An op to make: `op_builder("onnx.Transpose").operand(x).attr("perm", perm)`. */
+class op_builder {
+public:
+    /* By its canonical name, domain included. */
+    explicit op_builder(std::string_view name) : name_(name) {}
+
+    /* Appends an operand; NONE leaves one out. */
+    op_builder &operand(value_id value) {
+        operands_.push_back(value.raw);
+        return *this;
+    }
+    op_builder &operands(const std::vector<value_id> &values) {
+        for (value_id value : values) operand(value);
+        return *this;
+    }
+    op_builder &attr(std::string_view name, attr_value value) {
+        attrs_.emplace_back(name, std::move(value));
+        return *this;
+    }
+    /* Appends a result. NONE is an unknown type, or in `replace_op` that of the replaced result. */
+    op_builder &result(type_id type = type_id()) {
+        results_.push_back(type.raw);
+        counted_ = true;
+        return *this;
+    }
+    /* Says that there are no results. Where nothing is said there is one, or in `replace_op` as many as
+     * the replaced op has. */
+    op_builder &no_results() {
+        results_.clear();
+        counted_ = true;
+        return *this;
+    }
+    /* Appends a region, empty, with arguments. */
+    op_builder &region(std::string_view name, std::vector<port> args = {}) {
+        regions_.emplace_back(name, std::move(args));
+        return *this;
+    }
+    op_builder &loc(loc_id loc) {
+        loc_ = loc;
+        return *this;
+    }
+    /* For `replace_op`: it takes the old one's regions. */
+    op_builder &take_regions() {
+        flags_ |= PASSDOCK_OP_DESC_TAKE_REGIONS;
+        return *this;
+    }
+    /* For `replace_op`: it takes the old one's attributes, before its own. */
+    op_builder &take_attrs() {
+        flags_ |= PASSDOCK_OP_DESC_TAKE_ATTRS;
+        return *this;
+    }
+
+    /* Calls `use` with the description, which lives until it returns. `intern` gives symbols, and
+     * `result_count` is for who said nothing of results. */
+    template <class Intern, class Use>
+    auto described(Intern intern, uint32_t result_count, Use use) const {
+        std::vector<uint32_t> results = results_;
+        if (!counted_) results.assign(result_count, PASSDOCK_NONE);
+        std::vector<passdock_attr_desc> attrs;
+        std::vector<std::vector<passdock_bytes>> strings(attrs_.size());
+        for (size_t i = 0; i < attrs_.size(); i++) {
+            attrs.push_back(attrs_[i].second.desc(intern(attrs_[i].first), strings[i]));
+        }
+        std::vector<std::vector<passdock_port_desc>> args;
+        for (const auto &each : regions_) args.push_back(port::described(each.second));
+        std::vector<passdock_region_desc> regions;
+        for (size_t i = 0; i < regions_.size(); i++) {
+            passdock_region_desc region{};
+            region.struct_size = sizeof region;
+            region.name = regions_[i].first.empty() ? PASSDOCK_NONE : intern(regions_[i].first).raw;
+            region.args = args[i].data();
+            region.arg_count = args[i].size();
+            region.arg_stride = sizeof(passdock_port_desc);
+            regions.push_back(region);
+        }
+        passdock_op_desc made{};
+        made.struct_size = sizeof made;
+        made.flags = flags_;
+        made.name = intern(name_).raw;
+        made.loc = loc_.raw;
+        made.operands = operands_.data();
+        made.operand_count = operands_.size();
+        made.result_types = results.data();
+        made.result_count = results.size();
+        made.attrs = attrs.data();
+        made.attr_count = attrs.size();
+        made.regions = regions.data();
+        made.region_count = regions.size();
+        made.attr_stride = sizeof(passdock_attr_desc);
+        made.region_stride = sizeof(passdock_region_desc);
+        return use(made);
+    }
+
+private:
+    std::string name_;
+    std::vector<uint32_t> operands_;
+    std::vector<uint32_t> results_;
+    std::vector<std::pair<std::string, attr_value>> attrs_;
+    std::vector<std::pair<std::string, std::vector<port>>> regions_;
+    loc_id loc_;
+    uint32_t flags_ = 0;
+    bool counted_ = false;
+};
+
+/* A constant to make of elements that lie elsewhere, until it is made. */
+struct constant_spec {
+    type_id type;                 /* a tensor type whose dims are all constant */
+    array<uint8_t> data;          /* little-endian, packed as ONNX packs them */
+    std::string_view name = {};   /* empty: none */
+    region_id region = region_id(); /* the region it is visible in; NONE: the whole function */
+    bool splat = false;           /* `data` is one element that fills the shape */
+};
+
+} // namespace v0_4
+} // namespace passdock
+
+#endif /* PASSDOCK_CPP_DESCRIBE_HPP */

@@ -1,0 +1,244 @@
+/* Editing a function. Part of passdock.hpp, which has the rules. */
+#ifndef PASSDOCK_CPP_FUNCTION_HPP
+#define PASSDOCK_CPP_FUNCTION_HPP
+
+#include "read.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* A function, to read and to edit. Each edit is done whole, or changes nothing and throws the host's
+ * sentence: an error REFUSED if it would break an invariant of the IR, which may be caught. */
+class function : public function_view {
+public:
+    using function_view::function_view;
+
+    /* ---- Ops */
+
+    op_id create_op(const op_builder &op, position at) {
+        passdock_position place = at.raw();
+        return make_op(op, 1, [&](const passdock_op_desc &desc, passdock_op_id *out) {
+            return PASSDOCK_CPP_CALL(api(), create_op)(handle(), &desc, &place, out);
+        });
+    }
+    /* Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`. Types,
+     * names and the location that aren't said are those of the old one. */
+    op_id replace_op(op_id old, const op_builder &op) {
+        return make_op(op, result_count(old), [&](const passdock_op_desc &desc, passdock_op_id *out) {
+            return PASSDOCK_CPP_CALL(api(), replace_op)(handle(), old.raw, &desc, out);
+        });
+    }
+    /* Moves all uses of the old results to these values, one per result, and erases `old`. */
+    void replace_op_with(op_id old, const std::vector<value_id> &values) {
+        std::vector<uint32_t> raw = detail::raw(values);
+        check(PASSDOCK_CPP_CALL(api(), replace_op_with)(handle(), old.raw, raw.data(), raw.size()));
+    }
+    void replace_op_with(op_id old, value_id value) {
+        check(PASSDOCK_CPP_CALL(api(), replace_op_with)(handle(), old.raw, &value.raw, 1));
+    }
+    /* Erases an op whose results nobody uses, with its regions. */
+    void erase_op(op_id op) { check(PASSDOCK_CPP_CALL(api(), erase_op)(handle(), op.raw)); }
+    /* Erases an op if nobody uses its results; whether it did. What the op does beside giving results
+     * isn't asked: `traits` says. */
+    bool erase_if_unused(op_id op) {
+        if (this->op(op) == nullptr) return false;
+        for (value_id result : results(op)) {
+            if (use_count(result) != 0) return false;
+        }
+        erase_op(op);
+        return true;
+    }
+    /* Moves an op inside its region; not before what it uses, nor behind its users. */
+    void move_op(op_id op, position at) {
+        passdock_position place = at.raw();
+        check(PASSDOCK_CPP_CALL(api(), move_op)(handle(), op.raw, &place));
+    }
+    /* Sets an operand, or the next one (index = number of operands); NONE leaves it out. */
+    void set_operand(op_id op, uint32_t index, value_id value) {
+        check(PASSDOCK_CPP_CALL(api(), set_operand)(handle(), op.raw, index, value.raw));
+    }
+    void set_attr(op_id op, std::string_view name, const attr_value &value) {
+        std::vector<passdock_bytes> strings;
+        passdock_attr_desc desc = value.desc(intern(name), strings);
+        check(PASSDOCK_CPP_CALL(api(), set_attr)(handle(), op.raw, &desc));
+    }
+    void remove_attr(op_id op, std::string_view name) {
+        check(PASSDOCK_CPP_CALL(api(), remove_attr)(handle(), op.raw, intern(name).raw));
+    }
+    /* Attributes of the function itself. */
+    void set_attr(std::string_view name, const attr_value &value) { set_attr(op_id(), name, value); }
+    void remove_attr(std::string_view name) { remove_attr(op_id(), name); }
+    void set_loc(op_id op, loc_id loc) {
+        check(PASSDOCK_CPP_CALL(api(), set_loc)(handle(), op.raw, loc.raw));
+    }
+    /* The location of what came from several places. */
+    loc_id fuse_locs(const std::vector<loc_id> &locs) {
+        std::vector<uint32_t> raw = detail::raw(locs);
+        loc_id made;
+        check(PASSDOCK_CPP_CALL(api(), fuse_locs)(handle(), raw.data(), raw.size(), &made.raw));
+        return made;
+    }
+    /* The location that is a node's name. */
+    loc_id name_loc(std::string_view name) {
+        loc_id made;
+        check(PASSDOCK_CPP_CALL(api(), name_loc)(handle(), str(name), &made.raw));
+        return made;
+    }
+
+    /* ---- Values and types */
+
+    void replace_uses(value_id from, value_id to) {
+        check(PASSDOCK_CPP_CALL(api(), replace_uses)(handle(), from.raw, to.raw));
+    }
+    /* Refines a value's type; the unknown type forgets what was known. */
+    void set_type(value_id value, type_id type) {
+        check(PASSDOCK_CPP_CALL(api(), set_type)(handle(), value.raw, type.raw));
+    }
+    void set_type(value_id value, const type_spec &type) { set_type(value, add_type(type)); }
+    /* Names a value; a name that is taken gets a number. */
+    void set_name(value_id value, std::string_view name) {
+        check(PASSDOCK_CPP_CALL(api(), set_name)(handle(), value.raw, str(name)));
+    }
+    type_id add_type(const type_spec &type) {
+        type_id made;
+        check(type.described([&](const passdock_type_desc &desc) {
+            return PASSDOCK_CPP_CALL(api(), add_type)(handle(), &desc, &made.raw);
+        }));
+        return made;
+    }
+    /* A dim expression: PASSDOCK_EXPR_ADD of two dims, and so on. */
+    passdock_dim add_expr(passdock_expr_kind kind, passdock_dim lhs, passdock_dim rhs) {
+        passdock_dim made = unknown_dim();
+        check(PASSDOCK_CPP_CALL(api(), add_expr)(handle(), kind, lhs, rhs, &made));
+        return made;
+    }
+    /* Puts dims in the place of dim symbols, of all at once, in all types of the function. */
+    void replace_symbols(const std::vector<std::pair<symbol_id, passdock_dim>> &pairs) {
+        std::vector<uint32_t> symbols;
+        std::vector<passdock_dim> dims;
+        for (const auto &each : pairs) {
+            symbols.push_back(each.first.raw);
+            dims.push_back(each.second);
+        }
+        check(PASSDOCK_CPP_CALL(api(), replace_symbols)(handle(), symbols.data(), dims.data(), dims.size()));
+    }
+    /* Says which version of a domain the function's ops mean. */
+    void set_opset(std::string_view domain, int64_t version) {
+        check(PASSDOCK_CPP_CALL(api(), set_opset)(handle(), str(domain), version));
+    }
+
+    /* ---- Constants */
+
+    value_id add_constant(const constant_spec &constant) {
+        passdock_constant_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.flags = constant.splat ? PASSDOCK_CONSTANT_DESC_SPLAT : 0;
+        desc.type_id = constant.type.raw;
+        desc.region = constant.region.raw;
+        desc.name = str(constant.name);
+        desc.data = {constant.data.data(), constant.data.size()};
+        value_id made;
+        check(PASSDOCK_CPP_CALL(api(), add_constant)(handle(), &desc, &made.raw));
+        return made;
+    }
+    /* A tensor of a shape, its elements row by row, visible in the whole function. For an attribute,
+     * `constant` of the value is the id. */
+    template <class T>
+    value_id add_constant(const std::vector<int64_t> &shape, const std::vector<T> &elements,
+                          std::string_view name = {}) {
+        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "no element type is written as a T");
+        std::vector<uint8_t> bytes(elements.size() * sizeof(T));
+        for (size_t i = 0; i < elements.size(); i++) {
+            write_element<T>(bytes.data() + i * sizeof(T), elements[i]);
+        }
+        constant_spec spec{add_type(type_spec::tensor(detail::dtype_of<T>, shape)), {bytes.data(), bytes.size()}, name};
+        return add_constant(spec);
+    }
+    /* Removes a constant that nobody uses. */
+    void erase_constant(const_id constant) {
+        check(PASSDOCK_CPP_CALL(api(), erase_constant)(handle(), constant.raw));
+    }
+
+    /* ---- Regions, parameters and results */
+
+    /* Copies a region, without its terminator, of this function or of another one. `args` stand for its
+     * arguments, and `captures` says what stands here for values of the other function; what it answers
+     * stands for each operand of its terminator. */
+    std::vector<value_id> clone_region(region_id region, position at, const std::vector<value_id> &args,
+                                       const std::vector<std::pair<value_id, value_id>> &captures = {},
+                                       const function_view *source = nullptr) {
+        const function_view &from = source != nullptr ? *source : *this;
+        std::vector<uint32_t> raw_args = detail::raw(args);
+        std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
+        std::unique_ptr<passdock_value_id[][2]> pairs(new passdock_value_id[captures.size()][2]);
+        for (size_t i = 0; i < captures.size(); i++) {
+            pairs[i][0] = captures[i].first.raw;
+            pairs[i][1] = captures[i].second.raw;
+        }
+        passdock_clone_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.region = region.raw;
+        if (source != nullptr) desc.source = source->ref();
+        desc.at = at.raw();
+        desc.args = raw_args.data();
+        desc.arg_count = raw_args.size();
+        desc.captures = pairs.get();
+        desc.capture_count = captures.size();
+        desc.results = results.data();
+        desc.result_count = results.size();
+        check(PASSDOCK_CPP_CALL(api(), clone_region)(handle(), &desc));
+        return detail::ids<value_id>(results);
+    }
+    /* Moves a region's ops and constants right before the op that holds it, without a copy. */
+    void inline_region(region_id region, const std::vector<value_id> &args) {
+        std::vector<uint32_t> raw = detail::raw(args);
+        check(PASSDOCK_CPP_CALL(api(), inline_region)(handle(), region.raw, raw.data(), raw.size()));
+    }
+    /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
+    value_id add_arg(region_id region, const port &arg) {
+        passdock_port_desc desc = arg.desc();
+        value_id made;
+        check(PASSDOCK_CPP_CALL(api(), add_arg)(handle(), region.raw, &desc, &made.raw));
+        return made;
+    }
+    /* Ends a region with these results. A port for each, or none: what ports don't say stays. */
+    void set_results(region_id region, const std::vector<value_id> &values, std::vector<port> ports = {}) {
+        if (ports.empty()) ports.resize(values.size());
+        if (ports.size() != values.size()) {
+            throw error("`set_results` needs a port for each value, or none.", PASSDOCK_INVALID);
+        }
+        std::vector<uint32_t> raw = detail::raw(values);
+        std::vector<passdock_port_desc> descs = port::described(ports);
+        passdock_results_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.port_stride = sizeof(passdock_port_desc);
+        desc.values = raw.data();
+        desc.ports = descs.data();
+        desc.count = raw.size();
+        check(PASSDOCK_CPP_CALL(api(), set_results)(handle(), region.raw, &desc));
+    }
+    /* Removes arguments that nobody uses, all or none; of the body: parameters. */
+    void remove_args(const std::vector<value_id> &args) {
+        std::vector<uint32_t> raw = detail::raw(args);
+        check(PASSDOCK_CPP_CALL(api(), remove_args)(handle(), raw.data(), raw.size()));
+    }
+    /* Makes parameters that have a default the constants that they default to, all or none. */
+    void freeze_args(const std::vector<value_id> &args) {
+        std::vector<uint32_t> raw = detail::raw(args);
+        check(PASSDOCK_CPP_CALL(api(), freeze_args)(handle(), raw.data(), raw.size()));
+    }
+
+private:
+    template <class Make>
+    op_id make_op(const op_builder &op, uint32_t results, Make make) {
+        op_id made;
+        check(op.described([this](std::string_view name) { return intern(name); }, results,
+                           [&](const passdock_op_desc &desc) { return make(desc, &made.raw); }));
+        return made;
+    }
+};
+
+} // namespace v0_4
+} // namespace passdock
+
+#endif /* PASSDOCK_CPP_FUNCTION_HPP */

@@ -1,0 +1,118 @@
+/* Modules. Part of passdock.hpp, which has the rules. */
+#ifndef PASSDOCK_CPP_MODULE_HPP
+#define PASSDOCK_CPP_MODULE_HPP
+
+#include "context.hpp"
+#include "function.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* A function of a module as it was when it was asked for, to read. It is released with this object,
+ * which must be gone when the function that got the module returns. */
+class snapshot : public function_view {
+public:
+    snapshot(const passdock_host *host, const passdock_module *module, passdock_function_ref ref)
+        : function_view(host, ref), module_(module) {}
+    snapshot(snapshot &&other) noexcept : function_view(other), module_(other.module_) {
+        other.module_ = nullptr;
+    }
+    snapshot(const snapshot &) = delete;
+    snapshot &operator=(const snapshot &) = delete;
+    snapshot &operator=(snapshot &&) = delete;
+    ~snapshot() {
+        if (module_ != nullptr) host()->modules->release(module_, ref());
+    }
+
+private:
+    const passdock_module *module_; /* null: moved from */
+};
+
+/* A module, to read. It lives until the function that got it returns, and may be copied till then. */
+class module_view {
+public:
+    module_view(const passdock_host *host, passdock_module_ref ref) : host_(host), ref_(ref) {}
+
+    const passdock_host *host() const { return host_; }
+    passdock_module *handle() const { return ref_.handle; }
+    const passdock_module_view &view() const { return *ref_.view; }
+    const passdock_module_api *api() const { return host_->modules; }
+    /* Throws the host's sentence if a call on this module didn't answer OK. */
+    void check(passdock_status status) const { detail::check(api(), handle(), status); }
+
+    std::string_view text(symbol_id symbol) const {
+        return passdock::text(PASSDOCK_CPP_CALL(host_->symbols, text)(view().symbols, symbol.raw));
+    }
+    /* The symbol of a text; NONE if nothing in the module is called so. */
+    symbol_id find(std::string_view text) const {
+        return symbol_id(PASSDOCK_CPP_CALL(host_->symbols, find)(view().symbols, str(text)));
+    }
+    symbol_id intern(std::string_view text) const { return detail::intern(host_, view().symbols, text); }
+
+    /* The functions that there are, in order. */
+    std::vector<passdock_function_entry> functions() const {
+        std::vector<passdock_function_entry> made;
+        for (uint32_t i = 0; i < view().functions.len; i++) {
+            auto entry = detail::record_at<passdock_function_entry>(view().functions, i);
+            if (entry.name != PASSDOCK_NONE) made.push_back(entry);
+        }
+        return made;
+    }
+    /* Those of a kind, by name, as a list that edits don't change. */
+    std::vector<symbol_id> functions(passdock_function_kind kind) const {
+        std::vector<symbol_id> made;
+        for (const passdock_function_entry &entry : functions()) {
+            if (entry.kind == kind) made.push_back(symbol_id(entry.name));
+        }
+        return made;
+    }
+    /* A function as it is now. */
+    passdock::snapshot snapshot(symbol_id name) const {
+        passdock_function_ref ref{};
+        check(PASSDOCK_CPP_CALL(api(), snapshot)(handle(), name.raw, &ref));
+        return {host_, handle(), ref};
+    }
+
+private:
+    const passdock_host *host_;
+    passdock_module_ref ref_;
+};
+
+/* A module, to read and to edit. */
+class module : public module_view {
+public:
+    using module_view::module_view;
+
+    /* A function to edit in place. It lives until the next call of `edit`, `create_function`,
+     * `remove_function` or `run_pass` on this module. */
+    function edit(symbol_id name) {
+        passdock_function_ref ref{};
+        check(PASSDOCK_CPP_CALL(api(), edit)(handle(), name.raw, &ref));
+        return {host(), ref};
+    }
+    /* Makes a function with an empty body, handed out as by `edit`, which has the opset versions of
+     * another one; NONE: it has none. */
+    function create_function(std::string_view name, symbol_id opsets_of,
+                             passdock_function_kind kind = PASSDOCK_GRAPH_FUNCTION) {
+        passdock_function_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.kind = kind;
+        desc.name = str(name);
+        desc.opsets_of = opsets_of.raw;
+        passdock_function_ref ref{};
+        check(PASSDOCK_CPP_CALL(api(), create_function)(handle(), &desc, &ref));
+        return {host(), ref};
+    }
+    void remove_function(symbol_id name) {
+        check(PASSDOCK_CPP_CALL(api(), remove_function)(handle(), name.raw));
+    }
+    /* Runs a registered pass or Sequential on the module, whatever its level. */
+    void run_pass(context &cx, std::string_view name) {
+        check(PASSDOCK_CPP_CALL(api(), run_pass)(handle(), cx.handle(), str(name)));
+    }
+};
+
+} // namespace v0_4
+} // namespace passdock
+
+#endif /* PASSDOCK_CPP_MODULE_HPP */

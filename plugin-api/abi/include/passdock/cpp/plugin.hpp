@@ -1,0 +1,493 @@
+/* A plugin's table and manifest, and the gate that no exception leaves. Part of passdock.hpp, which has
+ * the rules. */
+#ifndef PASSDOCK_CPP_PLUGIN_HPP
+#define PASSDOCK_CPP_PLUGIN_HPP
+
+#include "definition.hpp"
+#include "module.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* The pass that an instrument is called about; until the function returns. */
+class pass_info {
+public:
+    explicit pass_info(const passdock_pass_info *info) : info_(info) {}
+    std::string_view name() const { return text(info_->name); }
+    /* The plugin that gives it, or empty. */
+    std::string_view plugin() const { return text(info_->plugin); }
+    uint32_t opt_level() const { return info_->opt_level; }
+    std::vector<std::string_view> required() const {
+        std::vector<std::string_view> made;
+        for (size_t i = 0; i < info_->required_count; i++) made.push_back(text(info_->required[i]));
+        return made;
+    }
+    /* In `pass_failed`: why, in a sentence. */
+    std::string_view error() const { return text(info_->error); }
+
+private:
+    const passdock_pass_info *info_;
+};
+
+/* An instrument: a class of yours that is derived from this one, and made of a `passdock::context &` or of
+ * nothing. Write `override` behind what you take over; what each is called for is said in
+ * passdock/instrument.h. What one throws makes the run fail. */
+class instrument {
+public:
+    virtual ~instrument() = default;
+    virtual void enter_pass_ctx(context &) {}
+    virtual void exit_pass_ctx(context &) {}
+    /* False vetoes the pass. */
+    virtual bool should_run(context &, const module_view &, const pass_info &) { return true; }
+    virtual void run_before_pass(context &, const module_view &, const pass_info &) {}
+    virtual void run_after_pass(context &, const module_view &, const pass_info &) {}
+    virtual void pass_failed(context &, const module_view &, const pass_info &) {}
+    /* What there is to show when all passes ran. */
+    virtual std::string report(context &) { return {}; }
+};
+
+namespace detail {
+
+/* The gate: runs `body`, and makes of what it throws a status and a sentence, which `say` is called with.
+ * A passdock::error is a failure; another exception is a mistake, which the contract calls a panic. */
+template <class Body, class Say>
+passdock_status gate(Body &&body, Say &&say) noexcept {
+    try {
+        body();
+        return PASSDOCK_OK;
+    } catch (const stopped &) {
+        return PASSDOCK_FAILED;
+    } catch (const error &thrown) {
+        return say(thrown, PASSDOCK_FAILED);
+    } catch (const std::exception &thrown) {
+        return say(thrown, PASSDOCK_PANICKED);
+    } catch (...) {
+        return say("Something that isn't a std::exception was thrown.", PASSDOCK_PANICKED);
+    }
+}
+
+/* Says to the context why a pass or an instrument is about to fail. */
+class say_to {
+public:
+    say_to(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
+
+    passdock_status operator()(const error &thrown, passdock_status status) const noexcept {
+        passdock_failure failure = of(thrown.what());
+        failure.op = thrown.op().raw;
+        failure.function = thrown.function().raw;
+        return fail(failure, status);
+    }
+    passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
+        return fail(of(thrown.what()), status);
+    }
+    passdock_status operator()(const char *sentence, passdock_status status) const noexcept {
+        return fail(of(sentence), status);
+    }
+
+private:
+    static passdock_failure of(const char *sentence) noexcept {
+        passdock_failure made{};
+        made.struct_size = sizeof made;
+        made.op = PASSDOCK_NONE;
+        made.message = passdock_text(sentence);
+        return made;
+    }
+    passdock_status fail(const passdock_failure &failure, passdock_status status) const noexcept {
+        if (PASSDOCK_HAS(host_->context, fail)) host_->context->fail(context_, &failure);
+        return status;
+    }
+    const passdock_host *host_;
+    passdock_context *context_;
+};
+
+/* Says why a definition has no answer. */
+class say_refusal {
+public:
+    say_refusal(const passdock_host *host, passdock_op_call *call) : host_(host), call_(call) {}
+
+    passdock_status operator()(const error &thrown, passdock_status) const noexcept {
+        switch (thrown.status()) {
+        /* The host's answer that nothing is known passes through. */
+        case PASSDOCK_NOT_FOUND: return refuse(thrown.what(), PASSDOCK_NOT_FOUND);
+        case PASSDOCK_INVALID:
+        case PASSDOCK_STALE: return refuse(thrown.what(), PASSDOCK_PANICKED);
+        default: return refuse(thrown.what(), PASSDOCK_REFUSED);
+        }
+    }
+    passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
+        return refuse(thrown.what(), status);
+    }
+    passdock_status operator()(const char *sentence, passdock_status status) const noexcept {
+        return refuse(sentence, status);
+    }
+
+private:
+    passdock_status refuse(const char *reason, passdock_status status) const noexcept {
+        if (PASSDOCK_HAS(host_->definitions, refuse)) host_->definitions->refuse(call_, passdock_text(reason));
+        return status;
+    }
+    const passdock_host *host_;
+    passdock_op_call *call_;
+};
+
+/* A part of the plugin and the host that calls it: the state of an entry. */
+struct state {
+    virtual ~state() = default;
+};
+template <class Part>
+struct bound : state {
+    bound(const passdock_host *the_host, Part the_part) : host(the_host), part(std::move(the_part)) {}
+    const passdock_host *host;
+    Part part;
+};
+
+/* ---- What the entries of a table point to */
+
+template <class Pass>
+passdock_status run_function(void *state, passdock_context *handle, const passdock_function_ref *ref,
+                             const passdock_module_ref *module_ref) noexcept {
+    auto it = static_cast<const bound<Pass> *>(state);
+    return gate(
+        [&] {
+            function f(it->host, *ref);
+            context cx(it->host, handle);
+            if constexpr (std::is_invocable_v<Pass, function &, context &, const module_view *>) {
+                std::optional<module_view> m;
+                if (module_ref != nullptr) m.emplace(it->host, *module_ref);
+                it->part(f, cx, m ? &*m : nullptr);
+            } else {
+                it->part(f, cx);
+            }
+        },
+        say_to(it->host, handle));
+}
+
+template <class Pass>
+passdock_status run_module(void *state, passdock_context *handle, const passdock_module_ref *ref) noexcept {
+    auto it = static_cast<const bound<Pass> *>(state);
+    return gate(
+        [&] {
+            module m(it->host, *ref);
+            context cx(it->host, handle);
+            it->part(m, cx);
+        },
+        say_to(it->host, handle));
+}
+
+/* An instrument, its host, and the report that was asked for last. */
+struct instance {
+    const passdock_host *host;
+    std::unique_ptr<instrument> part;
+    std::string shown;
+};
+
+template <class Instrument>
+passdock_status create_instrument(void *state, passdock_context *handle, void **out) noexcept {
+    auto host = static_cast<const bound<char> *>(state)->host;
+    return gate(
+        [&] {
+            std::unique_ptr<instance> made(new instance{host, nullptr, {}});
+            context cx(host, handle);
+            if constexpr (std::is_constructible_v<Instrument, context &>) {
+                made->part = std::make_unique<Instrument>(cx);
+            } else {
+                made->part = std::make_unique<Instrument>();
+            }
+            *out = made.release();
+        },
+        say_to(host, handle));
+}
+
+inline void destroy_instrument(void *it) noexcept { delete static_cast<instance *>(it); }
+
+/* Calls an instance. */
+template <class Body>
+passdock_status watch(void *state, passdock_context *handle, Body body) noexcept {
+    auto it = static_cast<instance *>(state);
+    return gate(
+        [&] {
+            context cx(it->host, handle);
+            body(*it, cx);
+        },
+        say_to(it->host, handle));
+}
+
+template <void (instrument::*Method)(context &)>
+passdock_status watch_context(void *state, passdock_context *handle) noexcept {
+    return watch(state, handle, [](instance &it, context &cx) { ((*it.part).*Method)(cx); });
+}
+
+template <void (instrument::*Method)(context &, const module_view &, const pass_info &)>
+passdock_status watch_pass(void *state, passdock_context *handle, const passdock_module_ref *module,
+                           const passdock_pass_info *pass) noexcept {
+    return watch(state, handle, [&](instance &it, context &cx) {
+        ((*it.part).*Method)(cx, module_view(it.host, *module), pass_info(pass));
+    });
+}
+
+inline passdock_status watch_should_run(void *state, passdock_context *handle, const passdock_module_ref *module,
+                                        const passdock_pass_info *pass, uint32_t *out) noexcept {
+    return watch(state, handle, [&](instance &it, context &cx) {
+        *out = it.part->should_run(cx, module_view(it.host, *module), pass_info(pass)) ? 1 : 0;
+    });
+}
+
+inline passdock_status watch_report(void *state, passdock_context *handle, passdock_str *out) noexcept {
+    return watch(state, handle, [&](instance &it, context &cx) {
+        it.shown = it.part->report(cx);
+        *out = str(it.shown);
+    });
+}
+
+/* The functions of an op definition. */
+struct answers_of {
+    op_definition::answer infer, evaluate, decompose;
+};
+
+template <op_definition::answer answers_of::*Which>
+passdock_status answer_op(void *state, passdock_op_call *handle, const passdock_function_ref *ref,
+                          passdock_op_id op) noexcept {
+    auto it = static_cast<const bound<answers_of> *>(state);
+    return gate(
+        [&] {
+            op_call call(it->host, handle, *ref, op_id(op));
+            (it->part.*Which)(call);
+        },
+        say_refusal(it->host, handle));
+}
+
+} // namespace detail
+
+/* A plugin's table for one host. PASSDOCK_PLUGIN fills it. It lives as long as the library does, and
+ * never moves: the contract's tables point into it. */
+class plugin_table {
+public:
+    explicit plugin_table(const passdock_host *host) : host_(host) {}
+    plugin_table(const plugin_table &) = delete;
+    plugin_table &operator=(const plugin_table &) = delete;
+
+    template <class Pass>
+    void function_pass(std::string_view name, Pass pass, passdock_pass_kind kind = PASSDOCK_FUNCTION_PASS) {
+        passdock_pass_entry entry{};
+        entry.name = str(name);
+        entry.kind = kind;
+        entry.state = bind(std::move(pass));
+        entry.run_function = detail::run_function<Pass>;
+        passes_.push_back(entry);
+    }
+    template <class Pass>
+    void module_pass(std::string_view name, Pass pass) {
+        passdock_pass_entry entry{};
+        entry.name = str(name);
+        entry.kind = PASSDOCK_MODULE_PASS;
+        entry.state = bind(std::move(pass));
+        entry.run_module = detail::run_module<Pass>;
+        passes_.push_back(entry);
+    }
+    template <class Instrument>
+    void instrument_of(std::string_view name) {
+        static_assert(std::is_base_of_v<instrument, Instrument>, "an instrument is derived from passdock::instrument");
+        passdock_instrument_entry entry{};
+        entry.name = str(name);
+        entry.state = bind('\0');
+        entry.create = detail::create_instrument<Instrument>;
+        entry.destroy = detail::destroy_instrument;
+        entry.enter_pass_ctx = detail::watch_context<&instrument::enter_pass_ctx>;
+        entry.exit_pass_ctx = detail::watch_context<&instrument::exit_pass_ctx>;
+        entry.should_run = detail::watch_should_run;
+        entry.run_before_pass = detail::watch_pass<&instrument::run_before_pass>;
+        entry.run_after_pass = detail::watch_pass<&instrument::run_after_pass>;
+        entry.pass_failed = detail::watch_pass<&instrument::pass_failed>;
+        entry.report = detail::watch_report;
+        instruments_.push_back(entry);
+    }
+    void op(std::string_view name, int64_t since, op_definition definition) {
+        using detail::answers_of;
+        definitions_.push_back(std::move(definition));
+        const op_definition &kept = definitions_.back();
+        passdock_op_entry entry{};
+        entry.name = str(name);
+        entry.since = since;
+        entry.min_operands = kept.least_;
+        entry.max_operands = kept.most_;
+        entry.traits = kept.traits_;
+        entry.state = bind(answers_of{kept.infer_, kept.evaluate_, kept.decompose_});
+        if (kept.infer_ != nullptr) entry.infer = detail::answer_op<&answers_of::infer>;
+        if (kept.evaluate_ != nullptr) entry.evaluate = detail::answer_op<&answers_of::evaluate>;
+        if (kept.decompose_ != nullptr) entry.decompose = detail::answer_op<&answers_of::decompose>;
+        if (!kept.attrs_.empty()) {
+            const auto &attrs = attr_entries(kept);
+            entry.attrs = attrs.data();
+            entry.attr_count = static_cast<uint32_t>(attrs.size());
+        }
+        entry.attr_stride = sizeof(passdock_attr_entry);
+        ops_.push_back(entry);
+    }
+
+    const passdock_host *host() const { return host_; }
+    const passdock_plugin *table() {
+        table_.struct_size = sizeof table_;
+        table_.passes = passes_.data();
+        table_.pass_count = static_cast<uint32_t>(passes_.size());
+        table_.pass_stride = sizeof(passdock_pass_entry);
+        table_.ops = ops_.data();
+        table_.op_count = static_cast<uint32_t>(ops_.size());
+        table_.op_stride = sizeof(passdock_op_entry);
+        table_.instruments = instruments_.data();
+        table_.instrument_count = static_cast<uint32_t>(instruments_.size());
+        table_.instrument_stride = sizeof(passdock_instrument_entry);
+        return &table_;
+    }
+
+private:
+    template <class Part>
+    void *bind(Part part) {
+        auto made = std::make_unique<detail::bound<Part>>(host_, std::move(part));
+        void *state = made.get();
+        states_.push_back(std::move(made));
+        return state;
+    }
+    const std::vector<passdock_attr_entry> &attr_entries(const op_definition &definition) {
+        std::vector<passdock_attr_entry> &made = attrs_.emplace_back();
+        for (const auto &attr : definition.attrs_) {
+            /* The texts of a list are described as in `set_attr`: a pointer and a length each. */
+            passdock_attr_desc desc = attr.value.desc(symbol_id(), strings_.emplace_back());
+            passdock_attr_entry entry{};
+            entry.name = str(attr.name);
+            entry.doc = str(attr.doc);
+            entry.flags = attr.flags;
+            entry.kind = attr.kind;
+            if (attr.kind == PASSDOCK_ATTR_NONE) {
+                entry.kind = desc.kind;
+                entry.bits = desc.bits;
+                entry.data = desc.data;
+                entry.count = desc.count;
+            }
+            made.push_back(entry);
+        }
+        return made;
+    }
+
+    const passdock_host *host_;
+    passdock_plugin table_{};
+    std::vector<passdock_pass_entry> passes_;
+    std::vector<passdock_op_entry> ops_;
+    std::vector<passdock_instrument_entry> instruments_;
+    std::vector<std::unique_ptr<detail::state>> states_;
+    /* Deques, as what is in them is pointed to. */
+    std::deque<op_definition> definitions_;
+    std::deque<std::vector<passdock_attr_entry>> attrs_;
+    std::deque<std::vector<passdock_bytes>> strings_;
+};
+
+/* The hosts that a plugin is attached to. A program and a module in it may both be hosts, and the library
+ * is loaded once. The one that PASSDOCK_PLUGIN makes is never freed, as the library isn't. */
+class attachments {
+public:
+    /* The table for a host, filled at its first call; null if that fails, with the reason in `told`. */
+    template <class Fill>
+    const passdock_plugin *attach(const passdock_host *host, passdock_attach *told, Fill fill) noexcept {
+        const passdock_plugin *made = nullptr;
+        auto say = [&](const auto &why, passdock_status status) noexcept {
+            told->reason = keep(why);
+            return status;
+        };
+        detail::gate(
+            [&] {
+                std::lock_guard<std::mutex> lock(mutex_);
+                for (const auto &table : tables_) {
+                    if (table->host() == host) {
+                        made = table->table();
+                        return;
+                    }
+                }
+                auto table = std::make_unique<plugin_table>(host);
+                fill(*table);
+                tables_.push_back(std::move(table));
+                made = tables_.back()->table();
+            },
+            say);
+        return made;
+    }
+
+private:
+    passdock_str keep(const char *reason) noexcept { return passdock_text(reason); }
+    /* A copy that is never freed: the host may read it as long as the library is there. */
+    passdock_str keep(const std::exception &why) noexcept {
+        try {
+            return str(*new std::string(why.what()));
+        } catch (...) {
+            return passdock_text("there is no memory left");
+        }
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<plugin_table>> tables_;
+};
+
+} // namespace v0_4
+} // namespace passdock
+
+/* Defines the plugin: its name, its version, and its parts, one behind the other, each in parentheses.
+ *
+ *   (function_pass, FUNCTION, "NAME", LEVEL, LINES)
+ *   (prim_function_pass, FUNCTION, "NAME", LEVEL, LINES)
+ *   (module_pass, FUNCTION, "NAME", LEVEL, LINES)
+ *   (sequential, "NAME", LEVEL, CHILDREN, LINES)
+ *   (config, "KEY", FIELDS)
+ *   (instrument, CLASS, "NAME", LINES)
+ *   (op, "NAME", SINCE, DEFINITION)
+ *
+ * FUNCTION is `void f(passdock::function &, passdock::context &)`, of a module pass
+ * `void f(passdock::module &, passdock::context &)`, or an object that can be called so. A function pass may
+ * take a third argument, `const passdock::module_view *`: the module before the pass, or null. CLASS is
+ * derived from passdock::instrument, and DEFINITION is a passdock::op_definition. The other arguments are
+ * those of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG, PASSDOCK_INSTRUMENT and PASSDOCK_OP in
+ * passdock/plugin.h.
+ *
+ * Each part says its name once, for the manifest and for the table. Stands in one file of a plugin, outside
+ * of any namespace. */
+#define PASSDOCK_PLUGIN(name, version, parts)                                                      \
+    PASSDOCK_MANIFEST_OF(name, version, "unwind", PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END)); \
+    const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_attach *attach) {  \
+        /* In this function, which isn't inline: that of another plugin is another one. */           \
+        static passdock::attachments &hosts = *new passdock::attachments;                          \
+        return hosts.attach(host, attach, [](passdock::plugin_table &table) {                      \
+            PASSDOCK_CPP_JOIN(PASSDOCK_CPP_HAS_A parts, _END)                                      \
+        });                                                                                        \
+    }                                                                                              \
+    static_assert(true, "a semicolon follows")
+
+/* Going through the parts: A takes one and leaves B before the rest, B leaves A, and the last of them
+ * becomes A_END or B_END, which is nothing. */
+#define PASSDOCK_CPP_JOIN(a, b) PASSDOCK_CPP_JOIN_OF(a, b)
+#define PASSDOCK_CPP_JOIN_OF(a, b) a##b
+#define PASSDOCK_CPP_SAYS_A(kind, ...) PASSDOCK_CPP_SAYS_##kind(__VA_ARGS__) PASSDOCK_CPP_SAYS_B
+#define PASSDOCK_CPP_SAYS_B(kind, ...) PASSDOCK_CPP_SAYS_##kind(__VA_ARGS__) PASSDOCK_CPP_SAYS_A
+#define PASSDOCK_CPP_SAYS_A_END
+#define PASSDOCK_CPP_SAYS_B_END
+#define PASSDOCK_CPP_HAS_A(kind, ...) PASSDOCK_CPP_HAS_##kind(__VA_ARGS__); PASSDOCK_CPP_HAS_B
+#define PASSDOCK_CPP_HAS_B(kind, ...) PASSDOCK_CPP_HAS_##kind(__VA_ARGS__); PASSDOCK_CPP_HAS_A
+#define PASSDOCK_CPP_HAS_A_END
+#define PASSDOCK_CPP_HAS_B_END
+
+/* What each part says in the manifest, and what it is in the table. */
+#define PASSDOCK_CPP_SAYS_function_pass(function, name, level, lines) PASSDOCK_PASS(name, "function", level, lines)
+#define PASSDOCK_CPP_SAYS_prim_function_pass(function, name, level, lines)                         \
+    PASSDOCK_PASS(name, "prim_function", level, lines)
+#define PASSDOCK_CPP_SAYS_module_pass(function, name, level, lines) PASSDOCK_PASS(name, "module", level, lines)
+#define PASSDOCK_CPP_SAYS_sequential(name, level, children, lines)                                 \
+    PASSDOCK_SEQUENTIAL(name, level, children, lines)
+#define PASSDOCK_CPP_SAYS_config(key, fields) PASSDOCK_CONFIG(key, fields)
+#define PASSDOCK_CPP_SAYS_instrument(type, name, lines) PASSDOCK_INSTRUMENT(name, lines)
+#define PASSDOCK_CPP_SAYS_op(name, since, ...) PASSDOCK_OP(name, since)
+#define PASSDOCK_CPP_HAS_function_pass(function, name, level, lines) table.function_pass(name, function)
+#define PASSDOCK_CPP_HAS_prim_function_pass(function, name, level, lines)                          \
+    table.function_pass(name, function, PASSDOCK_PRIM_FUNCTION_PASS)
+#define PASSDOCK_CPP_HAS_module_pass(function, name, level, lines) table.module_pass(name, function)
+#define PASSDOCK_CPP_HAS_sequential(name, level, children, lines) static_cast<void>(table)
+#define PASSDOCK_CPP_HAS_config(key, fields) static_cast<void>(table)
+#define PASSDOCK_CPP_HAS_instrument(type, name, lines) table.instrument_of<type>(name)
+#define PASSDOCK_CPP_HAS_op(name, since, ...) table.op(name, since, __VA_ARGS__)
+
+#endif /* PASSDOCK_CPP_PLUGIN_HPP */

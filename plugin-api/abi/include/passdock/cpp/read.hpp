@@ -1,0 +1,389 @@
+/* Reading a function. Part of passdock.hpp, which has the rules. */
+#ifndef PASSDOCK_CPP_READ_HPP
+#define PASSDOCK_CPP_READ_HPP
+
+#include "attribute.hpp"
+#include "describe.hpp"
+
+namespace passdock {
+inline namespace v0_4 {
+
+/* Ops in program order, those of a moment: it may be edited while they are gone through. Those made
+ * meanwhile aren't among them, and those erased meanwhile are passed over. */
+class op_range {
+public:
+    op_range(const passdock_function_view &view, std::vector<op_id> ids)
+        : view_(&view), ids_(std::move(ids)) {}
+
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = op_id;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const op_id *;
+        using reference = op_id;
+
+        iterator(const op_range &range, size_t at) : range_(&range), at_(at) { skip(); }
+        op_id operator*() const { return range_->ids_[at_]; }
+        iterator &operator++() {
+            at_++;
+            skip();
+            return *this;
+        }
+        friend bool operator==(const iterator &a, const iterator &b) { return a.at_ == b.at_; }
+        friend bool operator!=(const iterator &a, const iterator &b) { return a.at_ != b.at_; }
+
+    private:
+        void skip() {
+            while (at_ < range_->ids_.size() &&
+                   passdock_get_op(range_->view_, range_->ids_[at_].raw) == nullptr) {
+                at_++;
+            }
+        }
+        const op_range *range_;
+        size_t at_;
+    };
+    iterator begin() const { return {*this, 0}; }
+    iterator end() const { return {*this, ids_.size()}; }
+    bool empty() const { return begin() == end(); }
+
+private:
+    const passdock_function_view *view_;
+    std::vector<op_id> ids_;
+};
+
+/* A function, to read. It lives until the function that got it returns, and may be copied till then.
+ *
+ * Of an id that is NONE, or of something erased, getters answer nothing: NONE, an empty text, an empty
+ * list, 0. So questions may be chained: `f.name(f.defining_op(f.operand(op, 0)))`. Pointers to records
+ * are good until the next edit; lists are copies; texts of symbols live as long as the module. */
+class function_view {
+public:
+    function_view(const passdock_host *host, passdock_function_ref ref) : host_(host), ref_(ref) {}
+
+    /* ---- What C has: for calls that this header doesn't make short */
+
+    const passdock_host *host() const { return host_; }
+    passdock_function *handle() const { return ref_.handle; }
+    const passdock_function_view &view() const { return *ref_.view; }
+    passdock_function_ref ref() const { return ref_; }
+    const passdock_function_api *api() const { return host_->functions; }
+    /* Throws the host's sentence if a call on this function didn't answer OK. */
+    void check(passdock_status status) const { detail::check(api(), handle(), status); }
+
+    /* ---- Symbols */
+
+    std::string_view text(symbol_id symbol) const {
+        return passdock::text(PASSDOCK_CPP_CALL(host_->symbols, text)(view().symbols, symbol.raw));
+    }
+    /* The symbol of a text; NONE if nothing in the module is called so. */
+    symbol_id find(std::string_view text) const {
+        return symbol_id(PASSDOCK_CPP_CALL(host_->symbols, find)(view().symbols, str(text)));
+    }
+    /* The symbol of a text, made if it is new. */
+    symbol_id intern(std::string_view text) const { return detail::intern(host_, view().symbols, text); }
+
+    /* ---- The function */
+
+    std::string_view name() const { return text(symbol_id(view().name)); }
+    symbol_id symbol() const { return symbol_id(view().name); }
+    bool is_prim() const { return view().kind == PASSDOCK_PRIM_FUNCTION; }
+    uint64_t version() const { return view().version; }
+    uint32_t op_count() const { return view().op_count; }
+    region_id body() const { return region_id(view().body); }
+    std::vector<value_id> parameters() const { return args(body()); }
+    /* An attribute of the function itself. */
+    attribute attr(std::string_view name) const { return find_attr(view().function_attrs, name); }
+    /* The version of a domain that its ops mean. */
+    std::optional<int64_t> opset(std::string_view domain) const {
+        for (uint32_t i = 0; i < view().opsets.len; i++) {
+            auto opset = at<passdock_opset>(view().opsets, i);
+            if (opset != nullptr && text(symbol_id(opset->domain)) == domain) return opset->version;
+        }
+        return std::nullopt;
+    }
+
+    /* ---- Ops */
+
+    /* The record of an op, or null. */
+    const passdock_op *op(op_id id) const { return passdock_get_op(&view(), id.raw); }
+    /* Its name, domain included: "onnx.Conv". */
+    std::string_view name(op_id id) const {
+        auto record = op(id);
+        return record != nullptr ? text(symbol_id(record->name)) : std::string_view();
+    }
+    uint32_t operand_count(op_id id) const { return op(id) != nullptr ? op(id)->operands.len : 0; }
+    uint32_t result_count(op_id id) const { return op(id) != nullptr ? op(id)->results.len : 0; }
+    /* An operand; NONE if it is left out. */
+    value_id operand(op_id id, uint32_t index) const {
+        return value_id(passdock_operand(&view(), id.raw, index));
+    }
+    value_id result(op_id id, uint32_t index = 0) const {
+        return value_id(passdock_result(&view(), id.raw, index));
+    }
+    std::vector<value_id> operands(op_id id) const {
+        std::vector<value_id> made;
+        for (uint32_t i = 0, count = operand_count(id); i < count; i++) made.push_back(operand(id, i));
+        return made;
+    }
+    std::vector<value_id> results(op_id id) const {
+        auto record = op(id);
+        return record != nullptr ? list<value_id>(record->results) : std::vector<value_id>();
+    }
+    std::vector<region_id> regions(op_id id) const {
+        auto record = op(id);
+        return record != nullptr ? list<region_id>(record->regions) : std::vector<region_id>();
+    }
+    /* The region that it stands in. */
+    region_id parent(op_id id) const {
+        return region_id(op(id) != nullptr ? op(id)->parent : PASSDOCK_NONE);
+    }
+    op_id next(op_id id) const { return op_id(op(id) != nullptr ? op(id)->next : PASSDOCK_NONE); }
+    op_id prev(op_id id) const { return op_id(op(id) != nullptr ? op(id)->prev : PASSDOCK_NONE); }
+    loc_id loc(op_id id) const { return loc_id(op(id) != nullptr ? op(id)->loc : PASSDOCK_NONE); }
+    /* An attribute by its name; false if the op hasn't it. */
+    attribute attr(op_id id, std::string_view name) const {
+        auto record = op(id);
+        return find_attr(record != nullptr ? record->attrs : passdock_range{0, 0}, name);
+    }
+    /* What an attribute says, `absent` if the op hasn't it; nothing if it says what can't be known: its
+     * value is of another kind, or the caller's of the function. */
+    template <class T>
+    std::optional<T> attr_or(op_id id, std::string_view name, T absent) const {
+        attribute found = attr(id, name);
+        if (!found) return absent;
+        return found.template get_if<T>();
+    }
+    /* PASSDOCK_TRAIT_* of the op's name; 0 if nobody defines it. */
+    uint64_t traits(op_id id) const {
+        auto record = op(id);
+        return record != nullptr ? PASSDOCK_CPP_CALL(host_->ops, traits)(handle(), record->name) : 0;
+    }
+
+    /* All ops, those of nested regions behind the op that holds them, terminators included. */
+    op_range ops() const { return {view(), walk(body(), symbol_id(), true)}; }
+    /* The ops of a name. */
+    op_range ops_named(std::string_view name) const {
+        symbol_id symbol = find(name);
+        return {view(), symbol ? walk(body(), symbol, true) : std::vector<op_id>()};
+    }
+    /* The ops of a region, without those of nested ones. */
+    op_range ops_in(region_id region) const { return {view(), walk(region, symbol_id(), false)}; }
+
+    /* ---- Regions */
+
+    const passdock_region *region(region_id id) const { return passdock_get_region(&view(), id.raw); }
+    /* The op that holds it; NONE: it is the body. */
+    op_id parent(region_id id) const {
+        return op_id(region(id) != nullptr ? region(id)->parent : PASSDOCK_NONE);
+    }
+    std::vector<value_id> args(region_id id) const {
+        auto record = region(id);
+        return record != nullptr ? list<value_id>(record->args) : std::vector<value_id>();
+    }
+    /* Its last op: `return` or `yield`, once it has one. */
+    op_id terminator(region_id id) const {
+        return op_id(region(id) != nullptr ? region(id)->last : PASSDOCK_NONE);
+    }
+
+    /* ---- Values */
+
+    const passdock_value *value(value_id id) const { return passdock_get_value(&view(), id.raw); }
+    /* Empty for a value without a name. */
+    std::string_view name(value_id id) const {
+        auto record = value(id);
+        bool named = record != nullptr && record->name != PASSDOCK_NONE;
+        return named ? text(symbol_id(record->name)) : std::string_view();
+    }
+    /* The op that it is a result of; NONE for arguments and constants. */
+    op_id defining_op(value_id id) const { return op_id(passdock_defining_op(&view(), id.raw)); }
+    uint32_t use_count(value_id id) const { return value(id) != nullptr ? value(id)->use_count : 0; }
+    /* The users of a value; an op stands once for each operand that it is. */
+    std::vector<op_id> users(value_id id) const {
+        std::vector<op_id> made;
+        auto record = value(id);
+        passdock_use_id next = record != nullptr ? record->first_use : PASSDOCK_NONE;
+        while (auto use = at<passdock_use>(view().uses, next)) {
+            made.push_back(op_id(use->user));
+            next = use->next;
+        }
+        return made;
+    }
+    /* The constant that it is, also as the default of a parameter; else NONE. */
+    const_id constant(value_id id) const {
+        return const_id(value(id) != nullptr ? value(id)->constant : PASSDOCK_NONE);
+    }
+    bool is_constant(value_id id) const {
+        auto record = value(id);
+        return record != nullptr && (record->flags & PASSDOCK_VALUE_KIND) == PASSDOCK_VALUE_CONST;
+    }
+
+    /* ---- Types */
+
+    type_id type(value_id id) const {
+        return type_id(value(id) != nullptr ? value(id)->type_id : PASSDOCK_NONE);
+    }
+    /* The record of a type, or null. */
+    const passdock_type *type(type_id id) const { return at<passdock_type>(view().types, id.raw); }
+    /* What a type is made of, to change it or to hand it to another call. */
+    type_spec spec(type_id id) const;
+    /* The element type; NONE if it isn't known, or there is none. */
+    passdock_dtype dtype(value_id id) const {
+        auto record = type(type(id));
+        return record != nullptr ? record->dtype : PASSDOCK_DTYPE_NONE;
+    }
+    /* The dims of a tensor, if its rank is known. */
+    std::optional<std::vector<passdock_dim>> dims(value_id id) const {
+        auto record = type(type(id));
+        bool ranked = record != nullptr && record->kind == PASSDOCK_TYPE_TENSOR &&
+                      (record->flags & PASSDOCK_TYPE_UNRANKED) == 0;
+        if (!ranked) return std::nullopt;
+        return records<passdock_dim>(view().dims, record->dims);
+    }
+    /* The sizes of a tensor, if all are known. */
+    std::optional<std::vector<int64_t>> shape(value_id id) const {
+        auto known = dims(id);
+        if (!known) return std::nullopt;
+        std::vector<int64_t> sizes;
+        for (const passdock_dim &each : *known) {
+            if (each.kind != PASSDOCK_DIM_CONST) return std::nullopt;
+            sizes.push_back(each.value);
+        }
+        return sizes;
+    }
+
+    /* ---- Constants */
+
+    const passdock_constant *constant(const_id id) const {
+        return at<passdock_constant>(view().constants, id.raw);
+    }
+    /* All its bytes, until the next edit. */
+    array<uint8_t> data(const_id id) const {
+        passdock_bytes bytes{};
+        check(PASSDOCK_CPP_CALL(api(), constant_data)(handle(), id.raw, &bytes));
+        return {bytes.ptr, bytes.len};
+    }
+    /* The elements of a value, if it is a constant (no default of a parameter) of the element type that
+     * T is. */
+    template <class T>
+    std::optional<std::vector<T>> elements(value_id id) const {
+        static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "no element type is read as a T");
+        if (!is_constant(id) || dtype(id) != detail::dtype_of<T>) return std::nullopt;
+        array<uint8_t> bytes = data(constant(id));
+        std::vector<T> made;
+        made.reserve(bytes.size() / sizeof(T));
+        for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+            made.push_back(read_element<T>(bytes.data() + i));
+        }
+        return made;
+    }
+    uint64_t hash(const_id id) const {
+        uint64_t made = 0;
+        check(PASSDOCK_CPP_CALL(api(), constant_hash)(handle(), id.raw, &made));
+        return made;
+    }
+    /* Whether two constants have the same bytes; types aren't compared. */
+    bool equal(const_id a, const_id b) const {
+        uint32_t made = 0;
+        check(PASSDOCK_CPP_CALL(api(), constants_equal)(handle(), a.raw, b.raw, &made));
+        return made != 0;
+    }
+
+    /* ---- What is known beside */
+
+    /* What `infer` found of the elements of a small tensor of integers. */
+    std::optional<std::vector<passdock_dim>> known_dims(value_id id) const {
+        const passdock_dim *dims = nullptr;
+        size_t count = 0;
+        auto status = PASSDOCK_CPP_CALL(host_->ops, known_dims)(handle(), id.raw, &dims, &count);
+        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        check(status);
+        return std::vector<passdock_dim>(dims, dims + count);
+    }
+    /* An analysis of the host's: PASSDOCK_ANALYSIS_LIVENESS of passdock_liveness, and so on. The records
+     * live until the next edit. */
+    template <class Record>
+    array<Record> analysis(std::string_view name) const {
+        auto extension = PASSDOCK_CPP_CALL(host_, get_extension)(host_, str(PASSDOCK_ANALYSIS_EXTENSION));
+        auto analyses = static_cast<const passdock_analysis_api *>(extension);
+        passdock_column column{};
+        check(PASSDOCK_CPP_CALL(analyses, column)(handle(), str(name), &column));
+        return {static_cast<const Record *>(column.base), column.len};
+    }
+
+protected:
+    template <class Record>
+    const Record *at(const passdock_column &column, uint32_t index) const {
+        return static_cast<const Record *>(passdock_at(&column, index, sizeof(Record)));
+    }
+
+private:
+    template <class Record>
+    std::vector<Record> records(const passdock_column &column, passdock_range range) const {
+        std::vector<Record> made;
+        made.reserve(range.len);
+        for (uint32_t i = 0; i < range.len; i++) {
+            if (auto record = at<Record>(column, range.start + i)) made.push_back(*record);
+        }
+        return made;
+    }
+    template <class Id>
+    std::vector<Id> list(passdock_range range) const {
+        return detail::ids<Id>(records<uint32_t>(view().ids, range));
+    }
+    attribute find_attr(passdock_range range, std::string_view name) const {
+        for (uint32_t i = 0; i < range.len; i++) {
+            auto attr = at<passdock_attr>(view().attrs, range.start + i);
+            /* They are few: comparing texts is faster than finding the symbol. */
+            if (attr != nullptr && text(symbol_id(attr->name)) == name) return {host_, view(), *attr};
+        }
+        return {};
+    }
+    /* With a stack of its own, as regions nest deeper than the thread's goes. */
+    std::vector<op_id> walk(region_id from, symbol_id wanted, bool nested) const {
+        std::vector<op_id> made;
+        std::vector<op_id> stack;
+        auto first = [&](region_id id) { return op_id(region(id) != nullptr ? region(id)->first : PASSDOCK_NONE); };
+        if (op_id start = first(from)) stack.push_back(start);
+        while (!stack.empty()) {
+            op_id id = stack.back();
+            stack.pop_back();
+            auto record = op(id);
+            if (record == nullptr) continue;
+            if (!wanted || record->name == wanted.raw) made.push_back(id);
+            if (record->next != PASSDOCK_NONE) stack.push_back(op_id(record->next));
+            if (!nested || record->regions.len == 0) continue;
+            std::vector<region_id> inside = regions(id);
+            for (auto each = inside.rbegin(); each != inside.rend(); ++each) {
+                if (op_id start = first(*each)) stack.push_back(start);
+            }
+        }
+        return made;
+    }
+
+    const passdock_host *host_;
+    passdock_function_ref ref_;
+};
+
+inline type_spec function_view::spec(type_id id) const {
+    type_spec made;
+    auto record = type(id);
+    if (record == nullptr) return made;
+    made.kind = record->kind;
+    made.dtype = record->dtype;
+    made.lanes = record->lanes;
+    made.flags = record->flags;
+    made.name = symbol_id(record->name);
+    made.dims = records<passdock_dim>(view().dims, record->dims);
+    if (record->kind == PASSDOCK_TYPE_BUFFER) {
+        made.layout = records<passdock_dim>(view().dims, record->aux);
+    } else {
+        made.items = list<type_id>(record->aux);
+    }
+    return made;
+}
+
+} // namespace v0_4
+} // namespace passdock
+
+#endif /* PASSDOCK_CPP_READ_HPP */

@@ -1,0 +1,216 @@
+/* A plugin in C++ that calls all that passdock.hpp has, and fails where an answer isn't what it should be.
+ * It runs on `everything.ir`; its operator is that of `examples/c-op`. */
+#include "passdock.hpp"
+
+namespace {
+
+using passdock::op_builder;
+using passdock::op_id;
+using passdock::position;
+using passdock::type_spec;
+using passdock::value_id;
+
+void expect(bool holds, const char *what) {
+    if (!holds) throw passdock::error(std::string("It should hold that ") + what + ".");
+}
+
+/* The status that a call was refused with; OK if it wasn't. */
+template <class Body>
+passdock_status status_of(Body body) {
+    try {
+        body();
+        return PASSDOCK_OK;
+    } catch (const passdock::error &error) {
+        return *error.what() != '\0' ? error.status() : PASSDOCK_OK;
+    }
+}
+
+void read_it(const passdock::function_view &f) {
+    expect(f.name() == "main" && !f.is_prim() && f.opset("") == 17 && !f.opset("acme"), "the function is @main");
+    std::vector<value_id> parameters = f.parameters();
+    expect(parameters.size() == 2 && f.name(parameters[0]) == "x", "the parameters are %x and %flag");
+    value_id x = parameters[0];
+    expect(f.dtype(x) == PASSDOCK_F32 && f.dims(x)->size() == 2 && !f.shape(x), "%x has two dims, one of them a symbol");
+    expect(f.dims(x)->at(0).kind == PASSDOCK_DIM_SYMBOL && f.dims(x)->at(1).value == 4, "%x is f32[n,4]");
+
+    op_id relu = *f.ops_named("onnx.Relu").begin();
+    expect(f.users(x).size() == f.use_count(x) && !f.defining_op(x), "the users of %x are counted");
+    expect(f.name(f.defining_op(f.result(relu))) == "onnx.Relu", "a result has its op");
+    expect(!f.attr(relu, "alpha") && f.attr_or<int64_t>(relu, "alpha", 7) == 7, "an absent attribute is its default");
+    expect(f.name(op_id()).empty() && !f.operand(op_id(), 0) && f.users(value_id()).empty(), "of NONE there is nothing");
+
+    op_id given = *f.ops_named("acme.Given").begin();
+    expect(f.attr(given, "i").get<int64_t>() == -3 && f.attr(given, "f").get<float>() == 0.5f, "numbers are read");
+    expect(f.attr(given, "s").get<std::string>() == "text", "a string is read");
+    expect(f.attr_or(given, "is", std::vector<int64_t>()) == std::vector<int64_t>({1, -2}), "integers are read");
+    expect(f.attr(given, "fs").get<std::vector<float>>() == std::vector<float>({1.5f, 2.0f}), "floats are read");
+    expect(f.attr(given, "ss").get<std::vector<std::string>>() == std::vector<std::string>({"a", "", "b"}), "texts are read");
+    expect(!f.attr_or<int64_t>(given, "s", 1), "an attribute of another kind is nothing");
+    expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_FAILED, "reading another kind is an error");
+
+    auto elements = f.elements<int64_t>(f.operand(given, 1));
+    expect(elements == std::vector<int64_t>({5, -6}), "a constant's elements are read");
+    expect(!f.elements<float>(f.operand(given, 1)) && !f.elements<float>(x), "others have none of that type");
+    passdock::const_id constant = f.constant(f.operand(given, 1));
+    expect(f.equal(constant, constant) && f.hash(constant) == f.hash(constant) && f.data(constant).size() == 16,
+           "a constant is itself");
+
+    op_id branch = *f.ops_named("if").begin();
+    expect(f.regions(branch).size() == 2 && f.parent(f.regions(branch)[0]) == branch, "`if` has two regions");
+    size_t all = 0, outside = 0;
+    for (op_id op : f.ops()) all += f.op(op) != nullptr ? 1 : 0;
+    for (op_id op : f.ops_in(f.body())) outside += f.parent(op) == f.body() ? 1 : 0;
+    expect(all == f.op_count() && outside + 4 == all, "all ops are gone through");
+    std::vector<op_id> order;
+    for (op_id op : f.ops()) order.push_back(op);
+    auto positions = f.analysis<passdock_op_order>(PASSDOCK_ANALYSIS_ORDER);
+    for (size_t i = 0; i < order.size(); i++) expect(positions[order[i].raw].position == i, "ops come in program order");
+    expect(f.loc(relu) == f.loc(relu) && f.next(f.prev(f.terminator(f.body()))) == f.terminator(f.body()), "ops are a list");
+}
+
+void function_pass(passdock::function &f, passdock::context &cx, const passdock::module_view *before) {
+    expect(before != nullptr && !before->functions().empty(), "the module before is there");
+    expect(cx.opt_level() <= 4 && !cx.find_pass("no.such.Pass") &&
+               cx.find_pass("everything.transform.Module") == PASSDOCK_MODULE_PASS, "passes are found by name");
+    expect(cx.option<bool>("b") && cx.option<double>("f") == 0.5 && cx.option<std::string>("s") == "on", "options are typed");
+    expect(cx.option<std::vector<std::string>>("l") == std::vector<std::string>({"a", "b"}), "a list is items");
+    expect(cx.option<std::map<std::string, int64_t>>("t") == std::map<std::string, int64_t>({{"n", 3}}), "a table is items");
+    expect(cx.option<std::optional<bool>>("b") == true && cx.option("t").items().size() == 1, "a setting is a value, too");
+    expect(cx.config<int64_t>("everything.Target", "cores") == 8, "config is read");
+    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_NOT_FOUND, "an option that isn't is an error");
+    read_it(f);
+
+    value_id x = f.parameters()[0];
+    op_id relu = *f.ops_named("onnx.Relu").begin();
+    op_id given = *f.ops_named("acme.Given").begin();
+    size_t seen = 0;
+    for (op_id op : f.ops_named("onnx.Relu")) {
+        op_id made = f.replace_op(op, op_builder("onnx.Identity").operands(f.operands(op)));
+        expect(f.name(made) == "onnx.Identity" && f.op(op) == nullptr, "an op is replaced");
+        seen++;
+    }
+    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STALE, "what is replaced is gone");
+
+    passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_F32, std::vector<int64_t>{2}));
+    expect(f.spec(type).dims.size() == 1 && f.add_type(f.spec(type)) == type, "a type is what its description says");
+    value_id numbers = f.add_constant<float>({2}, {1.0f, -2.0f}, "numbers");
+    expect(f.elements<float>(numbers) == std::vector<float>({1.0f, -2.0f}) && f.type(numbers) == type, "a constant is made");
+    f.set_attr(given, "list", std::vector<std::string>{"p", "q"});
+    f.set_attr(given, "tensor", f.constant(numbers));
+    f.set_attr(given, "i", 4);
+    f.remove_attr(given, "f");
+    expect(f.attr(given, "list").get<std::vector<std::string>>()[1] == "q" && !f.attr(given, "f"), "attributes are set");
+    expect(f.attr(given, "i").get<int64_t>() == 4, "a number is set");
+
+    op_id sum = f.create_op(op_builder("onnx.Add").operand(numbers).operand(numbers).attr("note", "made").result(type)
+                                .loc(f.name_loc("sum")), position::before(given));
+    f.set_name(f.result(sum), "sum");
+    expect(f.name(f.result(sum)) == "sum" && f.shape(f.result(sum)) == std::vector<int64_t>({2}), "an op is created");
+    f.move_op(sum, position::end_of(f.body()));
+    f.set_operand(sum, 1, numbers);
+    f.set_loc(sum, f.fuse_locs({f.loc(sum), f.name_loc("other")}));
+    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_REFUSED, "a use before the definition is refused");
+    expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "what is used stays");
+
+    cx.infer(f, sum);
+    expect(!cx.check_op(f, sum) || !cx.check_op(f, sum)->empty(), "what is wrong is said");
+    if (auto folded = cx.evaluate(f, sum, 1024)) {
+        expect(f.elements<float>(folded->at(0)) == std::vector<float>({2.0f, -4.0f}), "an op is evaluated");
+        f.replace_op_with(sum, *folded);
+        f.erase_constant(f.constant(folded->at(0)));
+    } else {
+        expect(f.erase_if_unused(sum), "what isn't used goes");
+    }
+    f.set_type(f.result(given), type_spec::unranked(PASSDOCK_F32));
+    f.set_opset("acme", 1);
+    f.replace_uses(f.result(given), x);
+    f.erase_op(given);
+    f.replace_symbols({{f.find("n"), passdock::dim(3)}});
+    expect(f.shape(x) == std::vector<int64_t>({3, 4}), "a symbol is replaced");
+
+    op_id branch = *f.ops_named("if").begin();
+    f.inline_region(f.regions(branch)[0], {});
+    f.replace_op_with(branch, f.operands(f.terminator(f.regions(branch)[0])));
+    cx.emit(passdock::diagnostic::warning("All of it holds.").code("everything::done")
+                .label(passdock::place::result(f.defining_op(f.operand(f.terminator(f.body()), 0)), 0), "here")
+                .note("One more.").help("Nothing to do."));
+}
+
+void module_pass(passdock::module &m, passdock::context &cx) {
+    passdock::symbol_id main = m.find("main");
+    passdock::snapshot before = m.snapshot(main);
+    passdock::snapshot moved = std::move(before);
+    expect(moved.name() == "main" && moved.view().op_count > 0, "a snapshot is a function");
+    {
+        passdock::function made = m.create_function("made", main);
+        value_id argument = made.add_arg(made.body(), {made.add_type(moved.spec(moved.type(moved.parameters()[0]))), "a"});
+        value_id unused = made.add_arg(made.body(), {passdock::type_id(), "b"});
+        made.set_attr("size", std::vector<float>{1.0f});
+        op_id neg = made.create_op(op_builder("onnx.Neg").operand(argument), position::end_of(made.body()));
+        made.set_results(made.body(), {made.result(neg)}, {{passdock::type_id(), "out"}});
+        made.remove_args({unused});
+        expect(made.attr("size").get<std::vector<float>>() == std::vector<float>{1.0f}, "a function has attributes");
+        expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is made");
+        passdock_dim size = made.add_expr(PASSDOCK_EXPR_ADD, passdock::dim(2), passdock::dim(3));
+        expect(size.kind == PASSDOCK_DIM_CONST && size.value == 5, "a dim expression is simplified");
+        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_BOOL, std::vector<int64_t>())), {}});
+        std::vector<value_id> copied =
+            made.clone_region(moved.body(), position::end_of(made.body()), {argument, flag}, {}, &moved);
+        expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
+        expect(made.op_count() == 2 + moved.op_count() - 1, "all of it is copied, but the terminator");
+        made.erase_op(made.defining_op(copied[0]));
+    }
+    expect(m.functions().size() == 2, "there is one more function");
+    m.remove_function(m.find("made"));
+    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_NOT_FOUND, "a function that isn't there is an error");
+    m.run_pass(cx, "everything.transform.Nothing");
+}
+
+void nothing(passdock::function &, passdock::context &) {}
+
+/* `acme.ScaledAdd`, as in examples/c-op. */
+void infer_scaled(passdock::op_call &call) {
+    for (uint32_t i = 0; i < 2; i++) {
+        type_spec type = call.operand_type(i);
+        if (type.is_ranked_tensor()) return call.set_result_type(0, type);
+    }
+}
+
+void evaluate_scaled(passdock::op_call &call) {
+    const passdock::function_view &f = call.function();
+    auto scale = f.attr_or(call.op(), "scale", 1.0f);
+    auto a = f.elements<float>(call.operand(0)), b = f.elements<float>(call.operand(1));
+    if (!scale || !a || !b || f.type(call.operand(0)) != f.type(call.operand(1))) {
+        throw passdock::error("only f32 of one shape is evaluated");
+    }
+    for (size_t i = 0; i < a->size(); i++) (*a)[i] = *scale * (*a)[i] + (*b)[i];
+    call.set_result(0, call.operand_type(0), *a);
+}
+
+void decompose_scaled(passdock::op_call &call) { call.set_body("fn @body(%0, %1) { %2 = onnx.Add(%0, %1) return %2 }"); }
+
+} // namespace
+
+PASSDOCK_PLUGIN("everything", "0.1.0",
+    (function_pass, function_pass, "everything.transform.Function", 1,
+     "changes_interface = true\n"
+     "[[pass.option]]\nname = \"b\"\ntype = \"bool\"\ndefault = true\ndoc = \"b\"\n"
+     "[[pass.option]]\nname = \"f\"\ntype = \"float\"\ndefault = 0.5\ndoc = \"f\"\n"
+     "[[pass.option]]\nname = \"s\"\ntype = \"string\"\ndefault = \"on\"\ndoc = \"s\"\n"
+     "[[pass.option]]\nname = \"l\"\ntype = \"strings\"\ndefault = [\"a\", \"b\"]\ndoc = \"l\"\n"
+     "[[pass.option]]\nname = \"t\"\ntype = \"ints\"\ndefault = { n = 3 }\ndoc = \"t\"\n")
+    (function_pass, nothing, "everything.transform.Nothing", 1, "")
+    (prim_function_pass, nothing, "everything.transform.Prim", 1, "")
+    (module_pass, module_pass, "everything.transform.Module", 1, "")
+    (sequential, "everything.All", 1, "\"everything.transform.Nothing\"", "")
+    (config, "everything.Target", PASSDOCK_CONFIG_FIELD("cores", "int", "8", "doc = \"Cores.\"\n"))
+    (op, "acme.ScaledAdd", 1, passdock::op_definition()
+        .operands(2, 2)
+        .traits(PASSDOCK_TRAIT_PURE | PASSDOCK_TRAIT_ELEMENTWISE)
+        .attr("scale", 1.0f, "What the first operand is multiplied by.")
+        .infer(infer_scaled)
+        .evaluate(evaluate_scaled)
+        .decompose(decompose_scaled))
+    (op, "acme.Listed", 1, passdock::op_definition()
+        .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
+        .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED)));
