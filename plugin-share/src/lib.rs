@@ -16,7 +16,7 @@
 //! #[repr(C)]
 //! #[derive(StableAbi)]
 //! pub struct Cost {
-//!     /// Floating point operations, by op id.
+//!     /// Floating point operations of each op, in program order.
 //!     pub flops: RVec<u64>,
 //! }
 //!
@@ -29,7 +29,7 @@
 //!
 //! // In one plugin:
 //! fn publish_cost(f: &mut Function, _cx: &PassContext) -> PassResult {
-//!     let flops = f.ops().map(|op| f.users(f.result(op, 0)).len() as u64);
+//!     let flops = f.ops().map(|op| f.results(op).len() as u64);
 //!     share::publish(f, Cost { flops: flops.collect() })?;
 //!     Ok(())
 //! }
