@@ -4,8 +4,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use abi_stable::StableAbi;
+use abi_stable::std_types::RArc;
 use expect_test::{Expect, expect};
-use passdock::{LoadOptions, Registry, Severity};
+use passdock::{
+    LoadOptions, PassContext, PassInfo, Registry, Severity, create_function_pass, model_file,
+};
+use passdock_plugin_share::{self as share, SharedAnalysis};
 
 const TEXT: &str = r#"module {
   fn @main(%x: f32[4,8]) -> (%y: f32[4,8]) opset("" = 17) {
@@ -97,4 +102,46 @@ fn who_publishes_under_a_key_that_is_another_types_is_told() {
         note: 0 ops, 0 unknown
         warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u32` where this plugin's has `u64`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`."#]],
     );
+}
+
+/// Data of which can be told how much of it there is.
+#[repr(C)]
+#[derive(StableAbi)]
+struct Counted {
+    count: RArc<u32>,
+}
+
+impl SharedAnalysis for Counted {
+    const KEY: &'static str = "t.Counted/1";
+}
+
+#[test]
+fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
+    let count = RArc::new(7);
+    let data = count.clone();
+    let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
+        let data = || Counted {
+            count: data.clone(),
+        };
+        let before = RArc::strong_count(&data().count);
+        let first = share::publish(f, data())?;
+        let second = share::publish(f, data())?;
+        assert!(std::ptr::eq(first, second), "the first stays");
+        assert_eq!(RArc::strong_count(&first.count), before);
+        let found = share::find::<Counted>(f).expect("it was published")?;
+        assert!(std::ptr::eq(first, found));
+        Ok(())
+    };
+    let pass = create_function_pass(PassInfo::new("test.transform.Publish"), call);
+    let context = PassContext::builder().registry(&Registry::new()).build();
+    let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
+    let after = pass.call_in(module, &context.expect("a plain context"));
+    assert_eq!(
+        RArc::strong_count(&count),
+        3,
+        "the test's, the pass's, the function's"
+    );
+    drop(after.expect("it runs"));
+    drop(pass);
+    assert_eq!(RArc::strong_count(&count), 1);
 }
