@@ -104,7 +104,8 @@ impl CheckCommand {
             }
             Some(Some(0)) => Ok(Verdict::Good),
             Some(Some(125)) => Ok(Verdict::Unknown),
-            Some(Some(code @ (126 | 127))) => {
+            // The last one is what `cmd` says.
+            Some(Some(code @ (126 | 127 | 9009))) => {
                 let message = format!("The command of `--check` can't be run (status {code}).");
                 Err(PassError::new(ErrorKind::Check, message))
             }
@@ -124,11 +125,7 @@ impl CheckCommand {
     /// The command's status; `None` if it took too long.
     fn run(&self, command: &str, out: &Path) -> io::Result<Option<ExitStatus>> {
         let out = File::create(out)?;
-        let mut shell = match cfg!(windows) {
-            true => Command::new("cmd"),
-            false => Command::new("sh"),
-        };
-        shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
+        let mut shell = shell(command);
         shell
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)
@@ -156,6 +153,24 @@ impl CheckCommand {
     }
 }
 
+/// The shell, with a command to run.
+fn shell(command: &str) -> Command {
+    #[cfg(not(windows))]
+    {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]);
+        shell
+    }
+    // It takes the rest of its line as it stands, without the outer quotes.
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        let mut shell = Command::new("cmd");
+        shell.raw_arg(format!("/D /S /C \"{command}\""));
+        shell
+    }
+}
+
 /// Ends a command and what it started.
 fn end(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
@@ -165,7 +180,16 @@ fn end(child: &mut Child) -> io::Result<()> {
         _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
-    child.kill()?;
+    {
+        // Where there is no such tool, only the shell is ended.
+        let tree = ["/T", "/F", "/PID", &child.id().to_string()];
+        let mut ended = Command::new("taskkill");
+        ended.args(tree).stdin(Stdio::null());
+        _ = ended.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if child.try_wait()?.is_none() {
+            child.kill()?;
+        }
+    }
     child.wait().map(drop)
 }
 

@@ -64,13 +64,13 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
         return Err(entries::unknown("dim symbol", name, &known));
     }
     for entry in entries {
-        let mut f = m.edit(entry)?;
+        let f = m.edit(entry)?;
         let sizes = options
             .dims
             .iter()
             .filter_map(|(name, &size)| Some((f.find_symbol(name)?, size)))
             .collect();
-        bind(&mut f, cx, sizes)?;
+        bind(f, cx, sizes)?;
     }
     bind_called(m, cx)
 }

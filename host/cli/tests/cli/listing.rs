@@ -164,6 +164,31 @@ fn several_manifests_are_shown_with_all_that_they_say() {
           Does nothing.
           not thread-safe: runs on one function at a time
 
+        tap.transform.Needs (module, level 0)
+          Does nothing; it requires a pass and a Sequential.
+          requires relax.transform.InferType, tap.Rest
+          not thread-safe
+
+        tap.transform.Runs (module, level 0)
+          Runs a pass and a Sequential.
+          not thread-safe
+
+        tap.Cleanup (Sequential, level 1)
+          Merges and folds.
+          requires relax.transform.InferType
+          runs relax.transform.EliminateCommonSubexpr
+          runs relax.transform.FoldConstant with max_growth = 512
+          runs tap.Rest
+
+        tap.Rest (Sequential, level 0)
+          Removes what nobody uses.
+          runs relax.transform.DeadCodeElimination
+          runs tap.Late
+
+        tap.Late (Sequential, level 3)
+          Of a level that few contexts have.
+          runs tap.transform.Nothing
+
         tap.tap (instrument)
           Tells everything that it hears.
           option     takes     default  meaning
