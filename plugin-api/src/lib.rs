@@ -126,6 +126,6 @@ pub mod __private {
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::raw::{enter, own_library, Panicked, Tables};
+    pub use crate::raw::{enter, own_library, Panicked, SharedData, Tables};
     pub use passdock_abi as abi;
 }

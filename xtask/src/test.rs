@@ -8,6 +8,7 @@ mod old_rust;
 mod patch;
 pub(crate) mod python;
 mod sdk;
+mod share;
 mod steps;
 mod system_calls;
 mod windows;
@@ -61,6 +62,10 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("the SDK and a vendor's plugin, rustc 1.63, offline", || {
         sdk::test_with_old_rust(project)
+    });
+    steps.step("plugins that share data", || share::test(project));
+    steps.step("plugins that share data, of two compilers", || {
+        share::test_two_compilers(project)
     });
     steps.step("a host of one's own", || embed::test_embed_host(project));
     steps.step("hosts and plugins of the future", || future::test(project));

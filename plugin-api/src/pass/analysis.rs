@@ -1,13 +1,15 @@
 //! [`Analysis`]: what a plugin works out about a function, and finds again as long as the function
 //! is what it was. The host's own analyses are in `columns.rs`.
 
+use std::ffi::c_void;
 use std::fmt;
 use std::ops::Deref;
+use std::ptr::NonNull;
 
 use super::context::PassContext;
-use crate::data::PassError;
+use crate::data::{EditError, PassError};
 use crate::ir::Function;
-use crate::raw::{self, Found};
+use crate::raw::{self, Found, SharedData};
 
 /// An analysis of a plugin's own: computed from a function, for several passes to use.
 ///
@@ -65,6 +67,9 @@ use crate::raw::{self, Found};
 /// }
 /// ```
 ///
+/// Other plugins don't see it. Data for plugins of other makers is published with the crate
+/// `passdock-plugin-share`.
+///
 /// Several passes may look at one function at the same time, each on its thread, and the last one
 /// drops what is kept: hence `Send` and `Sync`.
 pub trait Analysis: Sized + Send + Sync + 'static {
@@ -103,6 +108,26 @@ impl Function {
     /// alone: setting an attribute doesn't move an op.
     pub fn preserve<A: Analysis>(&mut self) -> bool {
         raw::preserve(&mut self.raw, A::NAME)
+    }
+
+    /// The data that plugins share under a key, for the function as it is: good until its next edit
+    /// or its end. For crates that know how data is laid out, as `passdock-plugin-share` does.
+    ///
+    /// # Errors
+    /// If the host refuses; that there is nothing is `None`.
+    #[doc(hidden)]
+    pub fn shared_data(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
+        self.raw.shared(key)
+    }
+
+    /// Gives the host data that plugins share, whatever the answer is; what is kept under its key: the
+    /// data, or what was kept already. It is good until the function's next edit or its end.
+    ///
+    /// # Errors
+    /// If the host refuses (a function keeps 4,096 analyses) or has no analyses.
+    #[doc(hidden)]
+    pub fn keep_shared_data(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
+        self.raw.keep_shared(shared)
     }
 }
 

@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::NonNull;
 
 use passdock_abi as abi;
 use passdock_abi::{Range, Status, SymbolId};
@@ -37,6 +38,33 @@ analysed! {
     OpOrder ORDER;
     OpEffects EFFECTS;
     NameUse NAMES;
+}
+
+/// The owner of what plugins share.
+const SHARED: *const c_void = std::ptr::null();
+
+/// Data that is to be shared by plugins, under a key, and what drops it.
+pub struct SharedData<'k> {
+    key: &'k str,
+    data: NonNull<c_void>,
+    drop: abi::DropAnalysis,
+}
+
+impl<'k> SharedData<'k> {
+    /// Data to give to the host.
+    ///
+    /// # Safety
+    /// - The data is laid out as all plugins that use the key know it, whoever built them.
+    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind
+    ///   and doesn't call the host.
+    /// - It depends on the function and the op definitions alone.
+    pub unsafe fn new(
+        key: &'k str,
+        data: NonNull<c_void>,
+        drop: abi::DropAnalysis,
+    ) -> SharedData<'k> {
+        SharedData { key, data, drop }
+    }
 }
 
 /// A kept value, which says of which type it is, since a key is only a name.
@@ -78,6 +106,52 @@ impl RawFunction {
         // SAFETY: the host's, good until the next edit, which can't be while `self` is borrowed;
         // the record is the caller's promise.
         Ok(unsafe { Records::new(out, all) })
+    }
+
+    /// The data that plugins share under a key, if there is any for the function as it is.
+    pub(crate) fn shared(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
+        let get = match self.tables.analyses.get {
+            Some(get) => get,
+            // Nobody can have published anything.
+            None => return Ok(None),
+        };
+        let mut out = std::ptr::null_mut();
+        // SAFETY: the handle lives as long as `self`; the key until the call returns.
+        let status = unsafe { get(self.handle, SHARED, abi::Str::new(key), &mut out) };
+        if status == Status::NOT_FOUND {
+            return Ok(None);
+        }
+        self.done(status, "get", None)?;
+        Ok(NonNull::new(out))
+    }
+
+    /// Gives the host data that plugins share, and answers what is kept under its key.
+    pub(crate) fn keep_shared(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
+        let SharedData { key, data, drop } = shared;
+        let put = match self.tables.analyses.put {
+            Some(put) => put,
+            None => {
+                // SAFETY: the promise to `SharedData::new`; nobody else has it.
+                unsafe { drop(data.as_ptr()) };
+                return Err(EditError::unsupported("put", None));
+            }
+        };
+        let (key, mut out) = (abi::Str::new(key), std::ptr::null_mut());
+        // SAFETY: the handle lives as long as `self`, the key until the call returns; of the data and
+        // its `drop`, the promise to `SharedData::new`. It is the host's from here on.
+        let status = unsafe {
+            put(
+                self.handle,
+                SHARED,
+                key,
+                data.as_ptr(),
+                Some(drop),
+                &mut out,
+            )
+        };
+        self.done(status, "put", None)?;
+        // What is kept isn't null: the host refuses null.
+        NonNull::new(out).ok_or_else(|| EditError::unsupported("put", None))
     }
 
     /// Tells this plugin's keys from others'.

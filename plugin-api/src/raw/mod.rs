@@ -17,6 +17,7 @@ mod parts;
 mod read;
 mod tables;
 
+pub use analysis::SharedData;
 pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
 pub(crate) use context::RawContext;
 pub(crate) use function::{Alive, RawFunction};

@@ -12,22 +12,27 @@ pub(super) fn offences(project: &Project) -> Result<Vec<String>> {
     let deny: toml::Table = fs::read_to_string(project.root.join("deny.toml"))?
         .parse()
         .context("deny.toml")?;
-    let allowed: Vec<&str> = deny
-        .get("licenses")
-        .and_then(|licenses| licenses.get("allow")?.as_array())
-        .context("deny.toml has no list licenses.allow")?
-        .iter()
-        .filter_map(|licence| licence.as_str())
-        .collect();
+    let licenses = deny.get("licenses").context("deny.toml has no licenses")?;
+    let allowed = allowed_by(licenses).context("deny.toml has no list licenses.allow")?;
+    let exceptions = licenses.get("exceptions").and_then(|list| list.as_array());
+    let exceptions: Vec<&toml::Value> = exceptions.into_iter().flatten().collect();
     let packages = project.metadata["packages"]
         .as_array()
         .context("cargo metadata lists no packages")?;
+    let with_exceptions = |name: &str| {
+        let own = exceptions.iter().filter(|one| {
+            let of = one.get("crate").and_then(|of| of.as_str());
+            of == Some(name)
+        });
+        let own = own.filter_map(|one| allowed_by(one)).flatten();
+        allowed.iter().copied().chain(own).collect::<Vec<&str>>()
+    };
     let mut offences = Vec::new();
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
         match package["license"].as_str() {
             None => offences.push(format!("crate {name} names no licence")),
-            Some(licence) => match is_allowed(licence, &allowed) {
+            Some(licence) => match is_allowed(licence, &with_exceptions(name)) {
                 Ok(true) => {}
                 Ok(false) => offences.push(format!(
                     "crate {name} is under {licence}, which deny.toml doesn't allow"
@@ -37,6 +42,17 @@ pub(super) fn offences(project: &Project) -> Result<Vec<String>> {
         }
     }
     Ok(offences)
+}
+
+/// The licences that a table of `deny.toml` allows.
+fn allowed_by(table: &toml::Value) -> Option<Vec<&str>> {
+    let allow = table.get("allow")?.as_array()?;
+    Some(
+        allow
+            .iter()
+            .filter_map(|licence| licence.as_str())
+            .collect(),
+    )
 }
 
 /// Can the SPDX expression be met with allowed licences only?

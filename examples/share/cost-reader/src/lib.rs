@@ -1,0 +1,40 @@
+//! A plugin of another maker, which reads in place what `cost-maker` published.
+use cost_type::Cost;
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_share as share;
+
+fn report_dearest(f: &mut Function, cx: &PassContext) -> PassResult {
+    let cost = match share::find::<Cost>(f) {
+        Some(Ok(cost)) => cost,
+        // The layouts differ; the pass has nothing to go by, and says why.
+        Some(Err(why)) => {
+            cx.emit(&Diagnostic::warning(why));
+            return Ok(());
+        }
+        None => {
+            let none = "Nobody published what this function costs.";
+            cx.emit(&Diagnostic::note(none).help("Run acme.transform.PublishCost before."));
+            return Ok(());
+        }
+    };
+    let of = |op: &OpId| cost.elements.get(op.index()).copied();
+    if let Some(op) = f.iter().max_by_key(of) {
+        let elements = of(&op).unwrap_or(0);
+        let text = format!("The dearest op computes {elements} elements.");
+        cx.emit(&Diagnostic::note(text).at(op));
+    }
+    if cost.unknown > 0 {
+        let text = format!("Ops of unknown cost: {}.", cost.unknown);
+        cx.emit(&Diagnostic::note(text));
+    }
+    Ok(())
+}
+
+plugin! {
+    name: "cost-reader",
+    passes: [
+        /// Reports the op that costs most.
+        function "other.transform.ReportDearest" => report_dearest { opt_level: 0 },
+    ],
+}
+export_plugin!(PLUGIN);

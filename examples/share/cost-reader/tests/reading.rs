@@ -1,0 +1,58 @@
+//! What one plugin publishes, the other reads: both are loaded by the real host.
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::PathBuf;
+
+use passdock_plugin_api::testing::Check;
+
+const TEXT: &str = "module {
+  fn @main(%x: f32[4,8], %w: f32[8,16]) -> (%y: f32[4,16]) opset(\"\" = 17) {
+    %a = onnx.Relu(%x) : f32[4,8]
+    %b = onnx.MatMul(%a, %w) : f32[4,16]
+    %y = onnx.Relu(%b)
+    return %y
+  }
+}";
+
+/// A plugin's library: the one that a variable names, which another compiler may have built, or the
+/// one that cargo built beside this test.
+fn library(variable: &str, name: &str) -> PathBuf {
+    match std::env::var_os(variable) {
+        Some(file) => file.into(),
+        None => {
+            let test = std::env::current_exe().expect("the test's own path");
+            test.with_file_name(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+        }
+    }
+}
+
+fn messages(passes: &[&str]) -> String {
+    Check::new()
+        .plugin(library("COST_READER", "cost_reader"))
+        .argument("--plugin")
+        .argument(library("COST_MAKER", "cost_maker"))
+        .passes(passes)
+        .messages(TEXT)
+}
+
+#[test]
+fn what_one_plugin_publishes_another_reads() {
+    let said = messages(&[
+        "acme.transform.PublishCost",
+        "other.transform.ReportDearest",
+    ]);
+    assert!(
+        said.contains("The dearest op computes 64 elements."),
+        "{said}"
+    );
+    assert!(said.contains("Ops of unknown cost: 1."), "{said}");
+}
+
+#[test]
+fn an_edit_ends_what_was_published() {
+    let said = messages(&[
+        "acme.transform.PublishCost",
+        "relax.transform.InferType",
+        "other.transform.ReportDearest",
+    ]);
+    assert!(said.contains("Nobody published"), "{said}");
+}

@@ -1,0 +1,250 @@
+//! Comparing layouts, once for each pair, and saying in a few words where they differ.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use abi_stable::abi_stability::abi_checking::{
+    check_layout_compatibility, AbiInstability, AbiInstabilityErrors, ExpectedFound,
+};
+use abi_stable::type_layout::{TLField, TLFieldOrFunction, TypeLayout};
+
+/// Layouts are statics of libraries that are never unloaded: their addresses stand for them.
+type Pair = (usize, usize);
+
+/// How comparisons went: nothing, or the difference.
+static COMPARED: Mutex<BTreeMap<Pair, Result<(), String>>> = Mutex::new(BTreeMap::new());
+
+/// Packages of types whose own fields nobody wants to read about.
+const INNER: [&str; 2] = ["abi_stable", "std"];
+
+/// Whether data of one layout may be read as of another; if not, what is different.
+pub(crate) fn compare(
+    ours: &'static TypeLayout,
+    published: &'static TypeLayout,
+) -> Result<(), String> {
+    let address = |layout: &'static TypeLayout| layout as *const TypeLayout as usize;
+    let pair = (address(ours), address(published));
+    let compared = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = compared().get(&pair) {
+        return known.clone();
+    }
+    // Not under the lock: two threads may find out the same.
+    let answer = check_layout_compatibility(ours, published).map_err(|errors| describe(&errors));
+    compared().entry(pair).or_insert(answer).clone()
+}
+
+/// A difference, and the fields that lead to it.
+struct Difference<'e> {
+    path: &'e [ExpectedFound<TLFieldOrFunction>],
+    error: &'e AbiInstability,
+}
+
+/// The difference that tells most, as half a sentence.
+fn describe(errors: &AbiInstabilityErrors) -> String {
+    let all = errors.errors.iter().flat_map(|at| {
+        let path = &at.stack_trace[..];
+        at.errs.iter().map(move |error| Difference { path, error })
+    });
+    match all.min_by_key(|difference| rank(difference.error)) {
+        Some(difference) => difference.words(errors),
+        None => "its layout is another".to_owned(),
+    }
+}
+
+/// What tells most comes first: a size differs because a field does.
+fn rank(error: &AbiInstability) -> u8 {
+    match error {
+        AbiInstability::Package(_) | AbiInstability::PackageVersion(_) => 0,
+        AbiInstability::Name(_) | AbiInstability::MismatchedPrimitive(_) => 1,
+        AbiInstability::FieldCountMismatch(_) => 2,
+        AbiInstability::UnexpectedField(_) => 3,
+        AbiInstability::Size(_) | AbiInstability::Alignment(_) => 5,
+        _ => 4,
+    }
+}
+
+impl Difference<'_> {
+    fn words(&self, errors: &AbiInstabilityErrors) -> String {
+        let field = self.field();
+        let whose = match &field {
+            Some(field) => format!("its field `{field}`"),
+            None => "its type".to_owned(),
+        };
+        match self.error {
+            AbiInstability::Package(packages) => format!(
+                "{whose} is of the crate `{}`, this plugin's of `{}`",
+                packages.found, packages.expected
+            ),
+            AbiInstability::PackageVersion(versions) => format!(
+                "{whose} is of version {} of its crate, this plugin's of {}",
+                versions.found, versions.expected
+            ),
+            AbiInstability::Name(types) => {
+                let verb = if self.path.len() > 1 { "has" } else { "is" };
+                format!(
+                    "{whose} {verb} `{}` where this plugin's {verb} `{}`",
+                    types.found, types.expected
+                )
+            }
+            AbiInstability::MismatchedPrimitive(types) => format!(
+                "{whose} is `{:?}`, this plugin's `{:?}`",
+                types.found, types.expected
+            ),
+            AbiInstability::FieldCountMismatch(_) => {
+                let (ours, published) = self.layouts(errors);
+                let (ours, published) = (names(ours), names(published));
+                let lacks = |of: &[&str], others: &[&str]| {
+                    let missing = others.iter().find(|name| !of.contains(name));
+                    missing.map(|name| format!("{whose} lacks the field `{name}`"))
+                };
+                let surplus = published.iter().find(|name| !ours.contains(name));
+                let surplus = || {
+                    surplus.map(|name| {
+                        format!("{whose} has a field `{name}`, which this plugin's lacks")
+                    })
+                };
+                lacks(&published, &ours)
+                    .or_else(surplus)
+                    .unwrap_or_else(|| format!("{whose} has another number of fields"))
+            }
+            AbiInstability::UnexpectedField(fields) => format!(
+                "{whose} has the field `{}` where this plugin's has `{}`",
+                fields.found.name(),
+                fields.expected.name()
+            ),
+            AbiInstability::Size(sizes) => format!(
+                "{whose} takes {} bytes, this plugin's {}",
+                sizes.found, sizes.expected
+            ),
+            error => {
+                let words = format!("{error:?}");
+                let kind = words.split(['(', ' ', '{']).next().unwrap_or_default();
+                format!("{whose} is another (abi_stable says {kind})")
+            }
+        }
+    }
+
+    /// The field that is different, as one would write it: `whole.part`.
+    fn field(&self) -> Option<String> {
+        let mut names = Vec::new();
+        for step in self.path {
+            let TLFieldOrFunction::Field(field) = &step.expected else {
+                break;
+            };
+            names.push(field.name());
+            if INNER.contains(&field.layout().package().as_str()) {
+                break;
+            }
+        }
+        (!names.is_empty()).then(|| names.join("."))
+    }
+
+    /// This plugin's layout and the published one of what the path leads to.
+    fn layouts(&self, errors: &AbiInstabilityErrors) -> (&'static TypeLayout, &'static TypeLayout) {
+        match self.path.last() {
+            Some(ExpectedFound {
+                expected: TLFieldOrFunction::Field(ours),
+                found: TLFieldOrFunction::Field(published),
+            }) => (ours.layout(), published.layout()),
+            _ => (errors.interface, errors.implementation),
+        }
+    }
+}
+
+fn names(layout: &'static TypeLayout) -> Vec<&'static str> {
+    let fields = layout.get_fields().map(|fields| fields.to_vec());
+    let names = fields.unwrap_or_default();
+    names.iter().map(TLField::name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use abi_stable::StableAbi;
+
+    use super::compare;
+
+    /// Modules with a version each of the type `Cost`.
+    macro_rules! versions {
+        ($($module:ident { $($field:ident: $type:ty),* })*) => {$(
+            #[allow(dead_code)] // only layouts are looked at
+            pub(crate) mod $module {
+                #[repr(C)]
+                #[derive(abi_stable::StableAbi)]
+                pub(crate) struct Cost { $(pub(crate) $field: $type),* }
+            }
+        )*};
+    }
+
+    mod part {
+        versions! {
+            one { read: u32, written: u32 }
+            more { read: u32, written: u32, kept: u32 }
+        }
+    }
+
+    use abi_stable::std_types::{ROption, RVec};
+
+    versions! {
+        first { flops: super::RVec<u64>, peak: u64 }
+        same { flops: super::RVec<u64>, peak: u64 }
+        element { flops: super::RVec<u32>, peak: u64 }
+        primitive { flops: super::RVec<u64>, peak: i64 }
+        option { flops: super::RVec<u64>, peak: super::ROption<u64> }
+        renamed { flops: super::RVec<u64>, top: u64 }
+        swapped { peak: u64, flops: super::RVec<u64> }
+        more { flops: super::RVec<u64>, peak: u64, bytes: u64 }
+        whole { traffic: super::part::one::Cost }
+        whole_of_more { traffic: super::part::more::Cost }
+    }
+
+    #[test]
+    fn a_layout_is_compared_by_what_it_is() {
+        assert_eq!(compare(first::Cost::LAYOUT, same::Cost::LAYOUT), Ok(()));
+        assert_eq!(compare(first::Cost::LAYOUT, same::Cost::LAYOUT), Ok(()));
+    }
+
+    #[test]
+    fn the_field_is_named() {
+        let first = first::Cost::LAYOUT;
+        let cases = [
+            (
+                element::Cost::LAYOUT,
+                "its field `flops` has `u32` where this plugin's has `u64`",
+            ),
+            (
+                primitive::Cost::LAYOUT,
+                "its field `peak` is `i64` where this plugin's is `u64`",
+            ),
+            (
+                option::Cost::LAYOUT,
+                "its field `peak` is `ROption` where this plugin's is `u64`",
+            ),
+            (
+                renamed::Cost::LAYOUT,
+                "its type has the field `top` where this plugin's has `peak`",
+            ),
+            (
+                swapped::Cost::LAYOUT,
+                "its type has the field `peak` where this plugin's has `flops`",
+            ),
+            (
+                more::Cost::LAYOUT,
+                "its type has a field `bytes`, which this plugin's lacks",
+            ),
+        ];
+        for (published, words) in cases {
+            // The second answer is out of the table.
+            for _ in 0..2 {
+                assert_eq!(compare(first, published), Err(words.to_owned()));
+            }
+        }
+        assert_eq!(
+            compare(more::Cost::LAYOUT, first),
+            Err("its type lacks the field `bytes`".to_owned())
+        );
+        assert_eq!(
+            compare(whole::Cost::LAYOUT, whole_of_more::Cost::LAYOUT),
+            Err("its field `traffic` has a field `kept`, which this plugin's lacks".to_owned())
+        );
+    }
+}

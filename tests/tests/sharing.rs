@@ -1,0 +1,147 @@
+//! Data that plugins of several makers share: published by one library, read by another, refused by a
+//! third whose type is another.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::sync::{Arc, Mutex};
+
+use abi_stable::StableAbi;
+use abi_stable::std_types::RArc;
+use expect_test::{Expect, expect};
+use passdock::{
+    LoadOptions, PassContext, PassInfo, Registry, Severity, create_function_pass, model_file,
+};
+use passdock_plugin_share::{self as share, SharedAnalysis};
+
+const TEXT: &str = r#"module {
+  fn @main(%x: f32[4,8]) -> (%y: f32[4,8]) opset("" = 17) {
+    %a = onnx.Relu(%x) : f32[4,8]
+    %y = onnx.Neg(%a) : f32[4,8]
+    return %y
+  }
+}
+"#;
+
+const PUBLISH: &str = "acme.transform.PublishCost";
+const REPORT: &str = "other.transform.ReportDearest";
+const READ_CHANGED: &str = "t.transform.ReadChanged";
+const PUBLISH_CHANGED: &str = "t.transform.PublishChanged";
+
+/// What passes of the three libraries say: diagnostics, and the failure if there is one.
+#[track_caller]
+fn check(passes: &[&str], said: Expect) {
+    let registry = Registry::new();
+    for library in ["cost_maker", "cost_reader", "cost_changed"] {
+        let file = passdock_tests::library(library);
+        let loaded = registry.load_plugin(&file, &LoadOptions::default());
+        loaded.unwrap_or_else(|error| panic!("{error}"));
+    }
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = heard.clone();
+    let answer = passdock::testing::run_on_text(&registry, passes, TEXT, |context| {
+        context.on_diagnostic(move |diagnostic| {
+            let severity = match diagnostic.severity {
+                Severity::Note => "note",
+                Severity::Warning => "warning",
+                _ => "error",
+            };
+            let line = format!("{severity}: {}", diagnostic.message);
+            hear.lock().unwrap().push(line);
+        })
+    });
+    let mut lines = std::mem::take(&mut *heard.lock().unwrap());
+    if answer != TEXT {
+        lines.push(answer);
+    }
+    let changed = passdock_tests::library("cost_changed");
+    let text = lines.join("\n");
+    said.assert_eq(&text.replace(&changed.display().to_string(), "CHANGED"));
+}
+
+#[test]
+fn a_plugin_reads_what_another_published() {
+    check(
+        &[PUBLISH, REPORT],
+        expect!["note: The dearest op computes 32 elements."],
+    );
+    check(
+        &[REPORT],
+        expect!["note: Nobody published what this function costs."],
+    );
+}
+
+#[test]
+fn the_first_that_is_published_stays() {
+    check(
+        &[PUBLISH, PUBLISH, REPORT],
+        expect!["note: The dearest op computes 32 elements."],
+    );
+}
+
+#[test]
+fn a_changed_field_is_named_in_a_warning() {
+    check(
+        &[PUBLISH, READ_CHANGED, REPORT],
+        expect![[r#"
+        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u64` where this plugin's has `u32`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`.
+        note: The dearest op computes 32 elements."#]],
+    );
+}
+
+#[test]
+fn who_publishes_under_a_key_that_is_another_types_is_told() {
+    check(
+        &[PUBLISH, PUBLISH_CHANGED],
+        expect![[r#"
+        error[pass-failed]: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u64` where this plugin's has `u32`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`.
+         |
+         = in pass t.transform.PublishChanged of plugin `CHANGED`, function @main"#]],
+    );
+    check(
+        &[PUBLISH_CHANGED, READ_CHANGED, REPORT],
+        expect![[r#"
+        note: 0 ops, 0 unknown
+        warning: The data `acme.Cost/1` of @main isn't laid out as this plugin knows it: its field `elements` has `u32` where this plugin's has `u64`. Both plugins need one version of the crate `cost-type`, which has the type `Cost`."#]],
+    );
+}
+
+/// Data of which can be told how much of it there is.
+#[repr(C)]
+#[derive(StableAbi)]
+struct Counted {
+    count: RArc<u32>,
+}
+
+impl SharedAnalysis for Counted {
+    const KEY: &'static str = "t.Counted/1";
+}
+
+#[test]
+fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
+    let count = RArc::new(7);
+    let data = count.clone();
+    let call = move |f: &mut passdock::sdk::Function, _: &passdock::sdk::PassContext| {
+        let data = || Counted {
+            count: data.clone(),
+        };
+        let before = RArc::strong_count(&data().count);
+        let first = share::publish(f, data())?;
+        let second = share::publish(f, data())?;
+        assert!(std::ptr::eq(first, second), "the first stays");
+        assert_eq!(RArc::strong_count(&first.count), before);
+        let found = share::find::<Counted>(f).expect("it was published")?;
+        assert!(std::ptr::eq(first, found));
+        Ok(())
+    };
+    let pass = create_function_pass(PassInfo::new("test.transform.Publish"), call);
+    let context = PassContext::builder().registry(&Registry::new()).build();
+    let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
+    let after = pass.call_in(module, &context.expect("a plain context"));
+    assert_eq!(
+        RArc::strong_count(&count),
+        3,
+        "the test's, the pass's, the function's"
+    );
+    drop(after.expect("it runs"));
+    drop(pass);
+    assert_eq!(RArc::strong_count(&count), 1);
+}
