@@ -220,6 +220,7 @@ fn start(
     command.arg("--").arg(file);
     command
         .stdin(Stdio::null())
+        .env("RUST_BACKTRACE", "0")
         .stderr(output.try_clone()?)
         .stdout(output);
     // Longer than a year is for ever.

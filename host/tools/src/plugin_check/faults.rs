@@ -38,7 +38,8 @@ pub(super) fn interface(subject: &Subject<'_>) -> CheckAnswer {
 
 /// The module that a pass was given stays what it was.
 pub(super) fn read_only(subject: &Subject<'_>) -> CheckAnswer {
-    survey(subject, Fault::Other, Verify::All, true)
+    // The verifier is off, so that a fault of this kind is of what was written into.
+    survey(subject, Fault::Invalid, Verify::Off, true)
 }
 
 /// Runs all passes on all samples, and tells for each pass the first fault of a kind.
@@ -72,28 +73,31 @@ fn is_own(pass: &str, error: &PassError) -> bool {
     error.pass.as_deref().is_none_or(|failed| failed == pass)
 }
 
-/// Which passes say of all samples that they can't: they weren't really tried.
+/// Which passes say of samples that they can't, which they may; they weren't tried on these.
 fn refusals(subject: &Subject<'_>) -> Vec<String> {
     let mut notes = Vec::new();
+    let all = subject.samples.len();
     for pass in subject.passes() {
-        let mut first = None;
-        let runs = subject.samples.iter().all(|sample| {
+        let mut refused = Vec::new();
+        for sample in &subject.samples {
             let made = subject.run(pass, &toml::Table::new(), sample, |context| context);
-            match made {
-                Ok(_) => false,
-                Err(error) => {
-                    if matches!(subject.fault(&error), Fault::Refusal | Fault::Unfit) {
-                        first.get_or_insert_with(|| told(pass.name(), &sample.name, &error));
-                    }
-                    true
-                }
-            }
-        });
-        if let (true, Some(first)) = (runs, first) {
-            notes.push(format!(
-                "A pass takes no module of the corpus, so give it one with `--model`: {first}"
-            ));
+            let error = made.err();
+            let is_refusal =
+                |error: &PassError| matches!(subject.fault(error), Fault::Refusal | Fault::Unfit);
+            let error = error.filter(is_refusal);
+            refused.extend(error.map(|error| told(pass.name(), &sample.name, &error)));
         }
+        let count = refused.len();
+        let Some(first) = refused.first() else {
+            continue;
+        };
+        let help = match count == all {
+            true => " Give it a module that it takes with `--model`.",
+            false => "",
+        };
+        notes.push(format!(
+            "It refuses {count} of {all} modules: {first}{help}"
+        ));
     }
     notes
 }

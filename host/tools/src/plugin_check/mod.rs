@@ -75,7 +75,7 @@ pub const CHECKS: [PluginCheck; 14] = [
     },
     PluginCheck {
         name: "requirements",
-        description: "The passes that passes require, run and list are there, and go in no circle.",
+        description: "The passes that passes require and Sequentials list are there, and go in no circle.",
         twice: false,
         work: Work::Subject(requirements::requirements),
     },

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_core::boundary::IS_WRONG;
-use passdock_core::sdk::{Function, OpId, PassContext};
+use passdock_core::sdk::{EditError, Function, OpId, PassContext};
 use passdock_core::{OpInfo, PassInfo, PassRef, create_function_pass};
 use passdock_driver::model_file;
 use passdock_ir::Module;
@@ -116,18 +116,20 @@ fn asker(names: Arc<BTreeSet<String>>, said: Arc<Mutex<Said>>) -> PassRef {
 }
 
 fn ask_about(f: &mut Function, cx: &PassContext, op: OpId, said: &mut Said) {
-    let answers = [
-        cx.check_op(f, op),
-        cx.infer(f, op),
-        cx.evaluate(f, op, MAX_BYTES).map(drop),
-        cx.decompose(f, op).map(drop),
-    ];
-    said.asked += answers.len();
-    let errors = answers.into_iter().filter_map(Result::err);
-    for error in errors {
+    let mut tell = |answer: Result<(), EditError>| {
+        said.asked += 1;
+        let error = answer.err()?;
         if !said.errors.contains(&error.message) {
-            said.errors.push(error.message);
+            said.errors.push(error.message.clone());
         }
+        Some(error)
+    };
+    // Nothing more is asked about an op that isn't right.
+    if tell(cx.check_op(f, op)).is_none() && tell(cx.infer(f, op)).is_none() {
+        let evaluated = cx.evaluate(f, op, MAX_BYTES).map(drop);
+        tell(evaluated);
+        let decomposed = cx.decompose(f, op).map(drop);
+        tell(decomposed);
     }
 }
 
