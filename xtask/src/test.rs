@@ -2,6 +2,7 @@
 
 mod embed;
 mod native;
+mod new_plugin;
 mod old_rust;
 pub(crate) mod python;
 mod sdk;
@@ -66,6 +67,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
     steps.step("an operator in C", || native::test_c_op(project));
+    steps.step("a plugin that was just started, in each language", || {
+        new_plugin::test(project)
+    });
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
     });
