@@ -23,6 +23,8 @@ const OPERANDS: [(&str, &str); 4] = [
     ("%x = const f32[2,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", ""),
     ("%x = const i64[1] [1]", ""),
 ];
+/// The version of ONNX's own ops beside those of another domain.
+const ONNX_OPSET: i64 = 17;
 /// Operands beyond the least number that a call gets.
 const MORE_OPERANDS: u32 = 2;
 
@@ -164,8 +166,11 @@ fn calls(info: &OpInfo) -> Vec<String> {
     }
     // `onnx.Relu` is of ONNX's own domain, which has no name.
     let domain = info.name.rsplit_once('.').map_or("", |(domain, _)| domain);
-    let domain = if domain == "onnx" { "" } else { domain };
-    let opset = format!("opset({domain:?} = {})", info.since);
+    let opset = match domain {
+        "onnx" => format!("opset(\"\" = {})", info.since),
+        // Bodies are made of ONNX's own ops.
+        domain => format!("opset(\"\" = {ONNX_OPSET}, {domain:?} = {})", info.since),
+    };
     let counts = BTreeSet::from([info.min_operands, most]);
     let mut texts = Vec::new();
     for count in counts {
@@ -206,7 +211,7 @@ mod tests {
             assert!(read.is_ok(), "{text}");
         }
         assert!(made[1].contains("(%x: f32[2,3])"));
-        assert!(made[1].contains("opset(\"acme\" = 2)"));
+        assert!(made[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
         assert!(made[4].contains("acme.Sum(%x, %x, %x, %x)"));
     }
 }
