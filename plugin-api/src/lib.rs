@@ -46,6 +46,9 @@
 //!   [`Function::constant_data`]. Reads go straight to the host's memory.
 //! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`],
 //!   [`Function::erase_op`], [`Function::set_attr`], …. Each is done whole, or refused in a sentence.
+//!   [`Function::replace_and_erase_dead`] takes along what only the replaced op used.
+//! - Functions: [`Module::outline`] makes one of ops, [`Function::create_call`] calls one, [`Function::callee`] tells
+//!   what an op calls, [`Function::clone_ops_from`] copies ops from one to another.
 //! - What was worked out before: [`Function::liveness`], [`Function::order`], [`Function::effects`],
 //!   [`Function::names`], [`Module::call_graph`]; [`Analysis`] for what a plugin works out itself.
 //! - The run: [`PassContext`] has the level, the pass's [`options!`], diagnostics, and what op
@@ -98,10 +101,11 @@ pub use data::{
     AttrValue, Diagnostic, EditError, OpTraits, OptionValue, Options, PassError, PassResult, Place,
     Table,
 };
+pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, Visit, Visitor};
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, FunctionMut, IterUses,
-    Liveness, Module, MutateResult, Mutated, Mutation, Mutator, Name, Names, OpBuilder, Ops, Order,
-    Snapshot, Strings, Type, TypeSpec, Use, Uses, Visit, Visitor, Walk,
+    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, IterUses, Liveness,
+    Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type, TypeSpec, Use,
+    Uses, Walk,
 };
 pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
 pub use pass::{Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo};

@@ -28,7 +28,6 @@ macro_rules! stays {
 fn handles_stay_on_their_thread() {
     stays!(
         Function,
-        FunctionMut<'static>,
         Snapshot<'static>,
         Module<'static>,
         PassContext,

@@ -167,7 +167,7 @@ fn nothing(registry: &Registry) -> PassRef {
 fn grows(_: &Registry) -> PassRef {
     let info = PassInfo::new("grows").required(["tap.transform.Nothing"]);
     create_module_pass(info, |m, cx| {
-        let mut main = m.edit("main")?;
+        let main = m.edit("main")?;
         let relu = main.ops_named("onnx.Relu").next().ok_or("no Relu")?;
         let operand = main.operand(relu, 0).ok_or("no operand")?;
         main.create_op(

@@ -15,7 +15,6 @@
 
 mod deep;
 mod demo;
-mod future;
 mod guides;
 mod layers;
 mod project;

@@ -1,21 +1,23 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
 mod embed;
+mod future;
 mod native;
 mod new_plugin;
 mod old_rust;
+mod patch;
 pub(crate) mod python;
 mod sdk;
 mod steps;
 mod system_calls;
 mod windows;
+mod wine;
 
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::{demo, future, guides, shell, tidy};
+use crate::{demo, guides, shell, tidy};
 
-pub(crate) use steps::Skip;
 use steps::Steps;
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
@@ -50,6 +52,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("the workspace for Windows, checked", || {
         windows::check(project)
+    });
+    steps.step("the command and plugins for Windows, run by wine", || {
+        wine::test(project)
     });
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)

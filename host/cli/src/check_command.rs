@@ -102,7 +102,8 @@ impl CheckCommand {
             }
             Some(Some(0)) => Ok(Verdict::Good),
             Some(Some(125)) => Ok(Verdict::Unknown),
-            Some(Some(code @ (126 | 127))) => {
+            // The last one is what `cmd` says.
+            Some(Some(code @ (126 | 127 | 9009))) => {
                 let message = format!("The command of `--check` can't be run (status {code}).");
                 Err(PassError::new(ErrorKind::Check, message))
             }
@@ -122,16 +123,30 @@ impl CheckCommand {
     /// The command's status; `None` if it took too long.
     fn run(&self, command: &str, out: &Path) -> io::Result<Option<ExitStatus>> {
         let out = File::create(out)?;
-        let mut shell = match cfg!(windows) {
-            true => Command::new("cmd"),
-            false => Command::new("sh"),
-        };
-        shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
+        let mut shell = shell(command);
         shell
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)
             .stdout(out);
         child::run(&mut shell, self.timeout)
+    }
+}
+
+/// The shell, with a command to run.
+fn shell(command: &str) -> Command {
+    #[cfg(not(windows))]
+    {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]);
+        shell
+    }
+    // It takes the rest of its line as it stands, without the outer quotes.
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        let mut shell = Command::new("cmd");
+        shell.raw_arg(format!("/D /S /C \"{command}\""));
+        shell
     }
 }
 

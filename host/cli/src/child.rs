@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+#[cfg(not(unix))]
+use std::process::Stdio;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -45,7 +47,16 @@ fn end(child: &mut Child) -> io::Result<()> {
         _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
-    child.kill()?;
+    {
+        // Where there is no such tool, only the command itself is ended.
+        let tree = ["/T", "/F", "/PID", &child.id().to_string()];
+        let mut ended = Command::new("taskkill");
+        ended.args(tree).stdin(Stdio::null());
+        _ = ended.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if child.try_wait()?.is_none() {
+            child.kill()?;
+        }
+    }
     child.wait().map(drop)
 }
 

@@ -23,11 +23,7 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
                 .collect()
         })
         .unwrap_or_default();
-    let executable = std::env::current_exe().and_then(|path| path.canonicalize());
-    if let Some(beside) = executable
-        .ok()
-        .and_then(|path| path.parent().map(PathBuf::from))
-    {
+    if let Some(beside) = program_dir() {
         // Not `beside/../lib`: messages name files of it.
         if let Some(prefix) = beside.parent() {
             dirs.push(prefix.join("lib/passdock/plugins"));
@@ -35,6 +31,12 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
         dirs.push(beside);
     }
     dirs
+}
+
+/// The directory of the executable.
+pub(crate) fn program_dir() -> Option<PathBuf> {
+    let executable = std::env::current_exe().and_then(dunce::canonicalize);
+    executable.ok()?.parent().map(PathBuf::from)
 }
 
 /// The directory in which the manifests of plugins are kept between runs: the one that `PASSDOCK_CACHE`

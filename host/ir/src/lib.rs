@@ -24,7 +24,10 @@ pub mod text;
 pub mod verify;
 
 pub use constant::{ByteSource, ConstantData, Deferred, Payload};
-pub use edit::{AttrValue, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, Position};
+pub use edit::{
+    AttrValue, CloneOps, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, Outlined,
+    Position,
+};
 pub use error::{Edit, EditError};
 pub use function::Function;
 pub use function::expr::MAX_DIM_TERMS;

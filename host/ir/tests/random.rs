@@ -7,8 +7,8 @@ use passdock_abi::{AttrKind, DType, Dim, ExprKind, FunctionKind, RegionId, TypeI
 use passdock_ir::text::{self, PrintOptions};
 use passdock_ir::verify::verify_module;
 use passdock_ir::{
-    AttrValue, ConstantData, Entity, Extras, Function, Module, NewAttr, NewOp, NewPort, NewRegion,
-    Payload, Position, TypeSpec,
+    AttrValue, CloneOps, ConstantData, Entity, Extras, Function, Module, NewAttr, NewOp, NewPort,
+    NewRegion, Payload, Position, TypeSpec,
 };
 use support::{Random, corpus};
 
@@ -460,4 +460,60 @@ fn regions_are_inlined_at_random() {
         assert_eq!(text::print(&again), printed, "seed {seed}");
     }
     assert!(inlined > 300, "{inlined}");
+}
+
+/// Whichever ops are outlined or copied, the functions stay whole; what is refused changes nothing.
+#[test]
+fn ops_are_outlined_and_copied_at_random() {
+    let (mut outlined, mut copied, mut refused) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut module = module(seed);
+        let mut random = Random::new(seed);
+        for name in module.names().collect::<Vec<_>>() {
+            for round in 0..4 {
+                let made = module.symbols().intern(&format!("t.Of{}_{round}", name.0));
+                let f = module.function_mut(name).expect("it is there");
+                let regions: Vec<RegionId> = f
+                    .walk(f.body())
+                    .flat_map(|op| f.regions_of(op).collect::<Vec<_>>())
+                    .chain([f.body()])
+                    .collect();
+                let region = *random.pick(&regions);
+                let end = f.terminator(region);
+                let mut ops: Vec<_> = f.ops_in(region).filter(|&op| Some(op) != end).collect();
+                ops.retain(|_| random.below(3) > 0);
+                ops.truncate(4);
+                let version = f.version();
+                let copy = CloneOps {
+                    ops: &ops,
+                    source: None,
+                    at: Position::end(region),
+                    captures: &[],
+                };
+                if random.flip() {
+                    let results = f.clone_ops(&copy).expect("all is visible at the end");
+                    let count: usize = ops.iter().map(|&op| f.results(op).count()).sum();
+                    assert_eq!(results.len(), count);
+                    copied += 1;
+                } else {
+                    match f.outline(&ops, made) {
+                        Ok(made) => {
+                            module.insert(made.function).expect("a new name");
+                            outlined += 1;
+                        }
+                        Err(error) => {
+                            assert_eq!(f.version(), version, "{error}");
+                            refused += 1;
+                        }
+                    }
+                }
+            }
+            check_function(&module, seed);
+        }
+        let printed = text::print(&module);
+        let again = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert_eq!(text::print(&again), printed, "seed {seed}");
+    }
+    let counts = [outlined, copied, refused];
+    assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
 }

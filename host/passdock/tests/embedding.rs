@@ -22,10 +22,10 @@ const TEXT: &str = r#"module {
 /// `TEXT`, built op by op.
 fn built() -> Result<Module, PassError> {
     ir::build_module(|m| {
-        let mut main = m.create("main", FunctionKind::GRAPH, None)?;
+        let main = m.create("main", FunctionKind::GRAPH, None)?;
         main.set_opset("", 17)?;
         let pair = main.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
-        let mut body = FunctionBuilder::new(&mut main);
+        let mut body = FunctionBuilder::new(main);
         let x = body.param("x", pair)?;
         let once = body.value("onnx.Relu", [x])?;
         let y = body.value("onnx.Relu", [once])?;

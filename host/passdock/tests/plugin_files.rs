@@ -103,6 +103,7 @@ fn search(dir: &Path) -> [SearchDir; 1] {
     [SearchDir {
         path: dir.to_path_buf(),
         required: true,
+        mixed: false,
     }]
 }
 
@@ -553,6 +554,7 @@ fn a_directory_that_is_missing() {
     let missing = SearchDir {
         path: PathBuf::from("no/such/directory"),
         required: true,
+        mixed: false,
     };
     let error = discover(std::slice::from_ref(&missing), None).expect_err("it is missing");
     expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct its name or create it"].assert_eq(&error.to_string());

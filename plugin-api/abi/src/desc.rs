@@ -230,6 +230,49 @@ pub struct CloneDesc {
     pub result_count: usize,
 }
 
+/// Ops to copy, with what is nested in them, to a place in a function. (ABI 0.4)
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CloneOpsDesc {
+    /// `size_of::<CloneOpsDesc>()` of the caller.
+    pub struct_size: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
+    /// The function that holds them; a null handle: the one that is edited.
+    pub source: FunctionRef,
+    /// The ops, of one region, in any order.
+    pub ops: *const OpId,
+    /// The number of ops.
+    pub op_count: usize,
+    /// The place that the copies go to.
+    pub at: Position,
+    /// Pairs (value that the ops use and don't make, value here).
+    pub captures: *const [ValueId; 2],
+    /// The number of captures.
+    pub capture_count: usize,
+    /// Receives what stands for the results of the first op of the list, then for those of the next, and
+    /// so on.
+    pub results: *mut ValueId,
+    /// The number of results that fit: as many as the ops have.
+    pub result_count: usize,
+}
+
+/// Ops to make a function of. (ABI 0.4)
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct OutlineDesc {
+    /// `size_of::<OutlineDesc>()` of the caller.
+    pub struct_size: u32,
+    /// The function that holds them.
+    pub function: SymbolId,
+    /// The ops, of one region, in any order.
+    pub ops: *const OpId,
+    /// The number of ops.
+    pub op_count: usize,
+    /// The new function's canonical name, with a domain; one that is taken gets a number.
+    pub name: Str,
+}
+
 /// A function to create, with an empty body.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -185,6 +185,19 @@ pub struct FunctionApi {
     /// Makes parameters that have a default the constants that they default to.
     pub freeze_args:
         Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
+    /// Copies ops to a place. (ABI 0.4)
+    pub clone_ops: Option<unsafe extern "C" fn(*mut Function, *const CloneOpsDesc) -> Status>,
+    /// A type of another function of the module as a type of this one. (ABI 0.4)
+    pub type_from: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            source: *const Function,
+            TypeId,
+            out: *mut TypeId,
+        ) -> Status,
+    >,
+    /// Whether a function of the module has, or had, this name: 1 or 0. (ABI 0.4)
+    pub names_function: Option<unsafe extern "C" fn(*const Function, name: SymbolId) -> u32>,
 }
 
 /// Reading and editing a module.
@@ -215,6 +228,15 @@ pub struct ModuleApi {
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
     /// Runs a registered pass or Sequential on the module, instruments included, after what it requires.
     pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
+    /// Makes a function of ops, and puts a call of it in their place. (ABI 0.4)
+    pub outline: Option<
+        unsafe extern "C" fn(
+            *mut Module,
+            *const OutlineDesc,
+            function: *mut SymbolId,
+            call: *mut OpId,
+        ) -> Status,
+    >,
 }
 
 /// The severity of a diagnostic: TVM's numbers.

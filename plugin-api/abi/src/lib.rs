@@ -37,8 +37,8 @@ pub mod view;
 
 pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
-    AttrDesc, CloneDesc, ConstantDesc, FunctionDesc, OpDesc, PortDesc, Position, RegionDesc,
-    ResultsDesc, TypeDesc,
+    AttrDesc, CloneDesc, CloneOpsDesc, ConstantDesc, FunctionDesc, OpDesc, OutlineDesc, PortDesc,
+    Position, RegionDesc, ResultsDesc, TypeDesc,
 };
 pub use dtype::DType;
 pub use grow::Grows;

@@ -1,6 +1,6 @@
 //! [`AttrValue`]: an attribute's value by itself.
 
-use passdock_abi::{ConstId, SymbolId, TypeId};
+use passdock_abi::{AttrKind, ConstId, SymbolId, TypeId};
 
 /// An attribute's value to set.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,9 @@ pub enum AttrValue {
     Tensors(Vec<ConstId>),
     /// Types.
     Types(Vec<TypeId>),
-    /// The value of an attribute parameter of the function.
-    Reference(SymbolId),
+    /// The value of an attribute parameter of the function, and the kind of value that it stands for
+    /// ([`AttrKind::NONE`]: not known).
+    Reference(SymbolId, AttrKind),
 }
 
 macro_rules! from {

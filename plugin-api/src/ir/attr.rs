@@ -47,8 +47,9 @@ pub enum Attr<'a> {
     Types(&'a [TypeId]),
     /// Regions of the op.
     Regions(&'a [RegionId]),
-    /// The value of an attribute parameter of the function.
-    Reference(SymbolId),
+    /// The value of an attribute parameter of the function, and the kind of value that it stands for
+    /// ([`AttrKind::NONE`]: not known).
+    Reference(SymbolId, AttrKind),
     /// An attribute parameter without a default.
     Unset,
     /// A kind that this side doesn't know, or that only the importer understands.
@@ -75,7 +76,7 @@ impl<'a> Attr<'a> {
             AttrKind::TENSORS => Attr::Tensors(raw.ids(attr.list)),
             AttrKind::TYPES => Attr::Types(raw.ids(attr.list)),
             AttrKind::REGIONS => Attr::Regions(raw.ids(attr.list)),
-            AttrKind::REFERENCE => Attr::Reference(SymbolId(id)),
+            AttrKind::REFERENCE => Attr::Reference(SymbolId(id), attr.stands_for),
             AttrKind::NONE => Attr::Unset,
             kind => Attr::Other(kind),
         }
@@ -95,7 +96,7 @@ impl<'a> Attr<'a> {
             Attr::Strings(values) => AttrValue::Strings(values.map(|s| s.to_vec()).collect()),
             Attr::Tensors(ids) => AttrValue::Tensors(ids.to_vec()),
             Attr::Types(ids) => AttrValue::Types(ids.to_vec()),
-            Attr::Reference(symbol) => AttrValue::Reference(symbol),
+            Attr::Reference(symbol, kind) => AttrValue::Reference(symbol, kind),
             Attr::Region(_) | Attr::Regions(_) | Attr::Unset | Attr::Other(_) => return None,
         })
     }

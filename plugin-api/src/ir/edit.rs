@@ -17,13 +17,24 @@ impl Function {
     /// # Errors
     /// If an operand isn't visible there, or the place or a type names nothing.
     pub fn create_op(&mut self, op: OpBuilder<'_>, at: Position) -> Result<OpId, EditError> {
-        let parts = op.parts(&self.raw, 0)?;
+        self.create_op_of(op, at, 0)
+    }
+
+    /// Makes an op as [`Function::create_op`] does, with so many results if the builder says nothing of them.
+    pub(crate) fn create_op_of(
+        &mut self,
+        op: OpBuilder<'_>,
+        at: Position,
+        results: usize,
+    ) -> Result<OpId, EditError> {
+        let parts = op.parts(&self.raw, results)?;
         self.raw.create_op(&parts, at)
     }
 
     /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
     /// `old` is erased. If the builder says nothing of results, there are as many as `old` has,
-    /// of the same types.
+    /// of the same types. What `old` used stays, also if nobody uses it any more:
+    /// [`Function::replace_and_erase_dead`] sees to that, too.
     ///
     /// # Errors
     /// If `old` is stale, or the new op has other results than the uses of the old ones allow.
@@ -54,7 +65,8 @@ impl Function {
         self.raw.erase_op(op)
     }
 
-    /// Moves an op.
+    /// Moves an op inside its region, which it can't leave: to another place of the order in which its
+    /// region's ops are run. Into another region or function it can be copied ([`Function::clone_ops`]).
     ///
     /// # Errors
     /// If the place is in another region, before what the op uses, or behind a user.
@@ -191,69 +203,6 @@ impl Function {
         self.raw.erase_constant(constant)
     }
 
-    /// Copies the ops of a region, without its terminator, to a place in this function. `args`
-    /// stand for the region's arguments. Answers what stands for the terminator's operands.
-    ///
-    /// # Errors
-    /// If there isn't one value for each argument, or something isn't visible at the place.
-    pub fn clone_region(
-        &mut self,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-    ) -> Result<Vec<ValueId>, EditError> {
-        self.clone_region_mapped(region, at, args, &[])
-    }
-
-    /// Copies as [`Function::clone_region`] does; `captures` are pairs (value seen from inside the
-    /// region, what stands for it in the copy).
-    ///
-    /// # Errors
-    /// As [`Function::clone_region`].
-    pub fn clone_region_mapped(
-        &mut self,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-        captures: &[[ValueId; 2]],
-    ) -> Result<Vec<ValueId>, EditError> {
-        let results = self.result_count_of(region);
-        self.raw
-            .clone_region(None, region, at, args, captures, results)
-    }
-
-    /// Copies as [`Function::clone_region`] does, from another function: inlining.
-    ///
-    /// # Errors
-    /// As [`Function::clone_region`].
-    pub fn clone_region_from(
-        &mut self,
-        source: &Function,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-    ) -> Result<Vec<ValueId>, EditError> {
-        self.clone_region_from_mapped(source, region, at, args, &[])
-    }
-
-    /// Copies as [`Function::clone_region_from`] does; `captures` are pairs (value of the source that is defined
-    /// outside of the region, what stands for it here). Constants that aren't among them are copied.
-    ///
-    /// # Errors
-    /// As [`Function::clone_region`]; also if a captured value isn't among the pairs.
-    pub fn clone_region_from_mapped(
-        &mut self,
-        source: &Function,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-        captures: &[[ValueId; 2]],
-    ) -> Result<Vec<ValueId>, EditError> {
-        let results = source.result_count_of(region);
-        self.raw
-            .clone_region(Some(&source.raw), region, at, args, captures, results)
-    }
-
     /// Moves the ops of a region, without its terminator, right before the op that holds it, where
     /// `args` stand for the region's arguments. Answers what stands for the terminator's operands: with
     /// [`Function::replace_op_with`] the region takes the op's place.
@@ -273,16 +222,6 @@ impl Function {
         let terminator = last.and_then(|last| self.raw.op(last.0));
         let slots = terminator.map(|op| self.raw.use_range(op.operands));
         Ok(slots.into_iter().flatten().map(|slot| slot.value).collect())
-    }
-
-    /// The number of values that a region gives out; 0 if there is no such region, which the host
-    /// will say.
-    fn result_count_of(&self, region: RegionId) -> usize {
-        let last = self
-            .raw
-            .region(region.0)
-            .and_then(|region| self.raw.op(region.last.0));
-        last.map_or(0, |op| op.operands.len as usize)
     }
 
     /// Appends an argument to a region; to the body: a parameter, which changes the interface.

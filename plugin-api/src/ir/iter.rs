@@ -130,9 +130,28 @@ impl Function {
         Ops::new(self, ids)
     }
 
-    /// All ops of a name, those in nested regions included, in program order. A snapshot.
+    /// All ops of an operator's name, those in nested regions included, in program order. A snapshot.
+    ///
+    /// None if a function of the module has the operator's name, too: whether an op means the operator or
+    /// the function is its runtime's to say ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)), so a
+    /// rewrite that took it for either would be wrong for somebody. [`Function::all_ops_named`] has those as
+    /// well. Of a name that only a function has, these are its calls.
     pub fn ops_named<'n>(&self, name: impl Into<Name<'n>>) -> Ops {
-        let ids = match name.into().find(&self.raw) {
+        let mut ids = self.ids_named(name.into());
+        // All have the same traits, so one is asked for.
+        if matches!(ids.first(), Some(op) if self.traits(*op).is_ambiguous()) {
+            ids.clear();
+        }
+        Ops::new(self, ids)
+    }
+
+    /// All ops of a name, be they ops of an operator or calls of a function, in program order. A snapshot.
+    pub fn all_ops_named<'n>(&self, name: impl Into<Name<'n>>) -> Ops {
+        Ops::new(self, self.ids_named(name.into()))
+    }
+
+    fn ids_named(&self, name: Name<'_>) -> Vec<OpId> {
+        match name.find(&self.raw) {
             Some(name) => self
                 .iter()
                 .filter(|op| {
@@ -142,8 +161,7 @@ impl Function {
                 })
                 .collect(),
             None => Vec::new(),
-        };
-        Ops::new(self, ids)
+        }
     }
 
     /// All ops of a region and of the regions in it, in program order. A snapshot.

@@ -2,28 +2,27 @@
 
 mod attr;
 mod builder;
-mod call_graph;
+mod calls;
 mod columns;
+mod copy;
+mod dead;
 mod edit;
 mod few;
 mod function;
 mod iter;
 mod module;
-mod mutator;
 mod name;
 mod read;
 mod types;
-mod visitor;
+pub mod walk;
 mod within;
 
 pub use attr::{Attr, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
-pub use call_graph::CallGraph;
+pub use calls::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
 pub use function::{Function, FunctionHandle};
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
-pub use module::{FunctionMut, Module, Snapshot};
-pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
+pub use module::{Module, Outlined, Snapshot};
 pub use name::Name;
 pub use types::{Dims, Type, TypeSpec};
-pub use visitor::{Visit, Visitor};

@@ -1,10 +1,10 @@
 //! [`Module`]: what a module pass sees and edits.
 
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionEntry, FunctionKind, Status, SymbolId};
+use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 
 use super::function::{Function, FunctionHandle};
 use super::name::Name;
@@ -28,6 +28,9 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 /// }
 /// ```
 pub struct Module<'h> {
+    /// The functions that are being edited: the last one, or the last two.
+    edited: [Option<FunctionHandle>; 2],
+    // Dropped after the functions, whose iterators end first.
     pub(crate) raw: RawModule,
     /// The pass's run, which no snapshot outlives.
     run: PhantomData<&'h ()>,
@@ -45,6 +48,7 @@ impl<'h> Module<'h> {
         Module {
             // SAFETY: the caller's promise.
             raw: unsafe { RawModule::new(tables, module) },
+            edited: [None, None],
             run: PhantomData,
         }
     }
@@ -94,13 +98,14 @@ impl<'h> Module<'h> {
         })
     }
 
-    /// A function, to edit in place.
+    /// A function, to edit in place, until the module is used otherwise.
     ///
     /// # Errors
     /// If there is no such function, or the module is there to be read only.
-    pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<FunctionMut<'_>, EditError> {
+    pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<&mut Function, EditError> {
         let name = self.symbol(name.into())?;
-        Ok(FunctionMut::new(self.raw.edit(name)?))
+        let raw = self.raw.edit(name)?;
+        Ok(self.hold(raw))
     }
 
     /// Two functions, to edit in place: for what goes from one to the other.
@@ -111,7 +116,7 @@ impl<'h> Module<'h> {
         &mut self,
         one: impl Into<Name<'n>>,
         other: impl Into<Name<'o>>,
-    ) -> Result<(FunctionMut<'_>, FunctionMut<'_>), EditError> {
+    ) -> Result<(&mut Function, &mut Function), EditError> {
         let (one, other) = (self.symbol(one.into())?, self.symbol(other.into())?);
         if one == other {
             let message = format!("`{}` is one function, not two to edit", self.text(one));
@@ -119,11 +124,17 @@ impl<'h> Module<'h> {
         }
         let one = self.raw.edit(one)?;
         let other = self.raw.edit_more(other)?;
-        Ok((FunctionMut::new(one), FunctionMut::new(other)))
+        let [first, second] = &mut self.edited;
+        Ok((
+            first.insert(FunctionHandle::new(one)),
+            second.insert(FunctionHandle::new(other)),
+        ))
     }
 
     /// Makes a function with an empty body: add parameters and ops, then end the body with
-    /// [`Function::set_results`]. It has the opset versions of `like`, if that is given.
+    /// [`Function::set_results`]. It has the opset versions of `like`, if that is given. It is called by an op of
+    /// its name, which [`Function::create_call`] makes; give it a name with a domain (`acme.Block`), without which no
+    /// ONNX file can have it.
     ///
     /// # Errors
     /// If the name is taken, or the module is there to be read only.
@@ -132,12 +143,13 @@ impl<'h> Module<'h> {
         name: &str,
         kind: FunctionKind,
         like: Option<Name<'n>>,
-    ) -> Result<FunctionMut<'_>, EditError> {
+    ) -> Result<&mut Function, EditError> {
         let opsets_of = match like {
             Some(like) => self.symbol(like)?,
             None => SymbolId::NONE,
         };
-        Ok(FunctionMut::new(self.raw.create(name, kind, opsets_of)?))
+        let raw = self.raw.create(name, kind, opsets_of)?;
+        Ok(self.hold(raw))
     }
 
     /// Removes a function that nobody calls.
@@ -147,6 +159,51 @@ impl<'h> Module<'h> {
     pub fn remove<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
         let name = self.symbol(name.into())?;
         self.raw.remove(name)
+    }
+
+    /// Makes a graph function of ops of one region, and puts a call of it in their place, behind what they use; ops
+    /// between them that use what they make go behind the call.
+    ///
+    /// The parameters are the values that the ops use and don't make, in the order in which they use them; the
+    /// results are those of the ops that others use. Types, names, attributes, locations, regions and the opsets are
+    /// those of the ops; constants that nobody else uses move along. The function stands at the module's end. Its name,
+    /// which needs a domain to be one of an ONNX file, gets a number if it is taken.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// /// Makes functions of ops that the model's author marked: those with an attribute `block`.
+    /// fn outline_marked(m: &mut Module, _cx: &PassContext) -> PassResult {
+    ///     let main = m.snapshot("main")?;
+    ///     let marked: Vec<OpId> = main.ops_in(main.body()).filter(|op| main.attr(*op, "block").is_some()).collect();
+    ///     if !marked.is_empty() {
+    ///         let block = m.outline("main", &marked, "acme.Block")?;
+    ///         let loc = m.edit("main")?.name_loc("block")?;
+    ///         m.edit("main")?.set_loc(block.call, loc)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If the ops aren't of one region, one of them ends it, a value leaves them and comes back through
+    /// others, nobody uses what they make, one of them refers to an attribute parameter, or the name is one of ONNX's
+    /// own domain.
+    pub fn outline<'n>(
+        &mut self,
+        function: impl Into<Name<'n>>,
+        ops: &[OpId],
+        name: &str,
+    ) -> Result<Outlined, EditError> {
+        let holder = self.symbol(function.into())?;
+        let (function, call) = self.raw.outline(holder, ops, name)?;
+        Ok(Outlined { function, call })
+    }
+
+    /// Keeps a function that is handed out to be edited.
+    fn hold(&mut self, raw: RawFunction) -> &mut Function {
+        self.edited[1] = None;
+        self.edited[0].insert(FunctionHandle::new(raw))
     }
 
     fn symbol(&self, name: Name<'_>) -> Result<SymbolId, EditError> {
@@ -167,6 +224,16 @@ impl std::fmt::Debug for Module<'_> {
     }
 }
 
+/// Ops that [`Module::outline`] made a function of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outlined {
+    /// The new function's name.
+    pub function: SymbolId,
+    /// The op in their place, which calls it.
+    pub call: OpId,
+}
+
 /// A function as it was when this was made; dropping it gives it back to the host.
 pub struct Snapshot<'h> {
     function: FunctionHandle,
@@ -181,34 +248,5 @@ impl Deref for Snapshot<'_> {
 
     fn deref(&self) -> &Function {
         &self.function
-    }
-}
-
-/// A function of a module that is being edited.
-pub struct FunctionMut<'m> {
-    function: FunctionHandle,
-    module: PhantomData<&'m mut ()>,
-}
-
-impl FunctionMut<'_> {
-    fn new(raw: RawFunction) -> Self {
-        FunctionMut {
-            function: FunctionHandle::new(raw),
-            module: PhantomData,
-        }
-    }
-}
-
-impl Deref for FunctionMut<'_> {
-    type Target = Function;
-
-    fn deref(&self) -> &Function {
-        &self.function
-    }
-}
-
-impl DerefMut for FunctionMut<'_> {
-    fn deref_mut(&mut self) -> &mut Function {
-        &mut self.function
     }
 }

@@ -132,18 +132,36 @@ impl Function {
         }
     }
 
-    /// The elements of a constant float32 tensor; `None` if the value is anything else.
+    /// The elements of a constant tensor of floats (float32, float16, bfloat16, float64), rounded to `f32`;
+    /// `None` if the value is anything else. So a pattern means the same in models of every precision;
+    /// what the elements are is [`Function::dtype`].
     ///
     /// # Errors
     /// If the file that holds the bytes can't be read.
     #[track_caller]
     pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
-        match self.constant_data(value)? {
-            Some(bytes) if self.dtype(value) == abi::DType::F32 => {
-                Ok(Some(elements(bytes, f32::from_le_bytes)))
-            }
-            _ => Ok(None),
+        let dtype = self.dtype(value);
+        const FLOATS: [abi::DType; 4] = [
+            abi::DType::F32,
+            abi::DType::F16,
+            abi::DType::BF16,
+            abi::DType::F64,
+        ];
+        if !FLOATS.contains(&dtype) {
+            return Ok(None);
         }
+        let bytes = match self.constant_data(value)? {
+            Some(bytes) => bytes,
+            None => return Ok(None),
+        };
+        Ok(Some(match dtype {
+            abi::DType::F16 => elements(bytes, |two| half(u16::from_le_bytes(two))),
+            abi::DType::BF16 => elements(bytes, |two| {
+                f32::from_bits(u32::from(u16::from_le_bytes(two)) << 16)
+            }),
+            abi::DType::F64 => elements(bytes, |eight| f64::from_le_bytes(eight) as f32),
+            _ => elements(bytes, f32::from_le_bytes),
+        }))
     }
 
     // Attributes.
@@ -259,6 +277,18 @@ impl Function {
     }
 }
 
+/// A float16 as the float32 that is equal to it.
+fn half(bits: u16) -> f32 {
+    let sign = u32::from(bits & 0x8000) << 16;
+    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
+    match exponent {
+        // Zero and what is smaller than 2^-14, in steps of 2^-24.
+        0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
+        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
+    }
+}
+
 /// Little-endian elements of `N` bytes.
 fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
     let chunks = bytes.chunks_exact(N);
@@ -269,4 +299,27 @@ fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec
             read(element)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half;
+
+    #[test]
+    fn a_float16_is_the_float32_that_is_equal_to_it() {
+        let cases = [
+            (0x3c00, 1.0),
+            (0xc500, -5.0),
+            (0x7bff, 65504.0),
+            (0x0400, 6.103_515_6e-5),
+            (0x0001, 5.960_464_5e-8),
+            (0x83ff, -6.097_555e-5),
+            (0x7c00, f32::INFINITY),
+        ];
+        for (bits, value) in cases {
+            assert_eq!(half(bits), value, "{:#x}", bits);
+        }
+        assert!(half(0x8000) == 0.0 && half(0x8000).is_sign_negative());
+        assert!(half(0x7e01).is_nan());
+    }
 }

@@ -1,10 +1,10 @@
 //! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Severity, ValueId};
+use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{Diagnostic, EditError, OptionValue, Options, PassError};
-use crate::ir::{Function, Module};
+use crate::ir::{Function, Module, OpBuilder};
 use crate::raw::{self, RawContext, Tables};
 
 /// The outcome of an evaluation.
@@ -156,6 +156,34 @@ impl PassContext {
     /// If the op is wrong, in the definition's words.
     pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
         self.raw.infer(&mut function.raw, op)
+    }
+
+    /// Makes an op, infers the types of its results, and answers the first of them: what most new ops
+    /// take. If the builder says nothing of results, there is one.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// /// Replaces `Reciprocal(Sqrt(x))` by `Pow(x, exponent)`, `exponent` being -0.5.
+    /// fn power(f: &mut Function, cx: &PassContext, op: OpId, x: ValueId, exponent: ValueId) -> PassResult {
+    ///     let pow = OpBuilder::new("onnx.Pow").operands([x, exponent]);
+    ///     let pow = cx.create_value(f, pow, Position::before(op))?;
+    ///     f.replace_op_with(op, &[pow])?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Function::create_op`] and [`PassContext::infer`].
+    pub fn create_value(
+        &self,
+        function: &mut Function,
+        op: OpBuilder<'_>,
+        at: Position,
+    ) -> Result<ValueId, EditError> {
+        let op = function.create_op_of(op, at, 1)?;
+        self.infer(function, op)?;
+        Ok(function.result(op, 0))
     }
 
     /// Evaluates an op as if it had these operands, all constant, in place of its own: what a chain of

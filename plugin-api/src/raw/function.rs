@@ -107,6 +107,7 @@ macro_rules! call {
         }
     };
 }
+pub(super) use call;
 
 impl RawFunction {
     /// # Safety
@@ -426,39 +427,14 @@ impl RawFunction {
         call!(self.erase_constant(None; constant))
     }
 
-    /// `source`: another function; `None`: this one.
-    pub(crate) fn clone_region(
-        &mut self,
-        source: Option<&RawFunction>,
-        region: RegionId,
-        at: Position,
-        args: &[ValueId],
-        captures: &[[ValueId; 2]],
-        result_count: usize,
-    ) -> Result<Vec<ValueId>, EditError> {
-        if let Some(source) = source {
-            self.tables
-                .expect(source.tables, "the function to copy from")?;
+    /// Whether a function of the module has, or had, this name; no, if the host can't tell.
+    #[inline]
+    pub(crate) fn names_function(&self, name: SymbolId) -> bool {
+        match self.tables.functions.names_function {
+            // SAFETY: the handle lives as long as `self`.
+            Some(function) => unsafe { function(self.handle, name) != 0 },
+            None => false,
         }
-        let mut results = vec![ValueId::NONE; result_count];
-        let nobody = abi::FunctionRef {
-            handle: std::ptr::null_mut(),
-            view: std::ptr::null(),
-        };
-        let desc = abi::CloneDesc {
-            region,
-            source: source.map_or(nobody, RawFunction::reference),
-            at,
-            args: args.as_ptr(),
-            arg_count: args.len(),
-            captures: captures.as_ptr(),
-            capture_count: captures.len(),
-            results: results.as_mut_ptr(),
-            result_count: results.len(),
-            ..abi::CloneDesc::EMPTY
-        };
-        call!(self.clone_region(None; &desc))?;
-        Ok(results)
     }
 
     pub(crate) fn add_arg(

@@ -8,6 +8,7 @@
 
 mod analysis;
 mod context;
+mod copy;
 mod function;
 mod gate;
 mod module;

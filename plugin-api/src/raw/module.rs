@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionKind, FunctionRef, Range, Status, SymbolId};
+use passdock_abi::{FunctionKind, FunctionRef, OpId, Range, Status, SymbolId};
 
 use super::context::RawContext;
 use super::function::{Alive, RawFunction};
@@ -231,6 +231,31 @@ impl RawModule {
         // SAFETY: the handle lives as long as `self`.
         let status = unsafe { function(self.handle, name) };
         self.done(status, "remove_function")
+    }
+
+    pub(crate) fn outline(
+        &mut self,
+        function: SymbolId,
+        ops: &[OpId],
+        name: &str,
+    ) -> Result<(SymbolId, OpId), EditError> {
+        self.end_editing();
+        let outline = match self.tables.modules.outline {
+            Some(outline) => outline,
+            None => return Err(EditError::unsupported("outline", None)),
+        };
+        let desc = abi::OutlineDesc {
+            function,
+            ops: ops.as_ptr(),
+            op_count: ops.len(),
+            name: abi::Str::new(name),
+            ..abi::OutlineDesc::EMPTY
+        };
+        let (mut made, mut call) = (SymbolId::NONE, OpId::NONE);
+        // SAFETY: the handle lives as long as `self`; the host copies the description.
+        let status = unsafe { outline(self.handle, &desc, &mut made, &mut call) };
+        self.done(status, "outline")?;
+        Ok((made, call))
     }
 
     pub(crate) fn run_pass(&mut self, context: &RawContext, name: &str) -> Result<(), EditError> {

@@ -121,7 +121,11 @@ pub(super) fn attr_desc(
         }
         AttrValue::Tensors(ids) => slice(AttrKind::TENSORS, ids),
         AttrValue::Types(ids) => slice(AttrKind::TYPES, ids),
-        AttrValue::Reference(symbol) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
+        AttrValue::Reference(symbol, _) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
+    };
+    let stands_for = match value {
+        AttrValue::Reference(_, kind) => *kind,
+        _ => AttrKind::NONE,
     };
     abi::AttrDesc {
         kind,
@@ -129,7 +133,7 @@ pub(super) fn attr_desc(
         bits,
         data,
         count,
-        stands_for: AttrKind::NONE,
+        stands_for,
         ..abi::AttrDesc::EMPTY
     }
 }

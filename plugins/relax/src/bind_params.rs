@@ -62,8 +62,8 @@ pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let values: HashMap<&str, &OptionValue> = options.params.iter().collect();
     for entry in entries {
-        let mut f = m.edit(entry)?;
-        bind_params_of(&mut f, cx, &values)?;
+        let f = m.edit(entry)?;
+        bind_params_of(f, cx, &values)?;
         if options.defaults {
             let params = f.params().iter().copied();
             let defaults = params.filter(|&param| f.default_of(param).is_some());

@@ -64,13 +64,13 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
         return Err(entries::unknown("dim symbol", name, &known));
     }
     for entry in entries {
-        let mut f = m.edit(entry)?;
+        let f = m.edit(entry)?;
         let sizes = options
             .dims
             .iter()
             .filter_map(|(name, &size)| Some((f.find_symbol(name)?, size)))
             .collect();
-        bind(&mut f, cx, sizes)?;
+        bind(f, cx, sizes)?;
     }
     bind_called(m, cx)
 }
@@ -165,7 +165,7 @@ fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .filter_map(|(symbol, size)| Some((symbol, size?)));
         let mut sizes: Vec<(SymbolId, i64)> = sizes.collect();
         sizes.sort_unstable_by_key(|(symbol, _)| symbol.0);
-        bind(&mut m.edit(name)?, cx, sizes)?;
+        bind(m.edit(name)?, cx, sizes)?;
     }
     Ok(())
 }

@@ -45,10 +45,10 @@ pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> Pas
     let purity = Purity::new(&m.call_graph()?);
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
-            let mut f = m.edit(entry.name)?;
+            let f = m.edit(entry.name)?;
             if !f.skips_optimization() {
-                erase_dead_ops(&mut f, &purity)?;
-                erase_dead_constants(&mut f)?;
+                erase_dead_ops(f, &purity)?;
+                erase_dead_constants(f)?;
             }
         }
     }

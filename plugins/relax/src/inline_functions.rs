@@ -181,19 +181,19 @@ impl<'h> Plan<'h> {
         if calls.is_empty() {
             return Ok(());
         }
-        let mut f = m.edit(caller)?;
+        let f = m.edit(caller)?;
         let mut replaced = Replaced::default();
         let mut steps: Vec<Step> = calls.into_iter().rev().map(Step::Copy).collect();
         while let Some(step) = steps.pop() {
             match step {
                 Step::Copy((op, name)) => {
-                    let mut copied = self.callees[&name].copy(&mut f, op)?;
+                    let mut copied = self.callees[&name].copy(f, op)?;
                     copied.hand_on(&mut replaced);
                     let calls = std::mem::take(&mut copied.calls);
                     steps.push(Step::Replace(copied));
                     steps.extend(calls.into_iter().rev().map(Step::Copy));
                 }
-                Step::Replace(copied) => copied.replace(&mut f, &mut replaced)?,
+                Step::Replace(copied) => copied.replace(f, &mut replaced)?,
             }
         }
         Ok(())

@@ -133,7 +133,7 @@ fn referring(f: &Function) -> HashMap<RegionId, (OpId, SymbolId)> {
     let mut found = HashMap::new();
     for op in f.iter() {
         let param = f.attrs(op).find_map(|(_, attr)| match attr {
-            Attr::Reference(param) => Some(param),
+            Attr::Reference(param, _) => Some(param),
             _ => None,
         });
         let Some(param) = param else {
@@ -190,16 +190,15 @@ fn lift(
     name: &str,
     domain: &str,
 ) -> PassResult {
-    let mut f = m.edit(holder)?;
+    let f = m.edit(holder)?;
     if f.opset(domain).is_none() && f.opsets().next().is_some() {
         f.set_opset(domain, 1)?;
     }
-    drop(f);
     m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
-    let (mut f, mut lifted) = m.edit_both(holder, name)?;
-    let parts = Parts::of(&f, region);
-    parts.fill(&f, &mut lifted)?;
-    parts.call(&mut f, name)?;
+    let (f, lifted) = m.edit_both(holder, name)?;
+    let parts = Parts::of(f, region);
+    parts.fill(f, lifted)?;
+    parts.call(f, name)?;
     Ok(())
 }
 

@@ -39,9 +39,9 @@ use crate::shared::schedule::{Constraints, schedule};
 pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResult {
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
-            let mut f = m.edit(entry.name)?;
+            let f = m.edit(entry.name)?;
             if !f.skips_optimization() {
-                schedule(&mut f, depth_first)?;
+                schedule(f, depth_first)?;
             }
         }
     }

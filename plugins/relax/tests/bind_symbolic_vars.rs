@@ -148,7 +148,8 @@ fn a_size_that_an_op_inside_contradicts_is_an_error() {
             4 |     %0 = onnx.Add(%x, %w)
               |     ^^^^^^^^^^^^^^^^^^^^^
               |
-              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main, op0 (onnx.Add)"#]],
+              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main, op0 (onnx.Add)
+              = by the definition of onnx.Add of plugin onnx-ops"#]],
     );
 }
 

@@ -57,6 +57,7 @@ fn a_type_that_the_model_declares_is_checked_and_stays() {
               |     is declared f32[4]
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Relu)
+              = by the definition of onnx.Relu of plugin onnx-ops
               = help: The declared type was kept: correct it, or the op.
         "#]],
     );
@@ -88,6 +89,7 @@ fn one_wrong_result_does_not_hide_the_others() {
               |     is declared f32[7,3]
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Split)
+              = by the definition of onnx.Split of plugin onnx-ops
               = help: The declared type was kept: correct it, or the op.
         "#]],
     );
@@ -239,6 +241,7 @@ fn operands_of_calls_are_checked() {
               |     ^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (acme.F)
+              = by the definition of onnx.Transpose of plugin onnx-ops
         "#]],
     );
 }
@@ -269,6 +272,7 @@ fn only_a_type_that_is_declared_was_kept() {
               |     ^^^^^^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Add)
+              = by the definition of onnx.Add of plugin onnx-ops
             warning[relax::infer-type]: op1 (onnx.Add) is wrong: 3 and 5 don't broadcast
              --> test.ir:4:5
               |
@@ -276,6 +280,7 @@ fn only_a_type_that_is_declared_was_kept() {
               |     ^^^^^^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op1 (onnx.Add)
+              = by the definition of onnx.Add of plugin onnx-ops
               = help: The type that the model declares was kept.
         "#]],
     );
@@ -305,6 +310,7 @@ fn an_attribute_out_of_range_is_told_and_the_type_known_all_the_same() {
               |     ^^^^^^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Softmax)
+              = by the definition of onnx.Softmax of plugin onnx-ops
         "#]],
     );
 }

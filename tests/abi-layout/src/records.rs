@@ -294,6 +294,25 @@ records! {
         results,
         result_count,
     }
+    CloneOpsDesc "passdock_clone_ops_desc" {
+        struct_size,
+        reserved,
+        source,
+        ops,
+        op_count,
+        at,
+        captures,
+        capture_count,
+        results,
+        result_count,
+    }
+    OutlineDesc "passdock_outline_desc" {
+        struct_size,
+        function,
+        ops,
+        op_count,
+        name,
+    }
     FunctionDesc "passdock_function_desc" {
         struct_size,
         kind,
@@ -358,6 +377,9 @@ records! {
         replace_symbols,
         remove_args,
         freeze_args,
+        clone_ops,
+        type_from,
+        names_function,
     }
     ModuleApi "passdock_module_api" {
         struct_size,
@@ -369,6 +391,7 @@ records! {
         create_function,
         remove_function,
         run_pass,
+        outline,
     }
     Label "passdock_label" {
         struct_size,

@@ -408,7 +408,7 @@ fn r096_the_others_are_external() {
     let seen = log.clone();
     let inner = create_module_pass(PassInfo::new("inner"), move |module, _| {
         for name in ["main", "other"] {
-            let mut f = module.edit(name)?;
+            let f = module.edit(name)?;
             seen.add(format!("{name}: {}", f.function_attr("Extern").is_some()));
             f.set_function_attr("mark", 1)?;
         }

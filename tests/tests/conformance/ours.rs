@@ -128,8 +128,8 @@ impl Passdock {
             }),
             body @ (Body::Changes | Body::Fails) => create_module_pass(info, move |m, _| {
                 log.add(format!("change {short}"));
-                let mut main = m.edit("main")?;
-                let count = int_attr(&main, "count").unwrap_or(0);
+                let main = m.edit("main")?;
+                let count = int_attr(main, "count").unwrap_or(0);
                 main.set_function_attr("count", count + 1)?;
                 match body {
                     Body::Fails => Err("it is broken".into()),

@@ -355,3 +355,55 @@ fn examples_of_instruments_do_what_they_say() {
     .assert_eq(&watched("sdk.budget", "ops = 1", &passes));
     expect!["sdk.budget: 4 ops were added"].assert_eq(&watched("sdk.budget", "", &passes));
 }
+
+#[test]
+fn examples_of_outlining_do_what_they_say() {
+    let layers = r#"module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+        %0 = onnx.Relu(%x) {block = 1} : f32[2] loc("layer1/relu")
+        %1 = onnx.Neg(%0) {block = 1} : f32[2] loc("layer1/neg")
+        %2 = onnx.Abs(%1) : f32[2] loc("layer2/abs")
+        return %2
+      }
+    }"#;
+    check(
+        "doc.transform.OutlineLayers",
+        layers,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "layers" = 1) {
+            %0 = layers.layer1(%x) : f32[2]
+            %1 = layers.layer2(%0) : f32[2]
+            return %1
+          }
+          fn @layers.layer1(%x: f32[2]) -> (_: f32[2]) opset("" = 17, "layers" = 1) {
+            %0 = onnx.Relu(%x) {block = 1} : f32[2] loc("layer1/relu")
+            %1 = onnx.Neg(%0) {block = 1} : f32[2] loc("layer1/neg")
+            return %1
+          }
+          fn @layers.layer2(%0: f32[2]) -> (_: f32[2]) opset("" = 17, "layers" = 1) {
+            %1 = onnx.Abs(%0) : f32[2] loc("layer2/abs")
+            return %1
+          }
+        }
+    "#]],
+    );
+    check(
+        "doc.transform.OutlineMarked",
+        layers,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+            %0 = acme.Block(%x) : f32[2] loc("block")
+            %1 = onnx.Abs(%0) : f32[2] loc("layer2/abs")
+            return %1
+          }
+          fn @acme.Block(%x: f32[2]) -> (_: f32[2]) opset("" = 17, "acme" = 1) {
+            %0 = onnx.Relu(%x) {block = 1} : f32[2] loc("layer1/relu")
+            %1 = onnx.Neg(%0) {block = 1} : f32[2] loc("layer1/neg")
+            return %1
+          }
+        }
+    "#]],
+    );
+}

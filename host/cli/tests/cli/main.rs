@@ -7,6 +7,7 @@ mod diff;
 mod diff_output;
 mod diff_regions;
 mod faults;
+mod inspecting;
 mod instruments;
 mod listing;
 mod numerics;

@@ -24,6 +24,7 @@ fn odd(edits: &[(&str, &str)]) -> Vec<u8> {
         ("name = \"bad\"", "name = \"odd\""),
         ("bad.transform.", "odd.transform."),
         ("bad.Odd", "odd.Odd"),
+        ("\"bad.", "\"odd."),
     ];
     for (from, to) in own.iter().chain(edits) {
         assert_eq!(from.len(), to.len());

@@ -79,7 +79,7 @@ fn a_sequential_is_listed_as_a_pass_and_inspected() {
 
         tap.tap (instrument)
           Tells everything that it hears.
-          option     type      default  meaning
+          option     takes     default  meaning
           label      a string  "tap"    What it calls itself.
           fails      a string  ""       The callback in which it fails.
           panics     a string  ""       The callback in which it panics.

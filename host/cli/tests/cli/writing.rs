@@ -377,7 +377,14 @@ mod unix {
 
     /// The command, which goes on while the test does.
     fn start(bench: &Bench, words: &str) -> Child {
-        let mut command = Command::new(passdock());
+        // A shell's background job ignores SIGINT, and so would what it starts.
+        let mut command = match cfg!(target_os = "linux") {
+            true => Command::new("env"),
+            false => Command::new(passdock()),
+        };
+        if cfg!(target_os = "linux") {
+            command.arg("--default-signal=INT,TERM,HUP").arg(passdock());
+        }
         command
             .args(words.split_whitespace())
             .current_dir(bench.path(""))

@@ -28,7 +28,7 @@ impl Target {
         let whole = std::path::absolute(path)?;
         let place = match fs::metadata(&whole) {
             Ok(known) if known.is_dir() => return Err(io::Error::other("it is a directory")),
-            Ok(known) if known.is_file() => fs::canonicalize(&whole)?,
+            Ok(known) if known.is_file() => dunce::canonicalize(&whole)?,
             Ok(_) => return Ok(Target::Special(whole)),
             Err(_) => end_of_links(&whole)?,
         };

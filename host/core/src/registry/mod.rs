@@ -222,6 +222,7 @@ impl Registry {
         let dir = SearchDir {
             path: path.to_path_buf(),
             required: true,
+            mixed: false,
         };
         let options = BTreeMap::from([(None, options.clone())]);
         self.load_dirs_with(&[dir], &options, &mut Err)

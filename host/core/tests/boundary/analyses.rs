@@ -79,7 +79,7 @@ fn a_result_is_computed_once_for_a_version() {
     computed(1);
     // A module pass: edited in between, kept at its end.
     let changed = run_module(&input, |m, cx| {
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
         f.analysis::<Count>(cx)?;
         assert_eq!(m.snapshot("main")?.analysis::<Count>(cx)?.0, 3);

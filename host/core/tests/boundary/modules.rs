@@ -9,25 +9,22 @@ fn a_module_pass_holds_several_functions() {
     let module = module();
     let changed = run_module(&module, |m, _| {
         let before = m.snapshot("main")?;
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         let last = f.ops_named("t.A").nth(1).ok_or("no op")?;
         let value = f.operand(last, 0).ok_or("no operand")?;
         f.replace_op_with(last, &[value])?;
-        drop(f);
         let after = m.snapshot("main")?;
         assert_eq!((before.op_count(), after.op_count()), (3, 2));
         // An edit after a snapshot copies again, and the snapshot stays.
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         let param = f.params()[0];
         f.set_value_name(param, "renamed")?;
         assert_eq!(after.value_name(after.params()[0]), Some("x"));
-        drop(f);
         m.remove("gone")?;
-        let mut made = m.create("helper", FunctionKind::GRAPH, None)?;
+        let made = m.create("helper", FunctionKind::GRAPH, None)?;
         let body = made.body();
         let arg = made.add_arg(body, "p", TypeId(0))?;
         made.set_results(body, &[arg])?;
-        drop(made);
         let names: Vec<String> = m.functions().map(|e| m.text(e.name).to_owned()).collect();
         assert_eq!(names, ["main", "helper"]);
         assert!(m.create("helper", FunctionKind::GRAPH, None).is_err());
@@ -46,11 +43,10 @@ fn a_module_pass_holds_several_functions() {
 fn handles_end_when_another_pass_runs() {
     let module = module();
     let changed = run_module(&module, |m, cx| {
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         let param = f.params()[0];
         f.set_value_name(param, "renamed")?;
         let kept = f.as_raw();
-        drop(f);
         m.run_pass(cx, "t.transform.Remove")?;
         assert_eq!(m.functions().len(), 1);
         // SAFETY: the handle has ended, which the host has to notice.

@@ -110,18 +110,18 @@ fn what_an_older_host_lacks_is_refused() {
 fn handles_of_two_runs_are_told_apart() {
     let (around, outer, inner) = (Around::with_ops(), module(), module());
     let edited = edit_module(&outer, &around, |one| {
-        let mut f = one.edit("main")?;
+        let f = one.edit("main")?;
         let edited = edit_module(&inner, &around, |other| {
-            let mut g = other.edit("main")?;
+            let g = other.edit("main")?;
             let (body, at) = (g.body(), Position::end_of(f.body()));
             let arg = [f.params()[0]];
-            let copied = f.clone_region_from(&g, body, at, &arg);
-            expect!["The region to copy is of another module."]
+            let copied = f.clone_region_from(g, body, at, &arg);
+            expect!["What is to be copied is of another module."]
                 .assert_eq(&copied.expect_err("of another module").message);
             // The context on top is the inner one's; it may be asked about either function.
             let asked = PassContext::current(|cx| {
                 let op = OpId(0);
-                (cx.infer(&mut f, op), cx.infer(&mut g, op))
+                (cx.infer(f, op), cx.infer(g, op))
             });
             let (one, other) = asked.ok_or("no context")?;
             one?;
@@ -255,10 +255,9 @@ fn iterators_may_be_looked_at_while_the_host_works() {
 #[test]
 fn handles_that_are_never_dropped_end() {
     let changed = run_module(&module(), |m, cx| {
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
-        keep(&f);
-        std::mem::forget(f);
+        keep(f);
         let snapshot = m.snapshot("main")?;
         keep(&snapshot);
         std::mem::forget(snapshot);
@@ -266,10 +265,9 @@ fn handles_that_are_never_dropped_end() {
         // Those that are edited end with the next edit, snapshots with the run.
         let made = m.create("made", FunctionKind::GRAPH, None)?;
         assert_eq!(look(), 2);
-        keep(&made);
-        std::mem::forget(made);
+        keep(made);
         m.run_pass(cx, "t.transform.Remove")?;
-        keep(&m.edit("made")?);
+        keep(m.edit("made")?);
         assert_eq!(look(), 2);
         Ok(())
     });
@@ -284,14 +282,14 @@ fn snapshots_outlive_what_they_are_of() {
     let changed = run_module(&module(), |m, cx| {
         let (main, gone) = (m.snapshot("main")?, m.snapshot("gone")?);
         m.run_pass(cx, "t.transform.Remove")?;
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         for op in f.ops_named("t.A").rev() {
             let x = f.params()[0];
             f.replace_op_with(op, &[x])?;
         }
         m.remove("main")?;
-        let mut made = m.create("main", FunctionKind::GRAPH, None)?;
-        let mut b = FunctionBuilder::new(&mut made);
+        let made = m.create("main", FunctionKind::GRAPH, None)?;
+        let mut b = FunctionBuilder::new(made);
         let x = b.param("x", TypeId::NONE)?;
         b.finish(&[x])?;
         for f in [main, gone] {
@@ -309,9 +307,9 @@ fn snapshots_outlive_what_they_are_of() {
 fn a_panic_ends_all_handles() {
     let failed = run_module(&module(), |m, _| {
         let snapshot = m.snapshot("gone")?;
-        let mut f = m.edit("main")?;
+        let f = m.edit("main")?;
         f.set_function_attr("k", 1)?;
-        keep(&f);
+        keep(f);
         keep(&snapshot);
         panic!("it holds {}", look());
     });

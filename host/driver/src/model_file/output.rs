@@ -68,7 +68,7 @@ impl Output {
             return Ok(());
         };
         let mut files = data_files_of(module).into_iter();
-        if !files.any(|file| file.canonicalize().is_ok_and(|file| file == *place)) {
+        if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *place)) {
             return Ok(());
         }
         let error = fail(&self.path, &"the data of the model that was read is in it");

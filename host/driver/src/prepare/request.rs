@@ -28,6 +28,9 @@ pub struct Request {
     pub plugin_dirs: Vec<PathBuf>,
     /// Directories of plugins after those of the file; they may be missing.
     pub standard_dirs: Vec<PathBuf>,
+    /// The one of `standard_dirs` that the program is in, beside which libraries may lie that are no
+    /// plugins.
+    pub program_dir: Option<PathBuf>,
     /// The directory in which the manifests of plugins are kept between runs; `None`: nowhere.
     pub manifest_cache: Option<PathBuf>,
     /// The level, in place of the file's.
@@ -98,8 +101,12 @@ impl Request {
         let required = required.map(|path| (path, true));
         let standard = self.standard_dirs.iter().cloned().map(|path| (path, false));
         let dirs = required.chain(standard);
-        dirs.map(|(path, required)| SearchDir { path, required })
-            .collect()
+        let searched = dirs.map(|(path, required)| SearchDir {
+            mixed: !required && self.program_dir.as_ref() == Some(&path),
+            path,
+            required,
+        });
+        searched.collect()
     }
 }
 

@@ -46,9 +46,9 @@ fn data(path: &Path, request: &Request) -> Option<String> {
 
 /// A path without links, of a file that is there or of one that could be.
 fn whole(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok().or_else(|| {
+    dunce::canonicalize(path).ok().or_else(|| {
         let end = end_of_links(path).ok()?;
-        let directory = directory_of(&end).canonicalize().ok()?;
+        let directory = dunce::canonicalize(directory_of(&end)).ok()?;
         Some(directory.join(end.file_name()?))
     })
 }

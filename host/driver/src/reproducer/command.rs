@@ -31,8 +31,11 @@ pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> Str
 /// A word as a shell takes it.
 fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
+    let plain = |c: char| plain(c) || (cfg!(windows) && c == '\\');
     match !text.is_empty() && text.chars().all(plain) {
         true => text.to_owned(),
+        // No name has such a quote there.
+        false if cfg!(windows) => format!("\"{text}\""),
         false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }

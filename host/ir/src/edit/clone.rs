@@ -31,6 +31,20 @@ pub struct CloneRegion<'a> {
     pub captures: &'a [[ValueId; 2]],
 }
 
+/// Ops to copy, with what is nested in them.
+#[derive(Clone, Copy, Debug)]
+pub struct CloneOps<'a> {
+    /// The ops, of one region, in any order; their copies have the program's order.
+    pub ops: &'a [OpId],
+    /// The function that holds them; `None`: the one that is edited.
+    pub source: Option<&'a Function>,
+    /// The place of the copied ops.
+    pub at: Position,
+    /// Pairs of a value of the source that the ops don't make, and the one that stands for it here. From
+    /// the same function, a value that isn't listed stands for itself.
+    pub captures: &'a [[ValueId; 2]],
+}
+
 impl Function {
     /// Copies a region's ops to a place. The answer is the values that stand for the operands of
     /// its terminator.
@@ -47,6 +61,109 @@ impl Function {
             return Ok(Vec::new());
         };
         Ok(copy.values(terminator))
+    }
+
+    /// Copies ops to a place. The answer is the values that stand for the results of the first op of the
+    /// list, then for those of the next, and so on.
+    ///
+    /// Constants that they use come along. What refers to an attribute parameter of its function
+    /// refers to the one of the same name here.
+    ///
+    /// # Errors
+    /// If the ops aren't of one region, the place isn't right, or a value that they use has nothing that
+    /// stands for it.
+    pub fn clone_ops(&mut self, clone: &CloneOps<'_>) -> Edit<Vec<ValueId>> {
+        let (region, before) = self.resolve(clone.at)?;
+        let source = clone.source.unwrap_or(self);
+        let ops = source.siblings(clone.ops, "be copied")?;
+        let map = self.check_clone_ops(clone, &ops, region, before)?;
+        let mut copy = Transfer::new(clone.source, self, RegionId::NONE, map);
+        copy.list(&ops, region, before);
+        let results = |&op| copy.source().results(op);
+        let results = clone.ops.iter().flat_map(results);
+        Ok(results.map(|result| copy.values[&result]).collect())
+    }
+
+    /// Refuses a copy that can't be made; the answer is the values that stand for those of
+    /// `captures`.
+    fn check_clone_ops(
+        &self,
+        clone: &CloneOps<'_>,
+        ops: &[OpId],
+        region: RegionId,
+        before: OpId,
+    ) -> Edit<FxHashMap<ValueId, ValueId>> {
+        let source = clone.source.unwrap_or(self);
+        let mut nested = ops.iter().flat_map(|&op| source.regions_of(op));
+        if clone.source.is_none() && nested.any(|inner| self.encloses(inner, region)) {
+            return Err(EditError::refused("An op can't be copied into itself."));
+        }
+        let pairs = clone.captures.iter().map(|&[from, to]| (from, to));
+        let map: FxHashMap<ValueId, ValueId> = pairs.collect();
+        self.check_captures(clone.source, &map, region, before)?;
+        for (index, value) in source.needed(ops).into_iter().enumerate() {
+            if !map.contains_key(&value) {
+                self.check_captured(clone.source, value, "The ops use", (region, before), index)?;
+            }
+        }
+        let levels = source
+            .with_nested(ops)
+            .map(|op| source.depth(source.op(op).parent));
+        if let Some(deepest) = levels.max() {
+            let own = source.depth(source.op(ops[0]).parent);
+            self.check_depth(deepest - own, region)?;
+        }
+        Ok(map)
+    }
+
+    /// Refuses what can't stand for captured values.
+    fn check_captures(
+        &self,
+        source: Option<&Function>,
+        map: &FxHashMap<ValueId, ValueId>,
+        region: RegionId,
+        before: OpId,
+    ) -> Edit {
+        for (index, (&from, &to)) in map.iter().enumerate() {
+            self.check_operand(to, region, before, index)?;
+            source.unwrap_or(self).live_value(from)?;
+            if source.is_none() && to.is_some() {
+                self.check_type_change(from, self.value(to).ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a captured value for which nothing stands: of the same function it has to be visible
+    /// here, of another one constant.
+    fn check_captured(
+        &self,
+        source: Option<&Function>,
+        value: ValueId,
+        who: &str,
+        (region, before): (RegionId, OpId),
+        index: usize,
+    ) -> Edit {
+        match source {
+            None => self.check_operand(value, region, before, index),
+            Some(source) if source.as_constant(value).is_some() => Ok(()),
+            Some(source) => {
+                let name = source.describe(value);
+                let message = format!(
+                    "{who} {name}, for which nothing stands here: list it among the captures."
+                );
+                Err(EditError::refused(message))
+            }
+        }
+    }
+
+    /// Refuses a copy of so many levels in a region where it would be too deep.
+    fn check_depth(&self, levels: u32, region: RegionId) -> Edit {
+        if levels + self.depth(region) > MAX_DEPTH {
+            let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
+            return Err(EditError::refused(message));
+        }
+        Ok(())
     }
 
     /// Refuses a copy that can't be made; the answer is the values that stand for those of
@@ -66,13 +183,7 @@ impl Function {
         let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         map.extend(source.args(root).zip(clone.args.iter().copied()));
         map.extend(clone.captures.iter().map(|&[from, to]| (from, to)));
-        for (index, (&from, &to)) in map.iter().enumerate() {
-            self.check_operand(to, region, before, index)?;
-            source.live_value(from)?;
-            if clone.source.is_none() && to.is_some() {
-                self.check_type_change(from, self.value(to).ty)?;
-            }
-        }
+        self.check_captures(clone.source, &map, region, before)?;
         let mut deepest = source.depth(root);
         for op in source.walk(root) {
             deepest = deepest.max(source.depth(source.op(op).parent));
@@ -81,20 +192,22 @@ impl Function {
                 if value.is_none() || map.contains_key(&value) || source.is_within(value, root) {
                     continue;
                 }
-                if clone.source.is_none() {
-                    self.check_operand(value, region, before, index)?;
-                } else if source.as_constant(value).is_none() {
-                    let name = source.describe(value);
-                    let message = format!("The region captures {name}, which has no replacement.");
-                    return Err(EditError::refused(message));
-                }
+                let place = (region, before);
+                self.check_captured(clone.source, value, "The region captures", place, index)?;
             }
         }
-        if deepest - source.depth(root) + self.depth(region) > MAX_DEPTH {
-            let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
-            return Err(EditError::refused(message));
-        }
+        self.check_depth(deepest - source.depth(root), region)?;
         Ok(map)
+    }
+
+    /// A type of another function of the module as a type of this one: dims keep their symbols.
+    ///
+    /// # Errors
+    /// If the other function has no such type.
+    pub fn type_from(&mut self, source: &Function, ty: TypeId) -> Edit<TypeId> {
+        source.live_type(ty)?;
+        let root = RegionId::NONE;
+        Ok(Transfer::new(Some(source), self, root, FxHashMap::default()).ty(ty))
     }
 
     /// A copy for a module with these symbols.
@@ -154,9 +267,24 @@ impl Module {
 
 /// A copy under way. Everything was checked before it began.
 impl Transfer<'_> {
-    /// Copies the root's ops and what is nested in them, with a stack of its own.
+    /// Copies the root's ops and what is nested in them.
     fn ops(&mut self, region: RegionId, before: OpId) {
-        let mut pending = vec![(self.source().region(self.root).first, region, before)];
+        let first = self.source().region(self.root).first;
+        self.chains(vec![(first, region, before)]);
+    }
+
+    /// Copies ops, which are in program order, and what is nested in them.
+    pub(crate) fn list(&mut self, ops: &[OpId], region: RegionId, before: OpId) {
+        for &op in ops {
+            let record = *self.source().op(op);
+            let mut nested = Vec::new();
+            self.one(op, &record, (region, before), &mut nested);
+            self.chains(nested);
+        }
+    }
+
+    /// Copies chains of ops, the last one first, and what is nested in them, with a stack of its own.
+    fn chains(&mut self, mut pending: Vec<(OpId, RegionId, OpId)>) {
         while let Some((op, region, before)) = pending.pop() {
             let Some(op) = op.option() else { continue };
             let record = *self.source().op(op);
@@ -167,14 +295,25 @@ impl Transfer<'_> {
                 continue;
             }
             pending.push((record.next, region, before));
-            let made = self.op(op, &record, region, before);
-            let nested: Vec<RegionId> = self.source().regions_of(op).collect();
-            for inner in nested {
-                let copy = self.region_header(inner, made);
-                pending.push((self.source().region(inner).first, copy, OpId::NONE));
-            }
-            self.into.ops[made.index()].attrs = self.attrs(op);
+            self.one(op, &record, (region, before), &mut pending);
         }
+    }
+
+    /// Copies one op with empty regions; what goes into these is pending.
+    fn one(
+        &mut self,
+        op: OpId,
+        record: &Op,
+        (region, before): (RegionId, OpId),
+        pending: &mut Vec<(OpId, RegionId, OpId)>,
+    ) {
+        let made = self.op(op, record, region, before);
+        let nested: Vec<RegionId> = self.source().regions_of(op).collect();
+        for inner in nested {
+            let copy = self.region_header(inner, made);
+            pending.push((self.source().region(inner).first, copy, OpId::NONE));
+        }
+        self.into.ops[made.index()].attrs = self.attrs(op);
     }
 
     /// Copies what a function has besides its ops: parameters with their defaults, attributes,
@@ -286,7 +425,9 @@ impl Transfer<'_> {
         if let Some(&known) = self.values.get(&value) {
             return known;
         }
-        let copied = self.source.is_some() || self.source().is_within(value, self.root);
+        // A region around a use is copied before the use is.
+        let copied = |home| home == self.root || self.regions.contains_key(&home);
+        let copied = self.source.is_some() || copied(self.source().home(value));
         let copy = match self.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
             _ => value,
@@ -298,7 +439,10 @@ impl Transfer<'_> {
     fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
-        let copy = self.into.insert_constant(ty, data, self.into.body);
+        // One of a region that is copied, too, belongs to the copy: it may be what that gives out.
+        let home = self.regions.get(&self.source().home(value));
+        let home = home.copied().unwrap_or(self.into.body);
+        let copy = self.into.insert_constant(ty, data, home);
         self.take_name(value, copy);
         copy
     }
@@ -316,7 +460,7 @@ impl Transfer<'_> {
         }
     }
 
-    fn take_name(&mut self, from: ValueId, to: ValueId) {
+    pub(crate) fn take_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.source().value(from).name;
         if name.is_some() {
             let symbols = self.source().symbols().clone();

@@ -11,9 +11,9 @@ mod create;
 mod erase;
 mod import;
 mod inline;
-mod names;
 mod operand;
 mod order;
+mod outline;
 mod region;
 mod replace;
 mod scratch;
@@ -21,9 +21,10 @@ mod symbols;
 mod value;
 
 pub use attr::{AttrValue, NewAttr};
-pub use clone::CloneRegion;
+pub use clone::{CloneOps, CloneRegion};
 pub use create::{NewOp, NewPort, NewRegion, Position};
 pub use import::MAX_OPSETS;
+pub use outline::Outlined;
 
 use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
 

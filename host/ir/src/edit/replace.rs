@@ -3,7 +3,6 @@
 use passdock_abi::{
     LocId, LocKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
-use rustc_hash::FxHashSet;
 
 use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
@@ -52,18 +51,23 @@ impl Function {
         }
         let replacements: Vec<ValueId> = self.results(op).collect();
         for (&from, &to) in results.iter().zip(&replacements) {
-            self.values[to.index()].name = self.values[from.index()].name;
-            const KEPT: u32 = Value::DECLARED | Value::ABSENT;
-            self.values[to.index()].flags |= self.values[from.index()].flags & KEPT;
-            self.values[from.index()].name = SymbolId::NONE;
-            self.move_uses(from, to);
-            self.origins.carry(Entity::Value(from), Entity::Value(to));
+            self.succeed(from, to);
         }
         if self.first_loc(loc) == self.first_loc(record.loc) {
             self.origins.carry(Entity::Op(old), Entity::Op(op));
         }
         self.erase_checked(old);
         Ok(op)
+    }
+
+    /// Lets a new result take the place of one that goes: its name, its uses, what is known of it.
+    pub(crate) fn succeed(&mut self, from: ValueId, to: ValueId) {
+        const KEPT: u32 = Value::DECLARED | Value::ABSENT;
+        self.values[to.index()].name = self.values[from.index()].name;
+        self.values[to.index()].flags |= self.values[from.index()].flags & KEPT;
+        self.values[from.index()].name = SymbolId::NONE;
+        self.move_uses(from, to);
+        self.origins.carry(Entity::Value(from), Entity::Value(to));
     }
 
     /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
@@ -139,7 +143,11 @@ impl Function {
         // Going back, its operands (and what its regions capture) have to be defined already.
         if target < record.order {
             let defined = |value| self.is_visible(value, region, before);
-            if let Some(value) = self.needed(op).into_iter().find(|&value| !defined(value)) {
+            if let Some(value) = self
+                .needed(&[op])
+                .into_iter()
+                .find(|&value| !defined(value))
+            {
                 let (op, value) = (self.describe_op(op), self.describe(value));
                 let message = format!("{op} can't move before its operand {value} is defined.");
                 return Err(EditError::refused(message));
@@ -174,22 +182,6 @@ impl Function {
             Some(loc) if loc.kind == LocKind::FUSED => LocId(self.ids[loc.a as usize]),
             _ => id,
         }
-    }
-
-    /// The values that an op and what is nested in it use from outside of it, each once.
-    fn needed(&self, op: OpId) -> Vec<ValueId> {
-        let mut inside: FxHashSet<RegionId> = self.regions_of(op).collect();
-        let (mut seen, mut needed) = (FxHashSet::default(), Vec::new());
-        let nested = self.regions_of(op).flat_map(|region| self.walk(region));
-        for user in std::iter::once(op).chain(nested) {
-            inside.extend(self.regions_of(user));
-            for value in self.operands(user).iter().map(|slot| slot.value) {
-                if value.is_some() && seen.insert(value) && !inside.contains(&self.home(value)) {
-                    needed.push(value);
-                }
-            }
-        }
-        needed
     }
 
     /// A live op that isn't a terminator; an error says that one can't `what`.

@@ -1,5 +1,6 @@
 //! What edits do, what they refuse and in which words, and who sees them.
 
+mod groups;
 mod inline;
 mod ops;
 mod results;

@@ -302,7 +302,9 @@ fn copies_of_regions() {
             f.clone_region(&clone)
         },
         Status::REFUSED,
-        expect!["The region captures %x, which has no replacement."],
+        expect![
+            "The region captures %x, for which nothing stands here: list it among the captures."
+        ],
     );
     accept(
         |f| {

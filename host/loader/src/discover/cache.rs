@@ -162,7 +162,8 @@ const CHECKS: u64 = fingerprint(&[
     include_bytes!("../manifest/states.rs"),
     include_bytes!("../names.rs"),
     include_bytes!("../file/elf.rs"),
-    include_bytes!("../file/foreign.rs"),
+    include_bytes!("../file/macho.rs"),
+    include_bytes!("../file/pe.rs"),
     include_bytes!("../file/mod.rs"),
     include_bytes!("../file/reader.rs"),
 ]);

@@ -4,7 +4,8 @@
 //! subdirectories; in each the files with the system's extension for libraries, in the order of
 //! their names. A file that can't be used is kept as a warning: it only matters when a pass that it
 //! may define is missing. So is a library of another system, unless one of the same name for this
-//! system is beside it.
+//! system is beside it, and so is a library that is no plugin in a directory for libraries of all
+//! kinds.
 
 mod cache;
 mod codec;
@@ -15,6 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use passdock_abi as abi;
 use rayon::prelude::*;
 
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
@@ -29,6 +31,8 @@ pub struct SearchDir {
     pub path: PathBuf,
     /// Whether the user named the directory, so that it has to exist.
     pub required: bool,
+    /// Whether other libraries than plugins may lie there, as beside a program: they are passed over.
+    pub mixed: bool,
 }
 
 /// The plugins and the unusable files found in the directories.
@@ -38,7 +42,8 @@ pub struct Discovered {
     pub plugins: Vec<Arc<Plugin>>,
     /// The files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
-    /// Libraries of other systems, by their extensions, in directories that have some for this one.
+    /// Libraries of other systems, by their extensions, in directories that have some for this one;
+    /// and in mixed directories libraries that aren't plugins.
     pub passed_over: Vec<PluginError>,
 }
 
@@ -92,6 +97,7 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
         for opened in opened {
             match opened {
                 Ok(plugin) => plugins.push(plugin),
+                Err(error) if dir.mixed && is_no_plugin(&error) => found.passed_over.push(error),
                 Err(error) => found.unreadable.push(error),
             }
         }
@@ -102,6 +108,11 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
         found.plugins.extend(plugins);
     }
     Ok(found)
+}
+
+/// Whether a file is a library of this system without the entry of a plugin.
+fn is_no_plugin(error: &PluginError) -> bool {
+    matches!(*error.kind, Kind::MissingSymbol { symbol } if symbol == abi::ENTRY_SYMBOL)
 }
 
 /// Refuses a plugin that defines an op which another one defines since the same version: the two
@@ -193,3 +204,6 @@ fn libraries_in(dir: &Path) -> io::Result<Listing> {
     listing.foreign.sort();
     Ok(listing)
 }
+
+#[cfg(test)]
+mod tests;

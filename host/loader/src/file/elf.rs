@@ -11,7 +11,7 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader, Sym};
 use object::{Architecture, BinaryFormat, Endianness};
 use passdock_abi as abi;
 
-use super::{Found, check_target, not_a_library};
+use super::{Found, check_target, damaged, not_a_library, truncated};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
@@ -465,17 +465,5 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
             }
         }
         Ok(false)
-    }
-}
-
-fn damaged(what: &str) -> Kind {
-    Kind::Damaged(what.to_owned())
-}
-
-fn truncated(what: &str, needed: u64, len: u64) -> Kind {
-    Kind::Truncated {
-        what: what.to_owned(),
-        needed,
-        len,
     }
 }

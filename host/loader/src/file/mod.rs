@@ -2,11 +2,12 @@
 //!
 //! The loader trusts what it maps: a library that was cut off kills the process inside `dlopen`
 //! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped.
-//! Checked are the kind of file, the machine, the segments and dynamic tables, and that it exports
+//! Checked are the kind of file, the machine, the segments or sections and the loader's tables, and that it exports
 //! the two symbols of the contract. None of its code runs.
 
 mod elf;
-mod foreign;
+mod macho;
+mod pe;
 mod reader;
 
 use std::fs::File;
@@ -86,8 +87,15 @@ fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind>
     if len == 0 {
         return Err(Kind::Empty);
     }
-    let kind = FileKind::parse(data)
-        .map_err(|_| not_a_library("its first bytes are of no kind of library"))?;
+    let kind = match FileKind::parse(data) {
+        Ok(kind) => kind,
+        Err(_) if matches!(data.read_bytes_at(0, 2), Ok(b"MZ")) => {
+            return Err(pe::without_header(data, len));
+        }
+        Err(_) => {
+            return Err(not_a_library("its first bytes are of no kind of library"));
+        }
+    };
     match kind {
         FileKind::Elf32 => {
             elf::check::<object::elf::FileHeader32<object::Endianness>, R>(data, len)
@@ -95,10 +103,10 @@ fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind>
         FileKind::Elf64 => {
             elf::check::<object::elf::FileHeader64<object::Endianness>, R>(data, len)
         }
-        FileKind::MachO32 | FileKind::MachO64 | FileKind::Pe32 | FileKind::Pe64 => {
-            foreign::check(data)
-        }
-        FileKind::MachOFat32 | FileKind::MachOFat64 => foreign::check_fat(data, kind),
+        FileKind::Pe32 => pe::check::<object::pe::ImageNtHeaders32, R>(data, len),
+        FileKind::Pe64 => pe::check::<object::pe::ImageNtHeaders64, R>(data, len),
+        FileKind::MachO32 | FileKind::MachO64 => macho::check(data),
+        FileKind::MachOFat32 | FileKind::MachOFat64 => macho::check_fat(data, kind),
         FileKind::Archive => Err(not_a_library("a static archive")),
         FileKind::Coff | FileKind::CoffBig | FileKind::CoffImport => {
             Err(not_a_library("an object file"))
@@ -111,6 +119,18 @@ fn not_a_library(found: &str) -> Kind {
     Kind::NotALibrary {
         found: found.to_owned(),
         expected: EXPECTED,
+    }
+}
+
+fn damaged(what: &str) -> Kind {
+    Kind::Damaged(what.to_owned())
+}
+
+fn truncated(what: &str, needed: u64, len: u64) -> Kind {
+    Kind::Truncated {
+        what: what.to_owned(),
+        needed,
+        len,
     }
 }
 

@@ -58,6 +58,18 @@ impl Identity {
         }
     }
 
+    /// The identity with the volume and the number of the file, which Windows tells of open files
+    /// only.
+    #[cfg(windows)]
+    fn with_place(self, file: &File) -> std::io::Result<Identity> {
+        let place = winapi_util::file::information(file)?;
+        Ok(Identity {
+            device: place.volume_serial_number(),
+            inode: place.file_index(),
+            ..self
+        })
+    }
+
     /// Whether any change after `now` would give the file another identity. Clocks of file systems
     /// are coarse: a file that changed in the last two seconds may change again within the same
     /// tick. A time without a fraction comes from a clock of whole seconds, or was made up for an
@@ -81,7 +93,10 @@ pub(crate) fn open(path: &Path) -> Result<(File, Identity), Kind> {
     if !meta.is_file() {
         return Err(Kind::NotAFile);
     }
-    Ok((file, Identity::of(&meta)))
+    let identity = Identity::of(&meta);
+    #[cfg(windows)]
+    let identity = identity.with_place(&file).map_err(Kind::Io)?;
+    Ok((file, identity))
 }
 
 /// Opens a file without blocking: a pipe in the directory must not make the host wait for a writer.

@@ -464,12 +464,16 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
     opened.map(Into::into).map_err(|e| message(&e))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn open_library(path: &Path) -> Result<libloading::Library, String> {
+    use libloading::os::windows;
+    // With a whole path and this flag, the libraries that it needs are looked for beside it first.
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    let flags = windows::LOAD_WITH_ALTERED_SEARCH_PATH;
     // SAFETY: the library was checked; its initializers are the plugin's code, which the user
     // asked to run by naming its directory.
-    let opened = unsafe { libloading::Library::new(path) };
-    opened.map_err(|e| message(&e))
+    let opened = unsafe { windows::Library::load_with_flags(path, flags) };
+    opened.map(Into::into).map_err(|e| message(&e))
 }
 
 /// The system's message, without the text that libloading adds.

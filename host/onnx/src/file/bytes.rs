@@ -40,6 +40,15 @@ impl Bytes {
         Ok(Bytes::Mapped(map, Mutex::new(file)))
     }
 
+    /// Opens a file in whose place another one may be put while the bytes are used. Windows allows
+    /// that of no mapped file, so there it is read.
+    pub(crate) fn open_replaceable(path: &Path) -> io::Result<Bytes> {
+        match cfg!(windows) {
+            true => std::fs::read(path).map(Bytes::Owned),
+            false => Bytes::open(path),
+        }
+    }
+
     pub(crate) fn all(&self) -> &[u8] {
         match self {
             Bytes::Mapped(map, _) => map,

@@ -57,7 +57,7 @@ impl ExternalFile {
     pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let path = match self.reach {
             Reach::Beside => inside(&self.directory, &self.location),
-            Reach::Anywhere => self.directory.join(&self.location).canonicalize(),
+            Reach::Anywhere => dunce::canonicalize(self.directory.join(&self.location)),
         };
         let path = path.map_err(|error| self.failed(error))?;
         // Nothing else has a length to check against, and opening a pipe would wait.
@@ -99,7 +99,7 @@ impl ExternalFile {
     /// Whether it is the file at a path.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         let here = self.resolve();
-        here.is_ok_and(|here| path.canonicalize().is_ok_and(|path| path == here))
+        here.is_ok_and(|here| dunce::canonicalize(path).is_ok_and(|path| path == here))
     }
 }
 
@@ -181,7 +181,8 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     if !path.starts_with(&directory) {
         return outside("it is a link out of the model's directory");
     }
-    Ok(path)
+    // Made plain only now: a longer path may have to stay as Windows spells such, its beginning not.
+    Ok(dunce::simplified(&path).to_owned())
 }
 
 /// The path of a data file of a model that is written to `directory`. Its own directory need not

@@ -21,9 +21,10 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Maps a file.
+    /// Maps a file; on Windows, where a mapped one can't be replaced, it is read.
     pub(crate) fn open(path: &Path) -> Result<Source> {
-        let bytes = Bytes::open(path).map_err(|error| OnnxError::io(path, "read", &error))?;
+        let bytes =
+            Bytes::open_replaceable(path).map_err(|error| OnnxError::io(path, "read", &error))?;
         Ok(Source {
             path: path.to_owned(),
             name: whole(path),

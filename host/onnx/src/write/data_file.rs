@@ -47,7 +47,7 @@ impl DataFile {
         match &self.content {
             Content::Whole(file) => Ok(file.is_at(path)),
             Content::Packed { parts, len } => {
-                let Ok(path) = path.canonicalize() else {
+                let Ok(path) = dunce::canonicalize(path) else {
                     return Ok(false);
                 };
                 if path.metadata()?.len() != *len {
@@ -56,7 +56,7 @@ impl DataFile {
                 let mut here: FxHashMap<&str, bool> = FxHashMap::default();
                 Ok(parts.iter().all(|(at, data)| {
                     data.external().is_some_and(|(source, offset, _)| {
-                        let own = || Path::new(source.name()).canonicalize();
+                        let own = || dunce::canonicalize(source.name());
                         let is_here = || own().is_ok_and(|own| own == path);
                         offset == *at && *here.entry(source.name()).or_insert_with(is_here)
                     })

@@ -44,7 +44,8 @@ typedef struct passdock_function_api {
                                        const passdock_value_id *values, size_t count);
     /* Erases an op whose results nobody uses, with its regions. */
     passdock_status (*erase_op)(passdock_function *, passdock_op_id);
-    /* Moves an op inside its region; not before what it uses, nor behind its users. */
+    /* Moves an op inside its region, which it can't leave; not before what it uses, nor behind its
+     * users. Into another region or function it is copied (`clone_ops`). */
     passdock_status (*move_op)(passdock_function *, passdock_op_id, const passdock_position *);
     /* Sets an operand slot, or the next one (index = number of slots); NONE leaves it out. */
     passdock_status (*set_operand)(passdock_function *, passdock_op_id, uint32_t index,
@@ -114,9 +115,29 @@ typedef struct passdock_function_api {
     /* Makes parameters that have a default the constants that they default to, all or none. The
      * values stay, with their names and uses; the interface changes. */
     passdock_status (*freeze_args)(passdock_function *, const passdock_value_id *args, size_t count);
+    /* Copies ops to a place, with their types, attributes, locations and regions. Constants that they
+     * use come along, unless `captures` names others for them; another value that they use and
+     * don't make has to be among `captures`, or, of the edited function, visible at the place.
+     * REFUSED if one has nothing that stands for it, or the ops aren't of one region. What refers to
+     * an attribute parameter of its function refers to the one of that name here. (ABI 0.4) */
+    passdock_status (*clone_ops)(passdock_function *, const passdock_clone_ops_desc *);
+    /* The type of another function of the module (a snapshot, or one that is edited) as a type of
+     * this one, symbols of dims by their names. (ABI 0.4) */
+    passdock_status (*type_from)(passdock_function *, const passdock_function *source,
+                                 passdock_type_id, passdock_type_id *out);
+    /* Whether an op of this name may be a call: 1 if a function of the module has this name (or had,
+     * in this run), else 0. An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name:
+     * a symbol of the module. (ABI 0.4) */
+    uint32_t (*names_function)(const passdock_function *, passdock_symbol_id name);
 } passdock_function_api;
 
-/* A module. In a function pass it is the pass's input, and edits are refused. */
+/* A module. In a function pass it is the pass's input, and edits are refused.
+ *
+ * A function is called by an op of its name, "acme.Block": operand i is its parameter i, result i what
+ * its body gives out at i, an attribute is the value of the attribute parameter of that name. That is
+ * ONNX's call, whether `create_function`, `outline` or the model made the function. One whose name has no
+ * domain ("block"), and a loop-level function, is called by an op `call` whose attribute `callee` is the
+ * name; ONNX files can't say that. Types of the callee are types of the caller by `type_from`. */
 typedef struct passdock_module_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -139,6 +160,16 @@ typedef struct passdock_module_api {
      * pass may run itself, as long as that comes to an end: 64 passes run each other at most. Only a
      * module pass runs others. */
     passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
+    /* Makes a graph function of ops, at the end of the module, and puts a call of it in their place,
+     * which is behind what they use: ops between them that use what they make go behind the call. The
+     * function has the opsets of theirs. Its parameters are the values that they use and don't
+     * make, in the order in which they use them; constants that nobody else uses move into it. Its
+     * results are those of the ops that others use. REFUSED if the ops aren't of one region, one ends
+     * it, a value leaves them and comes back through others, nobody uses what they make, or one refers
+     * to an attribute parameter. Answers the function's name and the call. A handle that `edit` gave
+     * out lives on. (ABI 0.4) */
+    passdock_status (*outline)(passdock_module *, const passdock_outline_desc *,
+                               passdock_symbol_id *function, passdock_op_id *call);
 } passdock_module_api;
 
 typedef uint32_t passdock_severity;

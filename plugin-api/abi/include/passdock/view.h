@@ -207,6 +207,31 @@ typedef struct passdock_clone_desc {
     size_t result_count;        /* as many as the terminator has operands */
 } passdock_clone_desc;
 
+/* Ops to copy, with what is nested in them, to a place in a function (ABI 0.4). */
+typedef struct passdock_clone_ops_desc {
+    uint32_t struct_size;
+    uint32_t reserved;
+    passdock_function_ref source; /* the function that holds them; null handle: the edited one */
+    const passdock_op_id *ops;    /* of one region, in any order; the copies have the program's */
+    size_t op_count;
+    passdock_position at;
+    const passdock_value_id (*captures)[2]; /* pairs (value that the ops use and don't make, value here) */
+    size_t capture_count;
+    passdock_value_id *results; /* receives what stands for the results of the first op of the list,
+                                   then for those of the next, and so on */
+    size_t result_count;        /* as many as the ops have results */
+} passdock_clone_ops_desc;
+
+/* Ops to make a function of (ABI 0.4). */
+typedef struct passdock_outline_desc {
+    uint32_t struct_size;
+    passdock_symbol_id function; /* the function that holds them */
+    const passdock_op_id *ops;   /* of one region, in any order */
+    size_t op_count;
+    passdock_str name; /* of the new function, canonical, with a domain: "acme.Block"; one that is taken gets
+                          a number */
+} passdock_outline_desc;
+
 /* A function to make, with an empty body. */
 typedef struct passdock_function_desc {
     uint32_t struct_size;

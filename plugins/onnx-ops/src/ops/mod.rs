@@ -78,6 +78,6 @@ pub fn find(name: &str, version: i64) -> Option<&'static Operator> {
         .get(name)?
         .iter()
         .rev()
-        .find(|row| i64::from(row.since) <= version)
+        .find(|row| row.since <= version)
         .copied()
 }

@@ -143,7 +143,7 @@ impl Operator {
     /// known here may change the results.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
         let (name, version) = (self.name, call.version);
-        if !(i64::from(self.since)..=NEWEST_OPSET).contains(&version) {
+        if !(self.since..=NEWEST_OPSET).contains(&version) {
             return refuse!("{name} of opset {version} isn't known");
         }
         match call

@@ -337,7 +337,8 @@ fn a_wrong_op_is_named() {
             3 |     %0 = onnx.Transpose(%x) {perm = [0, 0]}
               |     ^^^^^^^^^^^^^^^^^^^^^^^
               |
-              = in pass test.transform.Ask, function @main, op0 (onnx.Transpose)"#]],
+              = in pass test.transform.Ask, function @main, op0 (onnx.Transpose)
+              = by the definition of onnx.Transpose of plugin onnx-ops"#]],
     );
     check(
         "%x: f32[2,3], %y: f32[2,4]",
@@ -349,7 +350,8 @@ fn a_wrong_op_is_named() {
             3 |     %0 = onnx.Concat(%x, %y) {axis = 0}
               |     ^^^^^^^^^^^^^^^^^^^^^^^^
               |
-              = in pass test.transform.Ask, function @main, op0 (onnx.Concat)"#]],
+              = in pass test.transform.Ask, function @main, op0 (onnx.Concat)
+              = by the definition of onnx.Concat of plugin onnx-ops"#]],
     );
     check(
         "%x: f32[n,3,2,2]",
@@ -361,7 +363,8 @@ fn a_wrong_op_is_named() {
             3 |     %0 = onnx.DepthToSpace(%x) {blocksize = 2}
               |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
               |
-              = in pass test.transform.Ask, function @main, op0 (onnx.DepthToSpace)"#]],
+              = in pass test.transform.Ask, function @main, op0 (onnx.DepthToSpace)
+              = by the definition of onnx.DepthToSpace of plugin onnx-ops"#]],
     );
     check(
         "%x: f32[2,3], %y: f32[4]",
@@ -373,6 +376,7 @@ fn a_wrong_op_is_named() {
             3 |     %0 = onnx.Mul(%x, %y)
               |     ^^^^^^^^^^^^^^^^^^^^^
               |
-              = in pass test.transform.Ask, function @main, op0 (onnx.Mul)"#]],
+              = in pass test.transform.Ask, function @main, op0 (onnx.Mul)
+              = by the definition of onnx.Mul of plugin onnx-ops"#]],
     );
 }

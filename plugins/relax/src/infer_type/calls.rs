@@ -152,21 +152,20 @@ impl Calls {
         };
         self.room = room;
         let source = m.snapshot(call.callee)?;
-        let given = attrs(&m.edit(caller)?, op);
+        let given = attrs(m.edit(caller)?, op);
         let holder = self.holder(m, &source, call.callee)?;
-        let mut f = m.edit(holder)?;
+        let f = m.edit(holder)?;
         let at = Position {
             region: f.body(),
             before: OpId::NONE,
         };
         // The call's operands are the results of an op of no meaning.
-        let types: Result<Vec<TypeId>, _> =
-            call.operands.iter().map(|o| o.sort.write(&mut f)).collect();
+        let types: Result<Vec<TypeId>, _> = call.operands.iter().map(|o| o.sort.write(f)).collect();
         let start = f.create_op(OpBuilder::new("relax.infer_type.start").results(types?), at)?;
         let mut args = f.results(start).to_vec();
         for (arg, operand) in args.iter_mut().zip(&call.operands) {
             if let Some(elements) = &operand.elements {
-                let ty = operand.sort.write(&mut f)?;
+                let ty = operand.sort.write(f)?;
                 *arg = f.add_constant(&ConstantSpec::new(ty, elements))?;
             }
         }
@@ -182,7 +181,7 @@ impl Calls {
         let results = f.clone_region_from(&source, source.body(), at, &args)?;
         let end = f.create_op(OpBuilder::new(END).untyped_results(0), at)?;
         let first = f.next_op(start).filter(|&op| op != end);
-        forget_own(&mut f, &source, start, end, &given)?;
+        forget_own(f, &source, start, end, &given)?;
         Ok(Some(Copied {
             holder,
             first,
@@ -290,7 +289,7 @@ fn forget_own(
             let references: Vec<(SymbolId, SymbolId)> = f
                 .attrs(op)
                 .filter_map(|(name, attr)| match attr {
-                    Attr::Reference(to) => Some((name, to)),
+                    Attr::Reference(to, _) => Some((name, to)),
                     _ => None,
                 })
                 .collect();

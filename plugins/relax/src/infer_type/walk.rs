@@ -97,12 +97,8 @@ impl Inference {
         name: SymbolId,
     ) -> Result<(), EditError> {
         let f = m.edit(name)?;
-        self.frames.push(Frame::new(
-            name,
-            f.first_op(f.body()),
-            Symbols::of(&f),
-            None,
-        ));
+        self.frames
+            .push(Frame::new(name, f.first_op(f.body()), Symbols::of(f), None));
         self.run(m, cx)
     }
 
@@ -114,11 +110,11 @@ impl Inference {
         name: SymbolId,
     ) -> Result<(), EditError> {
         if let Some(sorts) = self.calls.params(name).cloned() {
-            let mut f = m.edit(name)?;
+            let f = m.edit(name)?;
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
                 let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
                 let sort = sort.without(&made_up);
-                let ty = sort.write(&mut f)?;
+                let ty = sort.write(f)?;
                 // What the function declares stays; calls that don't fit are told at the call.
                 let _ = f.set_type(param, ty);
             }
@@ -133,8 +129,8 @@ impl Inference {
 
     fn run(&mut self, m: &mut Module<'_>, cx: &PassContext) -> Result<(), EditError> {
         while let Some(frame) = self.frames.last_mut() {
-            let mut f = m.edit(frame.function)?;
-            match frame.advance(&mut f, cx, &self.calls, &mut self.fresh)? {
+            let f = m.edit(frame.function)?;
+            match frame.advance(f, cx, &self.calls, &mut self.fresh)? {
                 Pause::Call(op, call) => self.enter(m, op, call)?,
                 Pause::Done => self.leave(m, cx)?,
             }
@@ -151,7 +147,7 @@ impl Inference {
             caller = frame.function;
             // What is wrong inside of a copy is said of the function itself.
             if frame.asked.is_none() {
-                called_with(&m.edit(caller)?, op, &callee, &mut frame.said);
+                called_with(m.edit(caller)?, op, &callee, &mut frame.said);
             }
         }
         self.calls.note(&call);
@@ -175,7 +171,7 @@ impl Inference {
             results: copied.results,
             declared: declared.collect(),
         };
-        let symbols = Symbols::of(&m.edit(copied.holder)?);
+        let symbols = Symbols::of(m.edit(copied.holder)?);
         self.frames.push(Frame::new(
             copied.holder,
             copied.first,
@@ -196,7 +192,7 @@ impl Inference {
         };
         self.open.remove(&asked.call.callee);
         let f = m.edit(frame.function)?;
-        let results = asked.results.iter().map(|&value| Sort::of(&f, value));
+        let results = asked.results.iter().map(|&value| Sort::of(f, value));
         let declared = asked
             .declared
             .iter()
@@ -208,11 +204,11 @@ impl Inference {
         let Some(caller) = self.frames.last_mut() else {
             return Ok(());
         };
-        let mut f = m.edit(caller.function)?;
-        caller.give(&mut f, &mut self.fresh, asked.op, &sorts, &HashSet::new())?;
+        let f = m.edit(caller.function)?;
+        caller.give(f, &mut self.fresh, asked.op, &sorts, &HashSet::new())?;
         if let Some(first) = frame.said.first() {
             let callee = f.text(asked.call.callee);
-            let place = Place::op(asked.op).within(&f);
+            let place = Place::op(asked.op).within(f);
             let in_call =
                 Diagnostic::warning(format!("In this call of @{callee}: {}", first.message));
             caller

@@ -120,7 +120,7 @@ impl<'h> Callee<'h> {
                 names.insert(f.symbol(op));
             }
             for (_, attr) in f.attrs(op) {
-                if let Attr::Reference(param) = attr
+                if let Attr::Reference(param, _) = attr
                     && seen.insert(param)
                 {
                     params.push(param);
@@ -312,7 +312,7 @@ fn default_of(attr: Option<&Attr<'_>>) -> ParamDefault {
                 | AttrValue::Tensors(_)
                 | AttrValue::Type(_)
                 | AttrValue::Types(_)
-                | AttrValue::Reference(_),
+                | AttrValue::Reference(..),
             ) => Err(()),
             value => Ok(value),
         },
@@ -377,7 +377,7 @@ fn bind(
     let references: Vec<(SymbolId, SymbolId)> = f
         .attrs(op)
         .filter_map(|(name, attr)| match attr {
-            Attr::Reference(param) => Some((name, param)),
+            Attr::Reference(param, _) => Some((name, param)),
             _ => None,
         })
         .collect();

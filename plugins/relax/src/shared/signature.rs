@@ -144,7 +144,7 @@ fn hash_attr(f: &Function, attr: &Attr<'_>, hasher: &mut DefaultHasher) -> Resul
             }
         }
         Attr::Types(ids) => ids.hash(hasher),
-        Attr::Reference(name) => name.hash(hasher),
+        Attr::Reference(name, _) => name.hash(hasher),
         _ => return Ok(false),
     }
     Ok(true)
@@ -172,7 +172,7 @@ fn are_equal_attrs(f: &Function, a: &Attr<'_>, b: &Attr<'_>) -> Result<bool, Edi
             true
         }
         (Attr::Types(a), Attr::Types(b)) => a == b,
-        (Attr::Reference(a), Attr::Reference(b)) => a == b,
+        (Attr::Reference(a, _), Attr::Reference(b, _)) => a == b,
         _ => false,
     })
 }

@@ -58,8 +58,8 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         let f = m.edit(&name)?;
         for op in f.ops().take(2) {
             said = said
-                .label(Place::operand(op, 0).within(&f), "takes this")
-                .label(Place::attr(op, "axis").within(&f), "an axis");
+                .label(Place::operand(op, 0).within(f), "takes this")
+                .label(Place::attr(op, "axis").within(f), "an axis");
         }
     }
     cx.emit(&said);
@@ -118,8 +118,8 @@ fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
 
 /// The same as a module pass.
 fn changes_main(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    let mut main = m.edit("main")?;
-    changes_interface(&mut main, cx)
+    let main = m.edit("main")?;
+    changes_interface(main, cx)
 }
 
 /// Raises the opset of `@main` without having said so.

@@ -21,7 +21,7 @@ fn says(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 /// Counts in an attribute of `@main`.
 fn changes(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     say(cx, "change");
-    let mut main = m.edit("main")?;
+    let main = m.edit("main")?;
     let count = match main.function_attr("count") {
         Some(Attr::Int(count)) => count,
         _ => 0,

@@ -44,22 +44,19 @@ pub fn kept_iterators_end(_f: &mut Function, _cx: &PassContext) -> PassResult {
 
 /// Handles that are never dropped end with the next edit, or with the run.
 pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
-    let mut f = m.edit("main")?;
+    let f = m.edit("main")?;
     f.set_function_attr("k", 1)?;
-    keep(&f);
-    std::mem::forget(f);
+    keep(f);
     assert_eq!(go_on(), 3);
     let snapshot = m.snapshot("main")?;
     keep(&snapshot);
     std::mem::forget(snapshot);
     assert_eq!(go_on(), 5); // the one use was met before
-    let f = m.edit("main")?;
+    m.edit("main")?;
     assert_eq!(go_on(), 2); // the snapshot's ops
-    drop(f);
     KEPT.with(|kept| kept.take());
     let f = m.edit("main")?;
-    keep(&f);
-    std::mem::forget(f);
+    keep(f);
     let snapshot = m.snapshot("main")?;
     keep(&snapshot);
     std::mem::forget(snapshot);

@@ -64,6 +64,8 @@ plugin! {
         module "doc.transform.AddRelu" => examples::add_relu::add_relu,
         module "doc.transform.Stamp" => examples::stamp::stamp,
         module "doc.transform.MarkLeaves" => examples::mark_leaves::mark_leaves,
+        module "doc.transform.OutlineLayers" => examples::outline_layers::outline_layers,
+        module "doc.transform.OutlineMarked" => examples::outline_marked::outline_marked,
         module "doc.transform.RemoveUncalled" => examples::remove_uncalled::remove_uncalled,
     ],
     ops: [examples::silu::SILU],

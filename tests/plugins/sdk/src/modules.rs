@@ -7,8 +7,8 @@ use passdock_plugin_api::{Name, Status};
 /// Snapshots stay as they are, whatever becomes of the module, and of what they are snapshots of.
 pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     let main = m.snapshot("main")?;
-    let mut made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
-    let mut b = FunctionBuilder::new(&mut made);
+    let made = m.create("helper", FunctionKind::GRAPH, Some(Name::Text("main")))?;
+    let mut b = FunctionBuilder::new(made);
     let x = b.param("x", TypeId::NONE)?;
     let y = b.value("onnx.Neg", [x])?;
     b.finish(&[y])?;
@@ -16,12 +16,11 @@ pub fn snapshots_stay(m: &mut Module, cx: &PassContext) -> PassResult {
     let helper = m.snapshot("helper")?;
     let before = [dump(&main), dump(&helper)];
 
-    let mut f = m.edit("main")?;
+    let f = m.edit("main")?;
     let x = f.params()[0];
     for op in f.ops_named("onnx.Relu") {
         f.replace_op_with(op, &[x])?;
     }
-    drop(f);
     m.remove("helper")?;
     m.run_pass(cx, "sdk.transform.Keep")
         .expect_err("the chain isn't there any more");
@@ -49,16 +48,15 @@ pub fn copy(m: &mut Module, _cx: &PassContext) -> PassResult {
         .err()
         .ok_or("one function twice")?;
     assert_eq!(error.status, Status::INVALID);
-    let mut made = m.create("copy", FunctionKind::GRAPH, Some(Name::Text("main")))?;
+    let made = m.create("copy", FunctionKind::GRAPH, Some(Name::Text("main")))?;
     let ty = made.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
     let body = made.body();
     made.add_arg(body, "x", ty)?;
-    drop(made);
     let snapshot = m.snapshot("main")?;
-    let (main, mut copy) = m.edit_both("main", "copy")?;
+    let (main, copy) = m.edit_both("main", "copy")?;
     let (body, at) = (copy.body(), Position::end_of(copy.body()));
     let x = copy.params()[0];
-    let once = copy.clone_region_from(&main, main.body(), at, &[x])?;
+    let once = copy.clone_region_from(main, main.body(), at, &[x])?;
     let twice = copy.clone_region_from(&snapshot, snapshot.body(), at, &once)?;
     copy.set_results(body, &twice)?;
     assert_eq!(copy.op_count(), 7);

@@ -28,7 +28,7 @@ impl EditModule for sdk::Module<'_> {
 
     fn add(&mut self, function: &str) -> Result<(), String> {
         let make = || -> sdk::PassResult {
-            let mut made = self.create(function, sdk::FunctionKind::GRAPH, None)?;
+            let made = self.create(function, sdk::FunctionKind::GRAPH, None)?;
             let body = made.body();
             Ok(made.set_results(body, &[])?)
         };

@@ -9,4 +9,5 @@ pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod module;
 pub(super) mod module_input;
+mod outline;
 mod settings;

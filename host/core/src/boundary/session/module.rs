@@ -19,7 +19,7 @@ use super::fixed::Fixed;
 use super::function::{Access, FunctionSession};
 use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
-use super::{gate, input};
+use super::{gate, input, outline};
 use crate::analyses::records;
 
 pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
@@ -30,6 +30,7 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     create_function: Some(create_function),
     remove_function: Some(remove_function),
     run_pass: Some(run_pass),
+    outline: Some(outline::outline),
     ..abi::ModuleApi::EMPTY
 };
 
@@ -40,7 +41,7 @@ pub(in crate::boundary) struct ModuleSession<'a> {
     busy: Cell<bool>,
 }
 
-struct State<'a> {
+pub(super) struct State<'a> {
     module: Held<'a>,
     /// Rarely used state, allocated when it is first needed.
     extras: Option<Box<Extras>>,
@@ -60,6 +61,8 @@ struct Extras {
     snapshots: FxHashMap<*mut abi::Function, Fixed<FunctionSession>>,
     /// The handles that have ended.
     retired: Vec<Fixed<FunctionSession>>,
+    /// The number to try next for a function, by the name that it goes to.
+    numbers: FxHashMap<SymbolId, u32>,
     last_error: String,
 }
 
@@ -148,7 +151,7 @@ impl<'a> ModuleSession<'a> {
     ///
     /// # Safety
     /// The handle is null or came from [`ModuleSession::reference`] and its session lives.
-    unsafe fn of<'s>(handle: *const abi::Module) -> Edit<&'s ModuleSession<'a>> {
+    pub(super) unsafe fn of<'s>(handle: *const abi::Module) -> Edit<&'s ModuleSession<'a>> {
         let session = handle.cast::<ModuleSession<'a>>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditError::invalid("The module's handle is null."));
@@ -157,7 +160,7 @@ impl<'a> ModuleSession<'a> {
         Ok(unsafe { &*session })
     }
 
-    fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
+    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
         if self.busy.replace(true) {
             return Err(EditError::refused("The module is being edited already."));
         }
@@ -172,7 +175,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// Changes the list of functions, and updates the plugin's view of it.
-    fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
+    pub(super) fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
         let listed = self.with(|state| {
             change(state);
             Ok(records(&state.extras().entries))
@@ -193,6 +196,16 @@ impl State<'_> {
         self.extras.get_or_insert_default()
     }
 
+    /// The module, without what is being edited.
+    pub(super) fn module(&self) -> &Module {
+        self.module.get()
+    }
+
+    /// The number to try next for a function, by the name that it goes to.
+    pub(super) fn numbers(&mut self) -> &mut FxHashMap<SymbolId, u32> {
+        &mut self.extras().numbers
+    }
+
     /// Lists all functions of the edited module anew.
     fn relist(&mut self) {
         if let Held::Edit(module) = &self.module {
@@ -203,7 +216,7 @@ impl State<'_> {
     }
 
     /// Appends a new function to the list.
-    fn list_new(&mut self, name: SymbolId) {
+    pub(super) fn list_new(&mut self, name: SymbolId) {
         let Some(new) = self.module.get().function(name).map(entry) else {
             return;
         };
@@ -243,7 +256,7 @@ impl State<'_> {
         edits.copied().collect()
     }
 
-    fn editable(&mut self) -> Edit<&mut Module> {
+    pub(super) fn editable(&mut self) -> Edit<&mut Module> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
             Held::Read(_) => Err(EditError::refused(
@@ -299,7 +312,7 @@ impl State<'_> {
     }
 
     /// A handle to edit a function.
-    fn open(&mut self, name: SymbolId) -> Edit<FunctionRef> {
+    pub(super) fn open(&mut self, name: SymbolId) -> Edit<FunctionRef> {
         if let Some(session) = self.edited(name) {
             return Ok(session.reference());
         }

@@ -2,14 +2,12 @@
 
 use passdock_abi as abi;
 use passdock_abi::{
-    Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, LocId, OpDesc, OpId, PortDesc,
-    RegionId, ResultsDesc, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+    Bytes, ConstId, ConstantDesc, Dim, ExprKind, LocId, OpDesc, OpId, PortDesc, RegionId,
+    ResultsDesc, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_ir::{
-    CloneRegion, ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name,
-};
+use passdock_ir::{ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name};
 
-use super::describe;
+use super::{copies, describe};
 use crate::boundary::session::function::{FunctionSession, FunctionState};
 use crate::boundary::session::{gate, input};
 
@@ -31,7 +29,7 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     add_expr: Some(add_expr),
     add_constant: Some(add_constant),
     erase_constant: Some(erase_constant),
-    clone_region: Some(clone_region),
+    clone_region: Some(copies::clone_region),
     add_arg: Some(add_arg),
     set_results: Some(set_results),
     set_opset: Some(set_opset),
@@ -44,6 +42,9 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     replace_symbols: Some(replace_symbols),
     remove_args: Some(remove_args),
     freeze_args: Some(freeze_args),
+    clone_ops: Some(copies::clone_ops),
+    type_from: Some(copies::type_from),
+    names_function: Some(names_function),
     ..abi::FunctionApi::EMPTY
 };
 
@@ -294,59 +295,6 @@ unsafe extern "C" fn erase_constant(f: *mut abi::Function, id: ConstId) -> Statu
     unsafe { gate::edit(f, |state| state.edit()?.erase_constant(id)) }
 }
 
-unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        gate::edit(f, |state| {
-            let desc = input::described(desc)?;
-            let args = input::list(desc.args, desc.arg_count, "arguments")?;
-            let captures = input::list(desc.captures, desc.capture_count, "captures")?;
-            if desc.result_count > 0 {
-                input::check_out(desc.results)?;
-            }
-            let clone = CloneRegion {
-                region: desc.region,
-                source: None,
-                at: describe::place(&desc.at),
-                args,
-                captures,
-            };
-            let source = desc.source.handle;
-            let made = if source.is_null() || source == f {
-                check_room(state.read()?, &desc)?;
-                state.edit()?.clone_region(&clone)?
-            } else {
-                FunctionSession::of(source)?.with(|other| {
-                    let other = other.read()?;
-                    if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
-                        let message = "The region to copy is of another module.";
-                        return Err(EditError::refused(message));
-                    }
-                    check_room(other, &desc)?;
-                    let source = Some(other);
-                    state.edit()?.clone_region(&CloneRegion { source, ..clone })
-                })?
-            };
-            input::answer_all(desc.results, made);
-            Ok(())
-        })
-    }
-}
-
-/// Refuses an array for the results that hasn't exactly their number of elements.
-fn check_room(source: &Function, desc: &CloneDesc) -> Edit {
-    source.live_region(desc.region)?;
-    let terminator = source.terminator(desc.region);
-    let count = terminator.map_or(0, |op| source.operands(op).len());
-    if count == desc.result_count {
-        return Ok(());
-    }
-    Err(EditError::invalid(format!(
-        "The region to copy gives {count} values, and there is room for {}.",
-        desc.result_count
-    )))
-}
-
 unsafe extern "C" fn add_arg(
     f: *mut abi::Function,
     region: RegionId,
@@ -523,4 +471,15 @@ unsafe extern "C" fn freeze_args(
             state.edit()?.freeze_args(args)
         })
     }
+}
+
+unsafe extern "C" fn names_function(f: *const abi::Function, name: SymbolId) -> u32 {
+    // SAFETY: see above.
+    let session = unsafe { FunctionSession::of(f) };
+    gate::guard(0, || {
+        let named = session.and_then(|session| {
+            session.with(|state| Ok(state.read()?.symbols().names_function(name)))
+        });
+        u32::from(named.unwrap_or(false))
+    })
 }

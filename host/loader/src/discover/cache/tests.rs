@@ -165,6 +165,7 @@ fn a_search_takes_what_is_kept() {
     let place = Place::new("no library");
     let search = || {
         let dirs = [SearchDir {
+            mixed: false,
             path: place.plugins(),
             required: true,
         }];

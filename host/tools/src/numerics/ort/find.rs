@@ -79,6 +79,10 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
 
 /// Whether the loader says of a name that there is nothing of it.
 fn is_missing(name: &str, error: &str) -> bool {
+    if cfg!(windows) {
+        // ERROR_MOD_NOT_FOUND, whatever the language.
+        return error.ends_with("(os error 126)");
+    }
     let rest = error.strip_prefix(name);
     rest.is_some_and(|rest| rest.starts_with(": cannot open shared object file: No such file"))
 }

@@ -161,44 +161,53 @@ impl Patches {
             };
             self.change(c, end.0, end.1);
         }
-        self.change(GROW, "                let mut empty = zeros!($module::$name);\n", format!("                let mut empty = zeros!($module::$name);\n                empty.future = {MARK};\n"));
-        self.change(GROW, "pub const EMPTY: Self = zeros!($module::$name);", format!("pub const EMPTY: Self = {{ let mut empty = zeros!($module::$name); empty.future = {MARK}; empty }};"));
-        self.change(GROW, "pub unsafe trait Grows: Copy {\n", format!("pub unsafe trait Grows: Copy {{\n    /// The field of the future, which is of the future or not there.\n    fn check(self) -> Self;\n"));
-        self.change(GROW, "            const EMPTY: Self = $module::$name::EMPTY;\n", format!("            const EMPTY: Self = $module::$name::EMPTY;\n            fn check(self) -> Self {{\n                assert!(self.future == 0 || self.future == {MARK}, \"{{}} was read beyond its end\", Self::NAME);\n                self\n            }}\n"));
+        self.grow(GROW);
         Ok(())
+    }
+
+    /// A struct that is made has the mark, and can be looked at.
+    fn grow(&mut self, file: &'static str) {
+        let made = "let mut empty = zeros!($module::$name);\n";
+        self.change(file, made, format!("{made}empty.future = {MARK};\n"));
+        let entry = "pub const EMPTY: Self = zeros!($module::$name);";
+        let marked = format!("{{ {made} empty.future = {MARK}; empty }}");
+        self.change(file, entry, format!("pub const EMPTY: Self = {marked};"));
+        let grows = "pub unsafe trait Grows: Copy {\n";
+        let check = "/// The struct, whose field of the future is of the future, or not there.\n\
+                     fn check(self) -> Self;\n";
+        self.change(file, grows, format!("{grows}{check}"));
+        let implementation = "const EMPTY: Self = $module::$name::EMPTY;\n";
+        let check = format!(
+            "fn check(self) -> Self {{\n\
+             assert!(self.future == 0 || self.future == {MARK}, \"read beyond its end\");\n\
+             self\n}}\n"
+        );
+        self.change(file, implementation, format!("{implementation}{check}"));
     }
 
     /// Who reads a struct of the other side looks at the new field.
     fn readers(&mut self) {
-        self.change(
-            "plugin-api/src/raw/tables.rs",
-            "    unsafe { copy.assume_init() }",
-            "    unsafe { copy.assume_init() }.check()",
+        const TABLES: &str = "plugin-api/src/raw/tables.rs";
+        const INPUT: &str = "host/core/src/boundary/session/input.rs";
+        for (file, read) in [
+            (TABLES, "unsafe { copy.assume_init() }"),
+            (INPUT, "Ok(unsafe { at.read() }"),
+            (INPUT, "Ok(copy.assume_init()"),
+        ] {
+            self.change(file, read, format!("{read}.check()"));
+        }
+        // A view of today's host ends before the field.
+        let new = "        RawFunction {\n            tables,";
+        let look = format!(
+            "unsafe {{\n\
+             let size = *function.view.cast::<u32>() as usize;\n\
+             if size >= std::mem::size_of::<abi::FunctionView>() {{\n\
+             assert_eq!((*function.view).future, {MARK});\n}}\n}}\n"
         );
-        let input = "host/core/src/boundary/session/input.rs";
-        self.change(
-            input,
-            "        return Ok(unsafe { at.read() });",
-            "        return Ok(unsafe { at.read() }.check());",
-        );
-        self.change(
-            input,
-            "        Ok(copy.assume_init())",
-            "        Ok(copy.assume_init().check())",
-        );
-        // What a plugin reads of a view that today's host made has no such column.
         self.change(
             "plugin-api/src/raw/function.rs",
-            "        RawFunction {\n            tables,",
-            format!(
-                "        // SAFETY: the caller's promise.\n\
-                 unsafe {{\n\
-                 let there = *function.view.cast::<u32>() as usize;\n\
-                 if there >= std::mem::size_of::<abi::FunctionView>() {{\n\
-                 assert_eq!((*function.view).future, {MARK});\n\
-                 }}\n\
-                 }}\n        RawFunction {{\n            tables,"
-            ),
+            new,
+            format!("{look}{new}"),
         );
     }
 

@@ -1,7 +1,7 @@
-//! Mach-O and Windows libraries, through `object`'s common view of them.
+//! Mach-O libraries, through `object`'s common view of them.
 //!
-//! The checks are shallower than those of ELF: kind, machine, sections within the file, the two
-//! symbols.
+//! The checks are shallower than those of ELF and of Windows' libraries: kind, machine, sections within
+//! the file, the two symbols.
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, ReadRef};

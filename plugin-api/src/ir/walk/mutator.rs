@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-use passdock_abi::{symbol, OpId, RegionId, ValueId};
+use passdock_abi::{OpId, RegionId, ValueId};
 
-use super::function::Function;
-use super::iter::Ops;
+use super::kind::Kind;
 use crate::data::EditError;
+use crate::ir::Function;
+use crate::ir::Ops;
 
 /// The replacement of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,24 +59,28 @@ pub trait Mutator {
 
     /// Calls the method of the op's kind; for `mutate_op`s that do something before.
     fn route(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-        match m.symbol(op) {
-            symbol::CALL => self.mutate_call(m, op),
-            symbol::IF => self.mutate_if(m, op),
-            symbol::FOR => self.mutate_for(m, op),
-            symbol::WHILE => self.mutate_while(m, op),
-            symbol::TUPLE => self.mutate_tuple(m, op),
-            symbol::TUPLE_GET => self.mutate_tuple_get(m, op),
-            symbol::RETURN | symbol::YIELD => self.mutate_terminator(m, op),
-            _ => self.mutate_other(m, op),
+        match Kind::of(m, op) {
+            Kind::Call => self.mutate_call(m, op),
+            Kind::If => self.mutate_if(m, op),
+            Kind::For => self.mutate_for(m, op),
+            Kind::While => self.mutate_while(m, op),
+            Kind::Loop => self.mutate_loop(m, op),
+            Kind::Scan => self.mutate_scan(m, op),
+            Kind::Tuple => self.mutate_tuple(m, op),
+            Kind::TupleGet => self.mutate_tuple_get(m, op),
+            Kind::Terminator => self.mutate_terminator(m, op),
+            Kind::Other => self.mutate_other(m, op),
         }
     }
 
-    /// `call`: another function of the module.
+    /// Replaces a call of a function of the module: a `call`, or an op of the function's name, as ONNX has
+    /// it. [`Function::callee`] says which function; one that [`Function::traits`] calls ambiguous may be an
+    /// operator to its runtime.
     fn mutate_call(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 
-    /// Replaces an `if`.
+    /// Replaces an `if` or an `onnx.If`.
     fn mutate_if(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
@@ -87,6 +92,16 @@ pub trait Mutator {
 
     /// Replaces a `while`.
     fn mutate_while(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces an `onnx.Loop`: a `for` and a `while` in one.
+    fn mutate_loop(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces an `onnx.Scan`.
+    fn mutate_scan(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 

@@ -1,8 +1,9 @@
 //! [`Visitor`]: analyses that look at every op and collect something.
 
-use passdock_abi::{symbol, OpId, RegionId};
+use passdock_abi::{OpId, RegionId};
 
-use super::function::Function;
+use super::kind::Kind;
+use crate::ir::Function;
 
 /// The step after a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,24 +83,27 @@ pub trait Visitor {
 
     /// Calls the method of the op's kind; for `visit_op`s that do something before.
     fn route(&mut self, f: &Function, op: OpId) -> Visit {
-        match f.symbol(op) {
-            symbol::CALL => self.visit_call(f, op),
-            symbol::IF => self.visit_if(f, op),
-            symbol::FOR => self.visit_for(f, op),
-            symbol::WHILE => self.visit_while(f, op),
-            symbol::TUPLE => self.visit_tuple(f, op),
-            symbol::TUPLE_GET => self.visit_tuple_get(f, op),
-            symbol::RETURN | symbol::YIELD => self.visit_terminator(f, op),
-            _ => self.visit_other(f, op),
+        match Kind::of(f, op) {
+            Kind::Call => self.visit_call(f, op),
+            Kind::If => self.visit_if(f, op),
+            Kind::For => self.visit_for(f, op),
+            Kind::While => self.visit_while(f, op),
+            Kind::Loop => self.visit_loop(f, op),
+            Kind::Scan => self.visit_scan(f, op),
+            Kind::Tuple => self.visit_tuple(f, op),
+            Kind::TupleGet => self.visit_tuple_get(f, op),
+            Kind::Terminator => self.visit_terminator(f, op),
+            Kind::Other => self.visit_other(f, op),
         }
     }
 
-    /// `call`: another function of the module.
+    /// Visits a call of a function of the module: a `call`, or an op of the function's name, as ONNX has
+    /// it. [`Function::callee`] says which function.
     fn visit_call(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 
-    /// Visits an `if`.
+    /// Visits an `if` or an `onnx.If`.
     fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
@@ -111,6 +115,16 @@ pub trait Visitor {
 
     /// Visits a `while`.
     fn visit_while(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits an `onnx.Loop`: a `for` and a `while` in one.
+    fn visit_loop(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits an `onnx.Scan`.
+    fn visit_scan(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 

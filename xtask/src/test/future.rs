@@ -7,17 +7,17 @@
 //! plugins of one age are loaded by the host of the other, in the suites that load plugins, in the
 //! command, and under valgrind.
 
-mod patch;
-
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::project::{Project, library_name};
+use super::patch;
+use super::steps::Skip;
+use crate::project::{Profile, Project, library_name};
 use crate::shell;
-use crate::test::Skip;
 
 /// The suites that load plugins.
 const SUITES: [&str; 4] = ["conformance", "instruments", "pass_call", "instrument_in_c"];
@@ -82,6 +82,9 @@ impl Ages {
         };
         copy(&ages.today.root, &ages.future.root)?;
         ages.today.build(project)?;
+        if !ages.future.target.exists() {
+            seed(project, &ages.future.built())?;
+        }
         ages.future.build(project)?;
         Ok(ages)
     }
@@ -107,9 +110,10 @@ pub(crate) fn test(project: &Project) -> Result<()> {
             .env("PASSDOCK_TEST_INCLUDE", plugins.include());
         shell::run(&mut suites)?;
     }
-    let expected = shell::read(&mut simplify(&command(&ages.today, &ages.today)?, project))?;
+    let own = command(&ages.today, &ages.today, project)?;
+    let expected = shell::read(&mut simplify(&own, project))?;
     for (host, plugins) in ages.pairs() {
-        let simplified = shell::read(&mut simplify(&command(host, plugins)?, project))?;
+        let simplified = shell::read(&mut simplify(&command(host, plugins, project)?, project))?;
         if simplified != expected {
             bail!(
                 "the host of {} with plugins of {} simplifies the example in another way than \
@@ -130,7 +134,7 @@ pub(crate) fn valgrind(project: &Project, all: bool) -> Result<()> {
     }
     let ages = Ages::new(project)?;
     for (host, plugins) in ages.pairs() {
-        let passdock = command(host, plugins)?;
+        let passdock = command(host, plugins, project)?;
         checked(hello(&passdock, project))?;
         checked(c_pass(&passdock, plugins, project)?)?;
         if all {
@@ -141,11 +145,9 @@ pub(crate) fn valgrind(project: &Project, all: bool) -> Result<()> {
 }
 
 /// The command of one age in a directory of its own, with the standard plugins of the other.
-fn command(host: &Age, plugins: &Age) -> Result<PathBuf> {
-    let place = plugins.target.join(match host.root == plugins.root {
-        true => "own",
-        false => "other",
-    });
+fn command(host: &Age, plugins: &Age, project: &Project) -> Result<PathBuf> {
+    let place = format!("{} with {}", host.name, plugins.name);
+    let place = project.target.join("future").join(place);
     fs::create_dir_all(&place)?;
     let executable = format!("passdock{}", std::env::consts::EXE_SUFFIX);
     let passdock = place.join(&executable);
@@ -210,6 +212,49 @@ fn checked(command: Command) -> Result<()> {
         valgrind.current_dir(dir);
     }
     shell::run(&mut valgrind)
+}
+
+/// Copies what was built of other people's crates, which are the same in the future.
+fn seed(project: &Project, to: &Path) -> Result<()> {
+    let packages = project.metadata["packages"].as_array();
+    let own: Vec<&str> = packages
+        .into_iter()
+        .flatten()
+        .filter(|package| package["source"].is_null())
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    let from = project.built(Profile::Dev);
+    let places = ["deps", "build", ".fingerprint"];
+    for place in places {
+        fs::create_dir_all(to.join(place))?;
+    }
+    let mut hashes = HashSet::new();
+    for unit in fs::read_dir(from.join(".fingerprint"))?.flatten() {
+        if let Some((name, hash)) = unit.file_name().to_string_lossy().rsplit_once('-')
+            && !own.contains(&name)
+        {
+            hashes.insert(hash.to_owned());
+        }
+    }
+    for place in places {
+        let mut copy = Command::new("cp");
+        // With their times, by which cargo knows that they are right.
+        copy.args(["--archive", "--target-directory"])
+            .arg(to.join(place));
+        for file in fs::read_dir(from.join(place))?.flatten() {
+            let name = file.file_name();
+            let name = name.to_string_lossy();
+            let stem = name.split('.').next().unwrap_or_default();
+            if stem
+                .rsplit_once('-')
+                .is_some_and(|(_, hash)| hashes.contains(hash))
+            {
+                copy.arg(file.path());
+            }
+        }
+        shell::read(&mut copy)?;
+    }
+    Ok(())
 }
 
 /// Copies what git knows of a checkout, patched. Files that are there already in the same way keep

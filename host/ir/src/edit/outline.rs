@@ -1,0 +1,279 @@
+//! Groups of ops of one region: what they use from outside, and how they become a function of their own
+//! and a call of it.
+
+use passdock_abi::{
+    AttrKind, ConstId, FunctionKind, OpId, Port, RegionId, SymbolId, TypeId, TypeKind, ValueId,
+    symbol,
+};
+use rustc_hash::FxHashSet;
+
+use super::{AttrValue, NewAttr, NewOp, NewPort};
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+use crate::function::transfer::Transfer;
+use crate::name::OpName;
+
+impl Function {
+    /// These ops in program order.
+    ///
+    /// # Errors
+    /// If one of them is gone, ends a region, is there twice, or stands in another region.
+    pub(crate) fn siblings(&self, ops: &[OpId], what: &str) -> Edit<Vec<OpId>> {
+        for &op in ops {
+            let region = self.inner_op(op, what)?.parent;
+            if region != self.op(ops[0]).parent {
+                return Err(EditError::refused(format!(
+                    "{} and {} stand in different regions, so they can't {what} together.",
+                    self.describe_op(ops[0]),
+                    self.describe_op(op)
+                )));
+            }
+        }
+        let mut sorted = ops.to_vec();
+        sorted.sort_unstable_by_key(|&op| self.op(op).order);
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            let name = self.describe_op(twice[0]);
+            let message = format!("{name} is listed twice.");
+            return Err(EditError::invalid(message));
+        }
+        Ok(sorted)
+    }
+
+    /// Ops and all that is nested in them, each op before what is in it.
+    pub(crate) fn with_nested<'f>(&'f self, ops: &'f [OpId]) -> impl Iterator<Item = OpId> + 'f {
+        ops.iter().flat_map(|&op| {
+            let nested = self.regions_of(op).flat_map(|region| self.walk(region));
+            std::iter::once(op).chain(nested)
+        })
+    }
+
+    /// The values that ops of one region and what is nested in them use from outside, each once, in
+    /// the order in which they are used.
+    pub(crate) fn needed(&self, ops: &[OpId]) -> Vec<ValueId> {
+        let members: FxHashSet<OpId> = ops.iter().copied().collect();
+        let mut inside: FxHashSet<RegionId> = FxHashSet::default();
+        let (mut seen, mut needed) = (FxHashSet::default(), Vec::new());
+        for user in self.with_nested(ops) {
+            inside.extend(self.regions_of(user));
+            for value in self.operands(user).iter().map(|slot| slot.value) {
+                if value.is_none() || !seen.insert(value) || inside.contains(&self.home(value)) {
+                    continue;
+                }
+                let maker = self.defining_op(value);
+                if !maker.is_some_and(|maker| members.contains(&maker)) {
+                    needed.push(value);
+                }
+            }
+        }
+        needed
+    }
+
+    /// The first of these ops, or of those nested in them, that refers to an attribute parameter of
+    /// the function, and the parameter.
+    pub(crate) fn referring(&self, ops: &[OpId]) -> Option<(OpId, SymbolId)> {
+        self.with_nested(ops).find_map(|op| {
+            let mut attrs = self.attrs(op).iter();
+            let attr = attrs.find(|attr| attr.kind == AttrKind::REFERENCE)?;
+            Some((op, SymbolId(attr.bits as u32)))
+        })
+    }
+}
+
+/// Ops that were outlined.
+pub struct Outlined {
+    /// The function that they became.
+    pub function: Function,
+    /// The op in their place, which calls it.
+    pub call: OpId,
+}
+
+/// Ops to outline, and what goes in and out of them.
+struct Plan {
+    /// The ops, in program order.
+    ops: Vec<OpId>,
+    region: RegionId,
+    /// The op that the call goes before; NONE: it goes to the region's end.
+    before: OpId,
+    /// The values that become operands of the call.
+    inputs: Vec<ValueId>,
+    /// The constants that nobody else uses.
+    constants: Vec<ConstId>,
+    /// The results that others use.
+    outputs: Vec<ValueId>,
+    /// Ops between them that use what they give, in program order: these go behind the call.
+    behind: Vec<OpId>,
+}
+
+impl Function {
+    /// Makes a function of ops, and puts a call of it in their place, behind what they use.
+    ///
+    /// The function has the name, which no function of the module may have, and the opsets of this
+    /// one. Its parameters are the values that the ops use and don't make, in the order in which they use
+    /// them; constants that nobody else uses move into it. Its results are those of the ops that others
+    /// use. The call is an op of the function's name, or a `call` if that name has no domain. The ops keep their
+    /// locations; the call has none.
+    ///
+    /// # Errors
+    /// If the ops aren't of one region, one of them ends it, others stand between two of them and need
+    /// both to be apart, nobody uses what they make, they refer to attribute parameters, or this isn't a graph
+    /// function.
+    pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<Outlined> {
+        let plan = self.plan_outline(ops)?;
+        let has_domain = OpName::parse(self.text(name)).is_some_and(|name| name.domain.is_some());
+        let symbols = self.symbols.clone();
+        let callee = [NewAttr {
+            name: symbol::CALLEE,
+            value: AttrValue::String(symbols.text(name).as_bytes()),
+            param: false,
+        }];
+        let types: Vec<TypeId> = plan.outputs.iter().map(|&v| self.value(v).ty).collect();
+        let call = NewOp {
+            operands: &plan.inputs,
+            result_types: &types,
+            attrs: if has_domain { &[] } else { &callee },
+            ..NewOp::new(if has_domain { name } else { symbol::CALL })
+        };
+        self.check_new(&call, plan.region, plan.before)?;
+        let function = self.outlined(&plan, name);
+        let call = self.insert_op(&call, plan.region, plan.before);
+        let results: Vec<ValueId> = self.results(call).collect();
+        for (&from, &to) in plan.outputs.iter().zip(&results) {
+            self.succeed(from, to);
+        }
+        for &op in &plan.behind {
+            self.unlink_op(op);
+            self.link_op(op, plan.region, plan.before);
+            self.touch_op(op);
+        }
+        // Users before what they use.
+        for &op in plan.ops.iter().rev() {
+            self.erase_checked(op);
+        }
+        for &constant in &plan.constants {
+            self.erase_constant(constant)?;
+        }
+        Ok(Outlined { function, call })
+    }
+
+    /// Refuses ops that can't be outlined.
+    fn plan_outline(&self, ops: &[OpId]) -> Edit<Plan> {
+        if self.kind != FunctionKind::GRAPH {
+            let message = "Only ops of graph functions can be outlined.";
+            return Err(EditError::refused(message));
+        }
+        let ops = self.siblings(ops, "be outlined")?;
+        let Some(&last) = ops.last() else {
+            return Err(EditError::invalid("There are no ops to outline."));
+        };
+        if let Some((op, param)) = self.referring(&ops) {
+            return Err(EditError::refused(format!(
+                "{} can't be outlined: it refers to the attribute parameter `{}` of its function.",
+                self.describe_op(op),
+                self.text(param)
+            )));
+        }
+        let inside: FxHashSet<OpId> = self.with_nested(&ops).collect();
+        let is_inside = |user| inside.contains(&user);
+        let uses_inside = |value| self.uses(value).all(|(_, slot)| is_inside(slot.user));
+        let (mut inputs, mut constants) = (Vec::new(), Vec::new());
+        for value in self.needed(&ops) {
+            match self.as_constant(value) {
+                Some(constant) if uses_inside(value) => constants.push(constant),
+                _ => inputs.push(value),
+            }
+        }
+        let results = ops.iter().flat_map(|&op| self.results(op));
+        let outputs: Vec<ValueId> = results.filter(|&value| !uses_inside(value)).collect();
+        if outputs.is_empty() {
+            return Err(EditError::refused(format!(
+                "Nobody uses what {} and the other ops to outline make, so a function of them would \
+                 give nothing.",
+                self.describe_op(last)
+            )));
+        }
+        let record = self.op(last);
+        let behind = self.between(&ops, last, &outputs)?;
+        Ok(Plan {
+            region: record.parent,
+            before: record.next,
+            inputs,
+            constants,
+            outputs,
+            behind,
+            ops,
+        })
+    }
+
+    /// The ops before `last` that need the outputs of ops to outline, in program order. None of them may
+    /// be needed by an op to outline.
+    fn between(&self, ops: &[OpId], last: OpId, outputs: &[ValueId]) -> Edit<Vec<OpId>> {
+        let members: FxHashSet<OpId> = ops.iter().copied().collect();
+        let (region, end) = (self.op(last).parent, self.op(last).order);
+        let mut found = FxHashSet::default();
+        let mut pending = outputs.to_vec();
+        while let Some(value) = pending.pop() {
+            for (_, slot) in self.uses(value) {
+                let (mut user, around) = (slot.user, self.op(slot.user).parent);
+                if around != region {
+                    user = self.region(self.outermost_inside(around, region)).parent;
+                }
+                let maker = self.defining_op(value);
+                if members.contains(&user) {
+                    if let Some(other) = maker.filter(|maker| !members.contains(maker)) {
+                        return Err(EditError::refused(format!(
+                            "The ops can't be outlined: {} needs what they make, and they need its \
+                             result {}, in {}. Outline it, too, or leave out those on one side of it.",
+                            self.describe_op(other),
+                            self.describe(value),
+                            self.describe_op(user)
+                        )));
+                    }
+                } else if self.op(user).order < end && found.insert(user) {
+                    pending.extend(self.results(user));
+                }
+            }
+        }
+        let mut found: Vec<OpId> = found.into_iter().collect();
+        found.sort_unstable_by_key(|&op| self.op(op).order);
+        Ok(found)
+    }
+
+    /// The function that ops become.
+    fn outlined(&self, plan: &Plan, name: SymbolId) -> Function {
+        let mut made = Function::new(self.symbols.clone(), FunctionKind::GRAPH, name);
+        for opset in &self.opsets {
+            made.set_opset(opset.domain, opset.version);
+        }
+        let body = made.body;
+        let mut copy = Transfer::new(Some(self), &mut made, RegionId::NONE, Default::default());
+        for &value in &plan.inputs {
+            let ty = copy.ty(self.value(value).ty);
+            let param = copy.into.push_arg(body, &NewPort { name: "", ty });
+            copy.take_name(value, param);
+            copy.values.insert(value, param);
+        }
+        copy.list(&plan.ops, body, OpId::NONE);
+        let values: Vec<ValueId> = plan
+            .outputs
+            .iter()
+            .map(|value| copy.values[value])
+            .collect();
+        let ports = plan.outputs.iter().map(|&value| {
+            let record = self.value(value);
+            let is_known = self.ty(record.ty).kind != TypeKind::UNKNOWN;
+            Port {
+                name: record.name,
+                ty: if is_known {
+                    copy.ty(record.ty)
+                } else {
+                    TypeId::NONE
+                },
+                flags: Port::TOUCHED,
+                reserved: 0,
+            }
+        });
+        let ports: Vec<Port> = ports.collect();
+        made.end_region(body, &values, &ports);
+        made
+    }
+}

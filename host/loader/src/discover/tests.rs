@@ -1,0 +1,51 @@
+//! Directories that hold other libraries than plugins.
+
+use std::process::Command;
+
+use super::{SearchDir, discover};
+use crate::file::EXTENSION;
+
+/// Beside a program a library that is no plugin is worth no word, and a broken one is; in a plugin
+/// directory both are.
+#[test]
+fn libraries_beside_a_program_are_passed_over() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("runtime.c");
+    std::fs::write(&source, "int runtime(void) { return 1; }").expect("writes");
+    let runtime = dir.path().join("runtime").with_extension(EXTENSION);
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC"]).arg(source).arg("-o");
+    if !cc
+        .arg(&runtime)
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        return skip("cc can't be run");
+    }
+    let broken = dir.path().join("broken").with_extension(EXTENSION);
+    std::fs::write(broken, "").expect("writes");
+    for (mixed, unreadable) in [(true, &["broken"][..]), (false, &["broken", "runtime"])] {
+        let dirs = [SearchDir {
+            path: dir.path().to_path_buf(),
+            required: false,
+            mixed,
+        }];
+        let found = discover(&dirs, None).expect("the directory is there");
+        let names = |errors: &[crate::PluginError]| {
+            let stems = errors.iter().map(|error| {
+                let stem = error.origin.path().and_then(|path| path.file_stem());
+                stem.unwrap_or_default().to_string_lossy().into_owned()
+            });
+            stems.collect::<Vec<_>>()
+        };
+        assert_eq!(names(&found.unreadable), unreadable, "mixed: {mixed}");
+        // Who misses a pass hears of it all the same.
+        let passed_over = if mixed { &["runtime"][..] } else { &[] };
+        assert_eq!(names(&found.passed_over), passed_over, "mixed: {mixed}");
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}

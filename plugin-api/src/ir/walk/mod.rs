@@ -1,0 +1,8 @@
+//! Traversals that route each op to a method by its kind.
+
+mod kind;
+mod mutator;
+mod visitor;
+
+pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
+pub use visitor::{Visit, Visitor};

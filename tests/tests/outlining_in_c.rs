@@ -1,0 +1,206 @@
+//! Copying, outlining and calling from C: what the tables answer, and what they refuse.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use passdock::testing::run_on_text;
+use passdock::{LoadOptions, Registry};
+use passdock_tests::build_c_plugin;
+
+/// Outlines two ops of `@main`, copies them to the end of `@other`, and says what was refused.
+const SOURCE: &str = r#"
+#include <stdio.h>
+#include "passdock.h"
+
+static const passdock_host *host;
+static char said[2000];
+
+static void say(passdock_context *context, passdock_status status, passdock_str why) {
+    passdock_diagnostic note;
+    memset(&note, 0, sizeof note);
+    note.struct_size = sizeof note;
+    note.severity = PASSDOCK_NOTE;
+    note.op = PASSDOCK_NONE;
+    snprintf(said, sizeof said, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
+    note.message = passdock_text(said);
+    host->context->emit(context, &note);
+}
+
+static passdock_status pass(void *state, passdock_context *context, const passdock_module_ref *m) {
+    const passdock_symbols *symbols = m->view->symbols;
+    passdock_symbol_id main_ = host->symbols->find(symbols, passdock_text("main"));
+    passdock_symbol_id other = host->symbols->find(symbols, passdock_text("other"));
+    passdock_symbol_id made = PASSDOCK_NONE;
+    passdock_op_id ops[2] = {1, 0}, call = PASSDOCK_NONE;
+    passdock_value_id results[2], param;
+    passdock_function_ref source, f;
+    passdock_clone_ops_desc clone;
+    passdock_outline_desc outline;
+    passdock_type_id type;
+    passdock_value_id capture[1][2] = {{0, 0}}; /* the parameter of each */
+    passdock_port_desc port;
+    passdock_results_desc ends;
+    passdock_status status;
+    (void)state;
+
+    if (host->modules->snapshot(m->handle, main_, &source) != PASSDOCK_OK) return PASSDOCK_FAILED;
+    if (host->modules->edit(m->handle, other, &f) != PASSDOCK_OK) return PASSDOCK_FAILED;
+    memset(&clone, 0, sizeof clone);
+    clone.struct_size = sizeof clone;
+    clone.source = source;
+    clone.ops = ops;
+    clone.op_count = 2;
+    clone.at.region = f.view->body;
+    clone.at.before = PASSDOCK_NONE;
+    clone.results = results;
+    clone.result_count = 1;
+    status = host->functions->clone_ops(f.handle, &clone);
+    say(context, status, host->functions->last_error(f.handle));
+    clone.result_count = 2;
+    status = host->functions->clone_ops(f.handle, &clone);
+    say(context, status, host->functions->last_error(f.handle));
+    clone.captures = (const passdock_value_id (*)[2])capture;
+    clone.capture_count = 1;
+    status = host->functions->clone_ops(f.handle, &clone);
+    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    /* The first result is that of the first op of the list. */
+    memset(&port, 0, sizeof port);
+    port.struct_size = sizeof port;
+    port.type_id = PASSDOCK_NONE;
+    memset(&ends, 0, sizeof ends);
+    ends.struct_size = sizeof ends;
+    ends.port_stride = sizeof port;
+    ends.values = results;
+    ends.ports = &port;
+    ends.count = 1;
+    status = host->functions->set_results(f.handle, f.view->body, &ends);
+    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    param = passdock_get_value(source.view, 0)->type_id;
+    status = host->functions->type_from(f.handle, source.handle, param, &type);
+    if (status != PASSDOCK_OK || type >= f.view->types.len) return PASSDOCK_FAILED;
+    status = host->functions->type_from(f.handle, source.handle, 99, &type);
+    say(context, status, host->functions->last_error(f.handle));
+    if (!host->functions->names_function(f.handle, main_)) return PASSDOCK_FAILED;
+    if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_FAILED;
+    if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_FAILED;
+
+    memset(&outline, 0, sizeof outline);
+    outline.struct_size = sizeof outline;
+    outline.function = main_;
+    outline.ops = ops;
+    outline.op_count = 2;
+    outline.name = passdock_text("onnx.Block");
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    outline.name = passdock_text("block block");
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    outline.name = passdock_text("acme.Block");
+    status = host->modules->outline(m->handle, &outline, NULL, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    outline.struct_size = 4;
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    outline.struct_size = sizeof outline;
+    ops[0] = 77;
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    ops[0] = 1;
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    say(context, call, host->symbols->text(symbols, made));
+    /* The ops are gone; a handle that was given out before lives on. */
+    status = host->modules->outline(m->handle, &outline, &made, &call);
+    say(context, status, host->modules->last_error(m->handle));
+    return host->functions->set_name(f.handle, 0, passdock_text("renamed"));
+}
+
+PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_PASS("c.transform.Outline", "module", 0, ""));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
+    static passdock_pass_entry entry;
+    static passdock_plugin plugin;
+    (void)attach;
+    if (!PASSDOCK_HAS(the_host->functions, names_function) || !PASSDOCK_HAS(the_host->modules, outline)) {
+        return NULL;
+    }
+    host = the_host;
+    entry.name = passdock_text("c.transform.Outline");
+    entry.kind = PASSDOCK_MODULE_PASS;
+    entry.run_module = pass;
+    plugin.struct_size = sizeof plugin;
+    plugin.passes = &entry;
+    plugin.pass_count = 1;
+    plugin.pass_stride = sizeof entry;
+    plugin.op_stride = sizeof(passdock_op_entry);
+    return &plugin;
+}
+"#;
+
+const MODULE: &str = r#"module {
+  fn @main(%x: f32[n,(n*2)]) -> (%y: f32[n,(n*2)]) opset("" = 17) {
+    %two = const f32[1] [2.0]
+    %a = onnx.Mul(%x, %two) : f32[n,(n*2)] loc("first")
+    %b = onnx.Add(%a, %x) {like = tensor f32[1] [1.0]} : f32[n,(n*2)]
+    %c = onnx.Neg(%b) : f32[n,(n*2)]
+    return %c
+  }
+  fn @other(%v: f32[k,4]) {
+    return %v
+  }
+}
+"#;
+
+#[test]
+fn ops_are_copied_outlined_and_refused() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("outlines.c");
+    std::fs::write(&source, SOURCE).expect("writes the source");
+    let Some(library) = build_c_plugin(&source, dir.path()) else {
+        return;
+    };
+    let registry = Registry::new();
+    registry
+        .load_plugin(&library, &LoadOptions::default())
+        .expect("a plugin");
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = seen.clone();
+    let done = run_on_text(&registry, &["c.transform.Outline"], MODULE, |context| {
+        context.on_diagnostic(move |note| noted.lock().unwrap().push(note.message.clone()))
+    });
+    expect![[r#"
+        3: The ops to copy have 2 values, and there is room for 1.
+        2: The ops use %x, for which nothing stands here: list it among the captures.
+        1: There is no type type99 in function @main.
+        2: A function `onnx.Block` would be taken for an operator of ONNX: give it a domain of its own, as in `acme.Block`.
+        3: "block block" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`.
+        3: The pointer to the place for the answer is null.
+        3: "" isn't the canonical name of an op or a function: those are `DOMAIN.NAME`, with quotes around parts that have other characters than letters, digits and `_`.
+        1: There is no op op77 in function @main.
+        4: acme.Block
+        1: op1 was erased."#]].assert_eq(&seen.lock().unwrap().join("\n"));
+    expect![[r#"
+        module {
+          fn @main(%x: f32[n,n*2]) -> (%y: f32[n,n*2]) opset("" = 17, "acme" = 1) {
+            %b = acme.Block(%x) : f32[n,n*2]
+            %c = onnx.Neg(%b) : f32[n,n*2]
+            return %c
+          }
+          fn @other(%renamed: f32[k,4]) {
+            %two = const f32[1] [2.0]
+            %a = onnx.Mul(%renamed, %two) : f32[n,n*2] loc("first")
+            %b = onnx.Add(%a, %renamed) {like = tensor f32[1] [1.0]} : f32[n,n*2]
+            return %b
+          }
+          fn @acme.Block(%x: f32[n,n*2]) -> (%b: f32[n,n*2]) opset("" = 17, "acme" = 1) {
+            %two = const f32[1] [2.0]
+            %a = onnx.Mul(%x, %two) : f32[n,n*2] loc("first")
+            %b = onnx.Add(%a, %x) {like = tensor f32[1] [1.0]} : f32[n,n*2]
+            return %b
+          }
+        }
+    "#]]
+    .assert_eq(&done);
+}

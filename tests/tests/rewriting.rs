@@ -1,0 +1,348 @@
+//! What the SDK has for rewrites, on IR text with the standard operators.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use expect_test::{Expect, expect};
+use passdock::{PassContext, PassInfo, create_module_pass};
+use passdock_ir::text;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::*;
+use passdock_tests::standard_registry;
+
+/// Runs a pass on a module, and shows what comes out, or the error.
+fn run(
+    source: &str,
+    pass: impl Fn(&mut Module<'_>, &sdk::PassContext) -> PassResult + Send + Sync + 'static,
+) -> String {
+    let module = text::parse(source).unwrap_or_else(|error| panic!("{error:?}"));
+    let context = PassContext::builder()
+        .registry(&standard_registry())
+        .build()
+        .expect("a context");
+    let pass = create_module_pass(PassInfo::new("t.transform.Rewrite").opt_level(0), pass);
+    match context.scope(|_| pass.call(module)) {
+        Ok(done) => text::print(&done),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The same, on `@main`.
+#[track_caller]
+fn check(
+    source: &str,
+    pass: impl Fn(&mut Function, &sdk::PassContext) -> PassResult + Send + Sync + 'static,
+    expected: Expect,
+) {
+    expected.assert_eq(&run(source, move |m, cx| pass(m.edit("main")?, cx)));
+}
+
+const SHADOWED: &str = r#"module {
+  fn @main(%x: f32[n,2], %c: bool[]) -> (%out: f32[n,2]) opset("" = 17, "acme" = 1) {
+    %a = onnx.Relu(%x) : f32[n,2]
+    %b = onnx.Neg(%a) : f32[n,2]
+    %k = acme.Soft(%b) : f32[n,2]
+    %l = call @acme.Soft(%k) : f32[n,2]
+    %i = onnx.If(%c) {else_branch = region, then_branch = region} : f32[n,2]
+      region else_branch {
+        yield %l
+      }
+      region then_branch {
+        %o = onnx.Abs(%l) : f32[n,2]
+        yield %o
+      }
+    return %i
+  }
+  fn @onnx.Relu(%v) -> (%w) opset("" = 17) {
+    %w = onnx.Neg(%v)
+    return %w
+  }
+  fn @acme.Soft(%v: f32[k,d]) -> (%w: f32[k,d*2]) opset("" = 17) {
+    %w = onnx.Concat(%v, %v) {axis = 1} : f32[k,d*2]
+    return %w
+  }
+}
+"#;
+
+#[test]
+fn ops_of_a_shadowed_operator_are_left_out() {
+    let said = run(SHADOWED, |m, _| {
+        let f = m.snapshot("main")?;
+        let count = |name: &str| (f.ops_named(name).count(), f.all_ops_named(name).count());
+        assert_eq!(count("onnx.Relu"), (0, 1));
+        assert_eq!(count("onnx.Neg"), (1, 1));
+        // Nobody but a function has this name.
+        assert_eq!(count("acme.Soft"), (1, 1));
+        assert_eq!(count("acme.Nothing"), (0, 0));
+        Ok(())
+    });
+    assert!(said.starts_with("module"), "{said}");
+}
+
+#[test]
+fn visitors_and_mutators_see_what_onnx_calls_otherwise() {
+    #[derive(Default)]
+    struct Seen(Vec<String>);
+    impl Seen {
+        fn note(&mut self, what: &str, f: &Function, op: OpId) -> Visit {
+            let callee = f.callee(op).map_or("", |callee| f.text(callee));
+            self.0.push(format!("{what} {} {callee}", f.name(op)));
+            Visit::Into
+        }
+    }
+    impl Visitor for Seen {
+        fn visit_call(&mut self, f: &Function, op: OpId) -> Visit {
+            self.note("call", f, op)
+        }
+        fn visit_if(&mut self, f: &Function, op: OpId) -> Visit {
+            self.note("if", f, op)
+        }
+        fn visit_loop(&mut self, f: &Function, op: OpId) -> Visit {
+            self.note("loop", f, op)
+        }
+        fn visit_scan(&mut self, f: &Function, op: OpId) -> Visit {
+            self.note("scan", f, op)
+        }
+        fn visit_other(&mut self, f: &Function, op: OpId) -> Visit {
+            self.note("other", f, op)
+        }
+    }
+    struct Collapse;
+    impl Mutator for Collapse {
+        fn mutate_if(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
+            m.inline(op, "then_branch", &[])
+        }
+        fn mutate_call(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
+            if m.traits(op).is_ambiguous() {
+                return Ok(Mutated::Same);
+            }
+            Ok(Mutated::Values(m.operands(op).collect()))
+        }
+    }
+    let more = SHADOWED.replace(
+        "    return %i",
+        "    %s = onnx.Loop(_, %c, %i) {body = region} : f32[n,2]
+      region body(%it: i64[], %go: bool[], %st: f32[n,2]) {
+        yield %go, %st
+      }
+    %t = onnx.Scan(%s) {body = region, num_scan_inputs = 1} : f32[n,2]
+      region body(%row: f32[2]) {
+        yield %row
+      }
+    return %t",
+    );
+    let done = run(&more, |m, _| {
+        let mut seen = Seen::default();
+        let main = m.snapshot("main")?;
+        seen.visit(&main);
+        drop(main);
+        let expected = [
+            "call onnx.Relu onnx.Relu",
+            "other onnx.Neg ",
+            "call acme.Soft acme.Soft",
+            "call call acme.Soft",
+            "if onnx.If ",
+            "other onnx.Abs ",
+            "loop onnx.Loop ",
+            "scan onnx.Scan ",
+        ];
+        assert_eq!(seen.0, expected);
+        assert!(Collapse.mutate(m.edit("main")?)?);
+        Ok(())
+    });
+    expect![[r#"
+        module {
+          fn @main(%x: f32[n,2], %c: bool[]) -> (%out: f32[n,2]) opset("" = 17, "acme" = 1) {
+            %a = onnx.Relu(%x) : f32[n,2]
+            %b = onnx.Neg(%a) : f32[n,2]
+            %o = onnx.Abs(%b) : f32[n,2]
+            %s = onnx.Loop(_, %c, %o) {body = region} : f32[n,2]
+              region body(%it: i64[], %go: bool[], %st: f32[n,2]) {
+                yield %go, %st
+              }
+            %t = onnx.Scan(%s) {body = region, num_scan_inputs = 1} : f32[n,2]
+              region body(%row: f32[2]) {
+                yield %row
+              }
+            return %t
+          }
+    "#]]
+    .assert_eq(done.split("  fn @onnx.Relu").next().unwrap_or(""));
+}
+
+#[test]
+fn a_call_has_the_types_of_its_function_in_the_callers_words() {
+    let done = run(SHADOWED, |m, _| {
+        let at = {
+            let f = m.edit("main")?;
+            Position::before(f.ops_named("onnx.Neg").next().ok_or("no op")?)
+        };
+        let x = m.edit("main")?.params()[0];
+        let call = m.create_call("main", at, "acme.Soft", &[x])?;
+        let f = m.edit("main")?;
+        f.set_value_name(f.result(call, 0), "made")?;
+        // Loop-level functions and names without a domain are called by a `call`.
+        m.create("plain", FunctionKind::GRAPH, None)?
+            .set_results(sdk::RegionId(0), &[])?;
+        m.create_call("main", at, "plain", &[])?;
+        let error = m.create_call("main", at, "plain", &[x]).unwrap_err();
+        assert_eq!(
+            error.message,
+            "`plain` has 0 parameters, and a call of it would have 1 operands"
+        );
+        // A type as it is, dims by their names.
+        let soft = m.snapshot("acme.Soft")?;
+        let own = soft.type_id(soft.params()[0]);
+        let f = m.edit("main")?;
+        let ty = f.type_from(&soft, own)?;
+        assert_eq!(f.ty(ty).to_string(), "f32[k,d]");
+        Ok(())
+    });
+    let calls: Vec<&str> = done
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.contains("plain") || line.contains("made"))
+        .collect();
+    expect![[r#"
+        %made = acme.Soft(%x) : f32[n,4]
+        call @plain()
+        fn @plain() {"#]]
+    .assert_eq(&calls.join("\n"));
+}
+
+const CHAIN: &str = r#"module {
+  fn @main(%x: f16[2], %kept: f16[2]) -> (%out: f16[2], %more: f16[2]) opset("" = 17) {
+    %half = const f16[1] [0.5]
+    %small = const f64[2] [0.25, -2.0]
+    %brain = const bf16[2] [1.5, -3.0]
+    %a = onnx.Mul(%x, %half) : f16[2]
+    %b = onnx.Exp(%a) : f16[2]
+    %r = onnx.RandomNormalLike(%b) : f16[2]
+    %c = onnx.Sqrt(%b) : f16[2]
+    %d = onnx.Add(%c, %r) : f16[2]
+    %k = onnx.Sqrt(%kept) : f16[2]
+    %e = onnx.Tanh(%k) : f16[2]
+    %g = onnx.Cast(%small) {to = 10} : f16[2]
+    %h = onnx.Cast(%brain) {to = 10} : f16[2]
+    %s = onnx.Sum(%d, %e, %g, %h) : f16[2]
+    return %s, %k
+  }
+}
+"#;
+
+#[test]
+fn what_only_a_replaced_op_used_goes() {
+    check(
+        CHAIN,
+        |f, _| {
+            let add = f.ops_named("onnx.Add").next().ok_or("no op")?;
+            let x = f.params()[0];
+            // `RandomNormalLike` isn't pure, so it stays, with what it needs.
+            f.replace_and_erase_dead(add, OpBuilder::new("onnx.Neg").operand(x))?;
+            let tanh = f.ops_named("onnx.Tanh").next().ok_or("no op")?;
+            // Others use what this one used.
+            f.replace_with_and_erase_dead(tanh, &[x])?;
+            let [first, second] = [0, 1].map(|at| f.ops_named("onnx.Cast").nth(at));
+            for cast in [first, second].into_iter().flatten() {
+                f.replace_with_and_erase_dead(cast, &[x])?;
+            }
+            Ok(())
+        },
+        expect![[r#"
+            module {
+              fn @main(%x: f16[2], %kept: f16[2]) -> (%out: f16[2], %more: f16[2]) opset("" = 17) {
+                %half = const f16[1] [0.5]
+                %a = onnx.Mul(%x, %half) : f16[2]
+                %b = onnx.Exp(%a) : f16[2]
+                %r = onnx.RandomNormalLike(%b) : f16[2]
+                %d = onnx.Neg(%x) : f16[2]
+                %k = onnx.Sqrt(%kept) : f16[2]
+                %s = onnx.Sum(%d, %x, %x, %x) : f16[2]
+                return %s, %k
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn constants_of_every_precision_are_read_as_floats() {
+    let done = run(CHAIN, |m, _| {
+        let f = m.edit("main")?;
+        let mut read = Vec::new();
+        for (_, constant) in f.constants() {
+            read.push(f.constant_floats(constant.value)?);
+        }
+        let expected = [vec![0.5], vec![0.25, -2.0], vec![1.5, -3.0]];
+        assert_eq!(read, expected.map(Some));
+        Ok(())
+    });
+    assert!(done.starts_with("module"), "{done}");
+}
+
+#[test]
+fn an_op_is_made_and_inferred_in_one_call() {
+    check(
+        CHAIN,
+        |f, cx| {
+            let sum = f.ops_named("onnx.Sum").next().ok_or("no op")?;
+            let x = f.params()[0];
+            let at = Position::before(sum);
+            let shape = cx.create_value(f, OpBuilder::new("onnx.Shape").operand(x), at)?;
+            assert_eq!(f.shape(shape), Some(vec![1]));
+            // The plain function that `edit` gives takes its own results as arguments.
+            let relu = f.create_op(
+                OpBuilder::new("onnx.Relu").operand(x).untyped_results(1),
+                at,
+            )?;
+            f.replace_uses(f.operand(sum, 0).ok_or("no operand")?, f.result(relu, 0))?;
+            f.erase_dead(shape)?;
+            Ok(())
+        },
+        expect![[r#"
+            module {
+              fn @main(%x: f16[2], %kept: f16[2]) -> (%out: f16[2], %more: f16[2]) opset("" = 17) {
+                %half = const f16[1] [0.5]
+                %small = const f64[2] [0.25, -2.0]
+                %brain = const bf16[2] [1.5, -3.0]
+                %a = onnx.Mul(%x, %half) : f16[2]
+                %b = onnx.Exp(%a) : f16[2]
+                %r = onnx.RandomNormalLike(%b) : f16[2]
+                %c = onnx.Sqrt(%b) : f16[2]
+                %d = onnx.Add(%c, %r) : f16[2]
+                %k = onnx.Sqrt(%kept) : f16[2]
+                %e = onnx.Tanh(%k) : f16[2]
+                %g = onnx.Cast(%small) {to = 10} : f16[2]
+                %h = onnx.Cast(%brain) {to = 10} : f16[2]
+                %0 = onnx.Relu(%x)
+                %s = onnx.Sum(%0, %e, %g, %h) : f16[2]
+                return %s, %k
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_reference_keeps_what_it_stands_for() {
+    let source = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+    %y = acme.Soft(%x) : f32[2]
+    return %y
+  }
+  fn @acme.Soft(%v) -> (%w) opset("" = 17) attributes {param slope = 0.5} {
+    %w = onnx.LeakyRelu(%v) {alpha = ref(slope, float)}
+    return %w
+  }
+}
+"#;
+    let done = run(source, |m, _| {
+        let f = m.edit("acme.Soft")?;
+        let op = f.ops_named("onnx.LeakyRelu").next().ok_or("no op")?;
+        let value = f.attr(op, "alpha").and_then(|attr| attr.to_value());
+        f.set_attr(op, "beta", value.ok_or("no value")?)?;
+        Ok(())
+    });
+    assert!(
+        done.contains("{alpha = ref(slope, float), beta = ref(slope, float)}"),
+        "{done}"
+    );
+}
