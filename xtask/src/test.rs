@@ -4,6 +4,7 @@ mod cpp;
 mod embed;
 mod future;
 mod native;
+mod new_plugin;
 mod old_rust;
 mod patch;
 pub(crate) mod python;
@@ -77,6 +78,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
     steps.step("an operator in C", || native::test_c_op(project));
+    steps.step("a plugin that was just started, in each language", || {
+        new_plugin::test(project)
+    });
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
     });

@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
 
+use crate::plugin_args::PluginCommandArgs;
+
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
 #[command(
@@ -24,6 +26,7 @@ Examples:
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
   passdock bisect pipeline.toml model.onnx --check 'test-model {}'
+  passdock plugin new acme-passes
 
 Environment:
   PASSDOCK_PLUGIN_PATH  more directories of plugins, after all that are named
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Print the JSON Schema of pipelines or of manifests, for editors.
     Schema(SchemaArgs),
+    /// Start a plugin, or try one: for their authors.
+    Plugin(PluginCommandArgs),
 }
 
 /// Where plugins are.
@@ -494,7 +499,7 @@ fn trimmed(text: &str) -> Result<String, Infallible> {
 }
 
 /// A time that can be waited for.
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if std::time::Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
         _ => Err("this isn't a number of seconds".to_owned()),

@@ -1,10 +1,10 @@
 //! The command of `--check`: it gets a model's path, and its status says whether the model is good.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
@@ -12,9 +12,7 @@ use passdock::model_file::{self, Format, WriteOptions};
 use passdock::{ErrorKind, Module, PassError};
 
 use crate::args::CheckCommandArgs;
-
-/// The bytes of a command's output that are shown.
-const TAIL: u64 = 2000;
+use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
 pub(crate) struct CheckCommand {
@@ -96,7 +94,7 @@ impl CheckCommand {
         let status = self.run(&command, &out);
         let status =
             status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
-        self.said = tail(&out).unwrap_or_default();
+        self.said = child::tail(&out).unwrap_or_default();
         match status.map(|status| status.code()) {
             None => {
                 self.said.push_str("(it took too long and was ended)");
@@ -130,26 +128,7 @@ impl CheckCommand {
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)
             .stdout(out);
-        let Some(timeout) = self.timeout else {
-            return shell.status().map(Some);
-        };
-        // A group of its own, so that what the shell started can be ended with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-        let mut child = shell.spawn()?;
-        let start = Instant::now();
-        let mut wait = Duration::from_millis(1);
-        loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(Some(status));
-            }
-            let Some(left) = timeout.checked_sub(start.elapsed()) else {
-                end(&mut child)?;
-                return Ok(None);
-            };
-            std::thread::sleep(wait.min(left));
-            wait = (wait * 2).min(Duration::from_millis(50));
-        }
+        child::run(&mut shell, self.timeout)
     }
 }
 
@@ -169,38 +148,6 @@ fn shell(command: &str) -> Command {
         shell.raw_arg(format!("/D /S /C \"{command}\""));
         shell
     }
-}
-
-/// Ends a command and what it started.
-fn end(child: &mut Child) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // It may have ended by itself meanwhile.
-        _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    }
-    #[cfg(not(unix))]
-    {
-        // Where there is no such tool, only the shell is ended.
-        let tree = ["/T", "/F", "/PID", &child.id().to_string()];
-        let mut ended = Command::new("taskkill");
-        ended.args(tree).stdin(Stdio::null());
-        _ = ended.stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if child.try_wait()?.is_none() {
-            child.kill()?;
-        }
-    }
-    child.wait().map(drop)
-}
-
-/// The end of a file, as text.
-fn tail(path: &PathBuf) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A path as the shell takes it for one word.

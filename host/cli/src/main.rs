@@ -5,7 +5,9 @@
 
 mod args;
 mod check_command;
+mod child;
 mod command;
+mod plugin_args;
 mod plugins;
 mod progress;
 mod request;

@@ -38,9 +38,10 @@ pub use pass::{
 pub use passdock_diagnostic::{
     BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,
 };
+pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
-    Field, FieldType, FieldValue, MissingDefinition, OpDefs, Origin, PassKind, Phase, Plugin,
-    PluginError, Schema, SearchDir, State, States,
+    Field, FieldType, FieldValue, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
+    PassKind, PassSpec, Phase, Plugin, PluginError, Schema, SearchDir, State, States,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

@@ -2,7 +2,8 @@
 //!
 //! [`stats`](mod@stats) counts, [`diff`](mod@diff) compares two modules, [`bisect`](mod@bisect)
 //! finds the pass that breaks a model, [`reduce`](mod@reduce) makes a failing model small, and
-//! [`numerics`] is the instrument that runs modules in ONNX Runtime after each pass.
+//! [`numerics`] is the instrument that runs modules in ONNX Runtime after each pass, and
+//! [`plugin_check`] tries a plugin for its author.
 //!
 //! **Invariant:** `unsafe` is in `numerics/ort/` only, in calls to ONNX Runtime.
 
@@ -10,5 +11,6 @@ pub mod bisect;
 pub mod diff;
 mod first_run;
 pub mod numerics;
+pub mod plugin_check;
 pub mod reduce;
 pub mod stats;

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::project::{Profile, Project, library_name};
 use crate::shell;
+use crate::test::new_plugin;
 use crate::test::old_rust::OldRust;
 
 /// The examples that stand for a vendor's crates, and how many lines each takes.
@@ -81,6 +82,7 @@ pub(crate) fn test_with_old_rust(project: &Project) -> Result<()> {
     for directory in [tree.clone()].iter().chain(&vendors) {
         cargo(directory, &["test", "--offline"])?;
     }
+    new_plugin::test_with_old_rust(project, &old, &target)?;
     let (passes, _) = PASSES;
     cargo(&tree, &["build", "--offline", "--package", passes])?;
     let passes = target

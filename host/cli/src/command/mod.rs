@@ -9,6 +9,8 @@ mod in_full;
 mod inspect;
 mod list;
 mod list_ops;
+mod plugin_check;
+mod plugin_new;
 mod reduce;
 mod replay;
 mod run;
@@ -16,6 +18,7 @@ mod schema;
 mod stats;
 
 use crate::args::Command;
+use crate::plugin_args::PluginCommand;
 use crate::show;
 
 /// Does what the command line asks for; answers the exit status.
@@ -32,6 +35,10 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),
+        Command::Plugin(args) => match args.command {
+            PluginCommand::New(args) => plugin_new::new(args),
+            PluginCommand::Check(args) => plugin_check::check(args),
+        },
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };

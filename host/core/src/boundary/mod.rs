@@ -19,6 +19,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{Answer, Instance, PassCall, Said};
+pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{

@@ -1,6 +1,10 @@
 //! Interfaces of functions: the parameters, results and opsets that callers rely on. A pass that
 //! changes them has to declare so.
 
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
 use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::{Function, Module};
 
@@ -26,7 +30,26 @@ pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError>
     let message =
         format!("The pass changed the function's interface without having declared it: {what}.");
     Err(PassError::new(ErrorKind::Failed, message)
+        .caused_by(Arc::new(UndeclaredChange))
         .help("Declare `changes_interface` in the pass's `plugin!` entry."))
+}
+
+/// The cause of the errors about interfaces that a pass changed without having declared it.
+#[derive(Debug)]
+struct UndeclaredChange;
+
+impl Error for UndeclaredChange {}
+
+impl fmt::Display for UndeclaredChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pass doesn't declare that it changes interfaces")
+    }
+}
+
+/// Whether an error is that a pass changed an interface without having declared it.
+pub fn is_undeclared_change(error: &PassError) -> bool {
+    let cause = error.source.as_deref();
+    cause.is_some_and(|cause| cause.is::<UndeclaredChange>())
 }
 
 /// An error if a pass changed the interface of a module, which is that of `@main`.
@@ -40,7 +63,8 @@ pub(crate) fn kept_main(before: &Module, after: &Module) -> Result<(), PassError
         None => Err(PassError::new(
             ErrorKind::Failed,
             "The pass removed the function without having declared that it changes the interface.",
-        )),
+        )
+        .caused_by(Arc::new(UndeclaredChange))),
     };
     kept.map_err(|mut error| {
         error.function = Some(MAIN.to_owned());

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-pub use interface::same_interface;
+pub use interface::{is_undeclared_change, same_interface};
 pub(crate) use interface::{kept, kept_main};
 use passdock_abi::SymbolId;
 use passdock_diagnostic::excerpt::{self, Part};

@@ -56,6 +56,9 @@ pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 /// The most expressions that bringing one into canonical form may make.
 const MAX_NEW_EXPRS: usize = 1024;
 
+/// The words of an error that put the blame on the op, not on its definition.
+pub const IS_WRONG: &str = " is wrong: ";
+
 /// The object behind a `*mut abi::OpCall`: one call into a definition, with its answers.
 pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) session: &'c FunctionSession,
@@ -257,7 +260,7 @@ pub(in crate::boundary) fn wrong(
     let definition = || definitions::describe(context, session, op);
     let message = match (status, said) {
         (Status::PANICKED, Some(said)) => format!("{} failed: {said}", definition()),
-        (_, Some(said)) => format!("{} is wrong: {said}", describe_op(session, op)),
+        (_, Some(said)) => format!("{}{IS_WRONG}{said}", describe_op(session, op)),
         (Status::PANICKED, None) => format!("{} panicked.", definition()),
         (Status(code), None) => format!(
             "{} failed with status {code} and didn't say why.",

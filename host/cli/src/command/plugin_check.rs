@@ -1,0 +1,293 @@
+//! `passdock plugin check`: a plugin's checks, each in a process of its own.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use passdock::files::TemporaryDirectory;
+use passdock::plugin::Plugin;
+use passdock::{ErrorKind, PassError, model_file};
+use passdock_tools::plugin_check::{self, CHECKS, CheckAnswer, CheckedPlugin, PluginCheck, Trail};
+use serde::Serialize;
+
+use crate::args::PluginArgs;
+use crate::plugin_args::PluginCheckArgs;
+use crate::show::Table;
+use crate::{child, request, show};
+
+/// The files of a check in its directory: the answer, the trail, what was printed.
+const ANSWER: &str = "answer.json";
+const TRAIL: &str = "trail";
+const OUTPUT: &str = "output";
+
+/// The checks of a plugin, as `--json` prints them.
+#[derive(Serialize)]
+struct Answers {
+    ok: bool,
+    plugins: Vec<OfPlugin>,
+}
+
+#[derive(Serialize)]
+struct OfPlugin {
+    file: String,
+    /// `None`: the file isn't a plugin.
+    name: Option<String>,
+    version: Option<String>,
+    ok: bool,
+    checks: Vec<Checked>,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    name: &'static str,
+    #[serde(flatten)]
+    answer: CheckAnswer,
+    seconds: f64,
+}
+
+/// A check as `--list` shows it.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    description: &'static str,
+}
+
+pub(super) fn check(args: PluginCheckArgs) -> Result<u8, PassError> {
+    if args.list {
+        list(args.json);
+        return Ok(0);
+    }
+    let checks = chosen(&args.only)?;
+    if let Some(dir) = &args.answer {
+        return answer(&args, &checks, dir);
+    }
+    // What is wrong with the command line is said once, and not by each check.
+    for file in &args.files {
+        if !file.is_file() {
+            let message = format!("There is no plugin file `{}`.", file.display());
+            let error = PassError::new(ErrorKind::Usage, message);
+            return Err(error.help("Correct its name, or build it."));
+        }
+    }
+    for model in &args.model {
+        model_file::read(model)?;
+    }
+    let mut plugins = Vec::with_capacity(args.files.len());
+    for file in &args.files {
+        let plugin = of_plugin(&args, file, &checks)?;
+        if !args.json {
+            let above = if plugins.is_empty() { "" } else { "\n" };
+            show::print(&format!("{above}{}", render(&plugin)));
+        }
+        plugins.push(plugin);
+    }
+    let ok = plugins.iter().all(|plugin| plugin.ok);
+    if args.json {
+        show::print_json(&Answers { ok, plugins });
+    }
+    Ok(u8::from(!ok))
+}
+
+fn list(json: bool) {
+    if json {
+        let listed = CHECKS.map(|check| Listed {
+            name: check.name,
+            description: check.description,
+        });
+        show::print_json(&listed);
+        return;
+    }
+    let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
+    show::print(&Table::of(["check", "what holds of a plugin that passes"], rows).render());
+}
+
+/// The checks of these names; all if there are none.
+fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
+    for name in only {
+        if CHECKS.iter().all(|check| check.name != name) {
+            let names = CHECKS.iter().map(|check| check.name);
+            let near = passdock::diagnostic::suggest::help(name, names);
+            let message = format!("There is no check `{name}`.");
+            let error = PassError::new(ErrorKind::Usage, message);
+            let list = || "`passdock plugin check --list` shows what there is.".to_owned();
+            return Err(error.help(near.unwrap_or_else(list)));
+        }
+    }
+    let is_chosen = |check: &PluginCheck| only.is_empty() || only.iter().any(|n| n == check.name);
+    Ok(CHECKS.into_iter().filter(is_chosen).collect())
+}
+
+/// Runs a check in this process, which the plugin may end; leaves the answer in `dir`.
+fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<u8, PassError> {
+    let ([check], [file]) = (checks, &args.files[..]) else {
+        return Err(PassError::new(
+            ErrorKind::Usage,
+            "`--answer` takes one check of one plugin.",
+        ));
+    };
+    let written = |error: io::Error| failed("The answer of a check can't be written", &error);
+    let trail = Trail::to(&dir.join(TRAIL)).map_err(written)?;
+    let plugin = CheckedPlugin {
+        file: file.clone(),
+        plugins: request::of_plugins(PluginArgs {
+            plugin: args.plugins.plugin.clone(),
+            plugin_dir: args.plugins.plugin_dir.clone(),
+        }),
+        models: args.model.clone(),
+    };
+    let answer = plugin_check::run(check, &plugin, &trail)?;
+    let text = serde_json::to_string(&answer).map_err(|error| written(error.into()))?;
+    fs::write(dir.join(ANSWER), text).map_err(written)?;
+    Ok(0)
+}
+
+fn of_plugin(
+    args: &PluginCheckArgs,
+    file: &Path,
+    checks: &[PluginCheck],
+) -> Result<OfPlugin, PassError> {
+    let mut answers = Vec::with_capacity(checks.len());
+    for check in checks {
+        let start = Instant::now();
+        let mut answer = in_process(args, file, check)?;
+        if check.twice {
+            answer = answer.and_again(&in_process(args, file, check)?);
+        }
+        // What was made is compared; nobody reads it.
+        answer.made.clear();
+        answers.push(Checked {
+            name: check.name,
+            answer,
+            seconds: start.elapsed().as_secs_f64(),
+        });
+    }
+    let plugin = Plugin::open(file).ok();
+    let spec = plugin.as_ref().map(|plugin| &plugin.manifest().plugin);
+    Ok(OfPlugin {
+        file: file.display().to_string(),
+        name: spec.map(|spec| spec.name.clone()),
+        version: spec.map(|spec| spec.version.clone()),
+        ok: answers
+            .iter()
+            .all(|checked| !checked.answer.verdict.is_bad()),
+        checks: answers,
+    })
+}
+
+/// The answer of a check that runs in a process of its own, also if that doesn't live to give it.
+fn in_process(
+    args: &PluginCheckArgs,
+    file: &Path,
+    check: &PluginCheck,
+) -> Result<CheckAnswer, PassError> {
+    let dir = TemporaryDirectory::new()
+        .map_err(|error| failed("A temporary directory can't be made", &error))?;
+    let ran = start(args, file, check, dir.path());
+    let status = ran.map_err(|error| failed("The process of a check can't be started", &error))?;
+    let answer = fs::read_to_string(dir.path().join(ANSWER)).ok();
+    let answer = answer.and_then(|text| serde_json::from_str(&text).ok());
+    match (status, answer) {
+        (Some(status), Some(answer)) if status.success() => Ok(answer),
+        (status, answer) => Ok(crashed(args, status, answer.is_some(), dir.path())),
+    }
+}
+
+/// Runs this very program again, for one check.
+fn start(
+    args: &PluginCheckArgs,
+    file: &Path,
+    check: &PluginCheck,
+    dir: &Path,
+) -> io::Result<Option<ExitStatus>> {
+    let output = File::create(dir.join(OUTPUT))?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["plugin", "check", "--only", check.name]);
+    command.arg("--answer").arg(dir);
+    let named = |flag: &'static str, paths: &[PathBuf]| -> Vec<_> {
+        let flagged = paths.iter();
+        flagged.map(move |path| (flag, path.clone())).collect()
+    };
+    let flags = [
+        named("--model", &args.model),
+        named("--plugin", &args.plugins.plugin),
+        named("--plugin-dir", &args.plugins.plugin_dir),
+    ];
+    for (flag, path) in flags.concat() {
+        command.arg(flag).arg(path);
+    }
+    command.arg("--").arg(file);
+    command
+        .stdin(Stdio::null())
+        .env("RUST_BACKTRACE", "0")
+        .stderr(output.try_clone()?)
+        .stdout(output);
+    // Longer than a year is for ever.
+    let timeout = Duration::try_from_secs_f64(args.timeout).ok();
+    child::run(&mut command, timeout)
+}
+
+/// The answer of a check whose process gave none.
+fn crashed(
+    args: &PluginCheckArgs,
+    status: Option<ExitStatus>,
+    has_answered: bool,
+    dir: &Path,
+) -> CheckAnswer {
+    let what = match status {
+        None => format!("It took longer than {} s and was ended", args.timeout),
+        Some(status) => format!("The process ended ({status})"),
+    };
+    let last = Trail::last(&dir.join(TRAIL));
+    let at = match &last[..] {
+        _ if has_answered => ", after the check was over".to_owned(),
+        "" => String::new(),
+        last => format!(": {last}"),
+    };
+    let mut answer = CheckAnswer::crashed(format!("{what}{at}."));
+    let said = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
+    let said = said.trim();
+    if !said.is_empty() {
+        answer.notes.push(format!("Its last words: {said}"));
+    }
+    answer
+}
+
+/// The checks as people read them.
+fn render(plugin: &OfPlugin) -> String {
+    let name = match (&plugin.name, &plugin.version) {
+        (Some(name), Some(version)) => format!("{name} {version}"),
+        _ => "no plugin".to_owned(),
+    };
+    let mut text = show::safe(&format!("{}: {name}", plugin.file)) + "\n";
+    let mut table = Table::new(["check", "result", "reason"]);
+    for Checked { name, answer, .. } in &plugin.checks {
+        let notes = answer.notes.iter().map(|note| format!("note: {note}"));
+        let mut reasons = answer.reasons.iter().cloned().chain(notes);
+        let verdict = match answer.verdict.is_bad() {
+            true => answer.verdict.name().to_uppercase(),
+            false => answer.verdict.name().to_owned(),
+        };
+        let first = reasons.next().unwrap_or_default();
+        table.row([(*name).to_owned(), verdict, first]);
+        for reason in reasons {
+            table.row([String::new(), String::new(), reason]);
+        }
+    }
+    text += &table.render();
+    let bad = plugin.checks.iter();
+    let bad = bad
+        .filter(|checked| checked.answer.verdict.is_bad())
+        .count();
+    text += &match bad {
+        0 => "Nothing was found.\n".to_owned(),
+        1 => "1 check failed.\n".to_owned(),
+        bad => format!("{bad} checks failed.\n"),
+    };
+    text
+}
+
+fn failed(what: &str, error: &io::Error) -> PassError {
+    PassError::new(ErrorKind::Check, format!("{what}: {error}."))
+}

@@ -1,0 +1,214 @@
+//! `passdock plugin new`: a directory with a plugin that builds, is tested, and is one's own.
+
+mod names;
+mod sdk;
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use passdock::files::{TemporaryDirectory, directory_of};
+use passdock::{ErrorKind, PassError};
+
+use crate::plugin_args::NewArgs;
+use crate::show;
+
+/// The text of a template.
+macro_rules! template {
+    ($path:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/templates/",
+            $path,
+            ".in"
+        ))
+    };
+}
+
+/// The files of a directory, by their paths in it.
+type Files = Vec<(String, String)>;
+
+/// The files of a plugin in Rust, and their templates.
+const RUST: [(&str, &str); 8] = [
+    ("Cargo.toml", template!("rust/Cargo.toml")),
+    ("src/lib.rs", template!("rust/lib.rs")),
+    ("tests/fuse_double_relu.rs", template!("rust/test.rs")),
+    ("pipeline.toml", template!("both/pipeline.toml")),
+    ("model.ir", template!("both/model.ir")),
+    ("README.md", template!("rust/README.md")),
+    (".gitignore", template!("rust/gitignore")),
+    (".github/workflows/ci.yml", template!("rust/ci.yml")),
+];
+/// The files of a plugin in C or C++, and their templates.
+const C: [(&str, &str); 8] = [
+    ("Makefile", template!("c/Makefile")),
+    ("src/@source@", template!("c/plugin.c")),
+    ("tests/after.ir", template!("c/after.ir")),
+    ("pipeline.toml", template!("both/pipeline.toml")),
+    ("model.ir", template!("both/model.ir")),
+    ("README.md", template!("c/README.md")),
+    (".gitignore", template!("c/gitignore")),
+    (".github/workflows/ci.yml", template!("c/ci.yml")),
+];
+/// What a reader of a plugin in C++ is told of the header.
+const CPP_NOTE: &str =
+    "\nThe contract's header is C11 and C++17 alike; this plugin is written against it as it is.\n";
+
+/// The language of a plugin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Rust,
+    C,
+    Cpp,
+}
+
+pub(super) fn new(args: NewArgs) -> Result<u8, PassError> {
+    let language = match (args.c, args.cpp) {
+        (_, true) => Language::Cpp,
+        (true, false) => Language::C,
+        (false, false) => Language::Rust,
+    };
+    let name = names::of(&args.dir, args.name.as_deref())?;
+    let exists = is_there(&args.dir)?;
+    let files = files(&name, language)?;
+    let written = match exists {
+        true => fill(&args.dir, &files),
+        false => place(&args.dir, &files),
+    };
+    written.map_err(|error| {
+        let message = format!("`{}` can't be written: {error}.", args.dir.display());
+        PassError::new(ErrorKind::Write, message)
+    })?;
+    let next = match language {
+        Language::Rust => "cargo test",
+        Language::C | Language::Cpp => "make test",
+    };
+    show::print(&format!(
+        "The plugin `{name}` is in {dir}. Try it: `cd {dir} && {next}`.\n",
+        dir = args.dir.display()
+    ));
+    Ok(0)
+}
+
+/// Whether the directory is there, and empty.
+fn is_there(dir: &Path) -> Result<bool, PassError> {
+    let shown = dir.display();
+    let refused = |message: String| {
+        let error = PassError::new(ErrorKind::Usage, message);
+        Err(error.help("Name a directory that isn't there yet: nothing is written over."))
+    };
+    let unreadable = |error: io::Error| {
+        let message = format!("`{shown}` can't be looked into: {error}.");
+        PassError::new(ErrorKind::Usage, message)
+    };
+    match fs::symlink_metadata(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unreadable(error)),
+        Ok(_) if dir.is_dir() => {}
+        Ok(_) => return refused(format!("`{shown}` is there already, and no directory.")),
+    }
+    match fs::read_dir(dir).map_err(unreadable)?.next() {
+        None => Ok(true),
+        Some(_) => refused(format!(
+            "The directory `{shown}` is there already, and not empty."
+        )),
+    }
+}
+
+/// All files of the plugin.
+fn files(name: &str, language: Language) -> Result<Files, PassError> {
+    let sdk = sdk::files().ok_or_else(|| {
+        let message = "The SDK in this program is damaged.";
+        PassError::new(ErrorKind::Read, message).help("Install passdock again.")
+    })?;
+    let plugin = name.replace('-', "_");
+    let library = format!("{DLL_PREFIX}{plugin}{DLL_SUFFIX}");
+    let (built, source) = match language {
+        Language::Rust => (format!("target/debug/{library}"), String::new()),
+        Language::C => (format!("build/{library}"), format!("{plugin}.c")),
+        Language::Cpp => (format!("build/{library}"), format!("{plugin}.cpp")),
+    };
+    let is_cpp = language == Language::Cpp;
+    let either = |cpp, c| if is_cpp { cpp } else { c };
+    let words = [
+        ("@crate@", name),
+        ("@plugin@", &plugin),
+        ("@pass@", &format!("{plugin}.transform.FuseDoubleRelu")),
+        ("@library@", &library),
+        ("@built@", &built),
+        ("@source@", &source),
+        ("@sdk@", &sdk_version(&sdk)),
+        ("@CC@", either("CXX", "CC")),
+        ("@CFLAGS@", either("CXXFLAGS", "CFLAGS")),
+        ("@compiler@", either("c++", "cc")),
+        ("@standard@", either("-std=c++17", "-std=c11")),
+        ("@note@\n", either(CPP_NOTE, "")),
+    ];
+    let fill_in = |text: &str| {
+        let filled = words.iter();
+        filled.fold(text.to_owned(), |text, (word, by)| text.replace(word, by))
+    };
+    let templates = match language {
+        Language::Rust => RUST,
+        Language::C | Language::Cpp => C,
+    };
+    let mut files: Files = templates
+        .iter()
+        .map(|(path, text)| (fill_in(path), fill_in(text)))
+        .collect();
+    let vendored = sdk.into_iter().filter_map(|(path, text)| match language {
+        Language::Rust => Some((format!("vendor/passdock-plugin-api/{path}"), text)),
+        Language::C | Language::Cpp => {
+            let kept = path.strip_prefix("abi/include/");
+            let kept = kept.map(|path| format!("include/{path}"));
+            let kept = kept.or_else(|| path.starts_with("LICENSE").then(|| path.clone()));
+            Some((format!("vendor/passdock/{}", kept?), text))
+        }
+    });
+    files.extend(vendored);
+    Ok(files)
+}
+
+/// The SDK's version in its manifest.
+fn sdk_version(sdk: &Files) -> String {
+    let manifest = sdk.iter().find(|(path, _)| path == "Cargo.toml");
+    let mut lines = manifest.iter().flat_map(|(_, text)| text.lines());
+    let version = lines.find_map(|line| line.strip_prefix("version = "));
+    version.unwrap_or_default().trim_matches('"').to_owned()
+}
+
+/// Makes the directory, which is seen whole or not at all.
+fn place(dir: &Path, files: &Files) -> io::Result<()> {
+    let above = directory_of(dir);
+    fs::create_dir_all(above)?;
+    let made = TemporaryDirectory::beside(above)?;
+    write(made.path(), files)?;
+    made.rename(dir)
+}
+
+/// Writes into a directory that is there, and empty; takes it back if that fails.
+fn fill(dir: &Path, files: &Files) -> io::Result<()> {
+    let written = write(dir, files);
+    if written.is_err() {
+        for (path, _) in files {
+            let first = path.split('/').next().unwrap_or(path);
+            let made = dir.join(first);
+            // The error that is told is the first one.
+            _ = match made.is_dir() {
+                true => fs::remove_dir_all(&made),
+                false => fs::remove_file(&made),
+            };
+        }
+    }
+    written
+}
+
+fn write(dir: &Path, files: &Files) -> io::Result<()> {
+    for (path, text) in files {
+        let path: PathBuf = dir.join(path);
+        fs::create_dir_all(directory_of(&path))?;
+        File::create_new(&path)?.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! The name of a new plugin: its crate's, its library's, and the first part of its passes' names.
+
+use std::path::Path;
+
+use passdock::{ErrorKind, PassError};
+
+/// The longest name.
+const LONGEST: usize = 64;
+/// The names that would clash: of Rust, of its crates, of the SDK's, of the standard plugins.
+const TAKEN: [&str; 56] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "onnx",
+    "onnx_ops",
+    "override",
+    "passdock_abi",
+    "passdock_plugin_api",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "relax",
+    "return",
+    "std",
+    "static",
+    "struct",
+    "test",
+    "tir",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "unsafe",
+    "use",
+    "virtual",
+    "where",
+    "while",
+];
+
+/// The name that was asked for, or what the directory's name makes of one.
+///
+/// # Errors
+/// If it can't be the name of a crate, or would clash with another.
+pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
+    let name = match asked {
+        Some(name) => name.to_owned(),
+        None => of_directory(dir)?,
+    };
+    let wrong = |why: &str| {
+        let error = PassError::new(
+            ErrorKind::Usage,
+            format!("`{name}` can't be the name of a plugin: {why}."),
+        );
+        let help = match asked {
+            Some(_) => "Such a name is `acme-passes`.",
+            None => "Give it one with `--name`, such as `--name acme-passes`.",
+        };
+        Err(error.help(help))
+    };
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_part) {
+        return wrong("it is made of small letters, digits, `-` and `_`, and begins with a letter");
+    }
+    if name.len() > LONGEST {
+        return wrong("it is longer than 64 bytes");
+    }
+    if TAKEN.contains(&&*name.replace('-', "_")) {
+        return wrong("Rust, passdock or a standard plugin has it");
+    }
+    Ok(name)
+}
+
+/// The directory's name, with small letters, and `-` for blanks and dots.
+fn of_directory(dir: &Path) -> Result<String, PassError> {
+    // `.` has no name of its own.
+    let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
+    let name = whole.file_name().and_then(|name| name.to_str());
+    let Some(name) = name else {
+        let message = format!("`{}` says no name for the plugin.", dir.display());
+        return Err(PassError::new(ErrorKind::Usage, message)
+            .help("Give it one with `--name`, such as `--name acme-passes`."));
+    };
+    Ok(name.to_ascii_lowercase().replace([' ', '.'], "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_give_names() {
+        for (dir, name) in [
+            ("acme-passes", "acme-passes"),
+            ("a/b/My Passes", "my-passes"),
+            ("v1.2", "v1-2"),
+            ("a/b/", "b"),
+        ] {
+            assert_eq!(of(Path::new(dir), None).ok().as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn names_that_will_not_do() {
+        let said = |dir: &str, name: Option<&str>| match of(Path::new(dir), name) {
+            Ok(name) => panic!("{name} is fine"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(
+            said("9lives", None),
+            "`9lives` can't be the name of a plugin: it is made of small letters, digits, `-` and `_`, \
+             and begins with a letter. Give it one with `--name`, such as `--name acme-passes`."
+        );
+        assert_eq!(
+            said("x", Some("Acme")),
+            "`Acme` can't be the name of a plugin: it is made of small letters, digits, `-` and `_`, \
+             and begins with a letter. Such a name is `acme-passes`."
+        );
+        for taken in ["fn", "relax", "onnx-ops", "passdock-plugin-api"] {
+            assert!(said(taken, None).contains("a standard plugin has it"));
+        }
+        assert!(said("/", None).contains("says no name"));
+        assert!(said("x", Some(&"a".repeat(65))).contains("64 bytes"));
+        assert!(said("größe", None).contains("small letters"));
+    }
+}

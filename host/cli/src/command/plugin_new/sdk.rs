@@ -1,0 +1,92 @@
+//! The source of the SDK, which the build script packed into this program.
+
+/// The packed files.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.packed"));
+
+/// The files of the SDK: their paths, with `/` between the parts, and their texts.
+///
+/// `None` if they aren't as the build script packs them.
+pub(super) fn files() -> Option<Vec<(String, String)>> {
+    let plain = unpack(PACKED)?;
+    let mut rest = &plain[..];
+    let mut files = Vec::new();
+    while !rest.is_empty() {
+        let path = line(&mut rest)?;
+        let length: usize = line(&mut rest)?.parse().ok()?;
+        let (text, after) = rest.split_at_checked(length)?;
+        files.push((path, String::from_utf8(text.to_vec()).ok()?));
+        rest = after;
+    }
+    Some(files)
+}
+
+/// What `pack` of the build script was given.
+fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
+    let mut plain: Vec<u8> = Vec::new();
+    loop {
+        let count = number(&mut packed)?;
+        let (new, after) = packed.split_at_checked(count)?;
+        plain.extend(new);
+        packed = after;
+        let length = number(&mut packed)?;
+        if length == 0 {
+            return packed.is_empty().then_some(plain);
+        }
+        let from = plain.len().checked_sub(number(&mut packed)?)?;
+        // It may reach into what it makes.
+        for at in from..from + length {
+            plain.push(*plain.get(at)?);
+        }
+    }
+}
+
+fn number(packed: &mut &[u8]) -> Option<usize> {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let (&byte, after) = packed.split_first()?;
+        *packed = after;
+        value |= usize::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+        shift += 7;
+    }
+}
+
+fn line(rest: &mut &[u8]) -> Option<String> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let (line, after) = rest.split_at(end);
+    *rest = &after[1..];
+    String::from_utf8(line.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_packed_files_are_those_of_the_repository() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let files = files().expect("files");
+        assert!(files.len() > 60, "{}", files.len());
+        for (path, text) in &files {
+            let place = match path.starts_with("LICENSE") {
+                true => format!("{root}/{path}"),
+                false => format!("{root}/plugin-api/{path}"),
+            };
+            let there = std::fs::read_to_string(&place).expect("a file of the repository");
+            assert_eq!(&there.replace("\r\n", "\n"), text, "{path}");
+        }
+        assert!(PACKED.len() < 300_000, "{} bytes", PACKED.len());
+    }
+
+    #[test]
+    fn repetitions_may_overlap() {
+        assert_eq!(
+            unpack(&[1, b'a', 5, 1, 0, 0]).as_deref(),
+            Some(&b"aaaaaa"[..])
+        );
+        assert_eq!(unpack(&[1, b'a', 5, 2, 0, 0]), None);
+        assert_eq!(unpack(&[2, b'a']), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! The command line of `passdock plugin`, as `--help` teaches it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{PluginArgs, seconds};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock plugin new acme-passes                     a directory that builds, tested and ready
+  passdock plugin check target/debug/libacme_passes.so")]
+pub(crate) struct PluginCommandArgs {
+    #[command(subcommand)]
+    pub(crate) command: PluginCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommand {
+    /// Start a plugin of one's own: a pass, its test, a pipeline, all in a new directory.
+    New(NewArgs),
+    /// Try a plugin: what it says of itself, and what it does to modules.
+    Check(PluginCheckArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock plugin new acme-passes && cd acme-passes && cargo test
+  passdock plugin new passes --name acme-passes
+  passdock plugin new --c acme && make -C acme test
+  passdock plugin new --cpp acme
+
+The directory has a pass with a test on IR text, a pipeline with a model to try it on, a workflow for
+GitHub Actions, a README and a .gitignore. It builds without a network: the source of the SDK, or the
+contract's header, comes out of this program and is put into DIR/vendor. DIR may exist if it is empty;
+nothing is written over.
+
+Exit status: 0 done; 1 it can't be written; 2 the name or the directory won't do.")]
+pub(crate) struct NewArgs {
+    /// The directory to make.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// The name of the crate and the plugin, instead of the directory's.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// A plugin in C11, built by make and the C compiler.
+    #[arg(long, conflicts_with = "cpp")]
+    pub(crate) c: bool,
+    /// A plugin in C++17, built by make and the C++ compiler.
+    #[arg(long)]
+    pub(crate) cpp: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock plugin check target/debug/libacme_passes.so
+  passdock plugin check plugins/*.so --model model.onnx
+  passdock plugin check libacme.so --only options --only determinism
+  passdock plugin check libacme.so --json | jq '.plugins[].checks[] | select(.verdict == \"fail\")'
+  passdock plugin check --list
+
+Each check runs in a process of its own, so a plugin that crashes or hangs fails that check and ends
+nothing else. Passes run on modules that come with the command (loops, calls, prim functions, constants,
+unknown types, an ONNX model), and on those of --model. Whether a pass computes the right thing only
+tests can tell: a check that passes says that nothing was found.
+
+Exit status: 0 no check failed or crashed; 1 one did; 2 the command line is wrong.")]
+pub(crate) struct PluginCheckArgs {
+    /// The plugins' library files.
+    #[arg(value_name = "FILE", required_unless_present = "list")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Show the checks and what they are about; nothing runs.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run this check only. Repeatable.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Run passes on this model, too: .onnx or .ir. Repeatable.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Vec<PathBuf>,
+    /// End a check that takes longer; it counts as crashed.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
+    pub(crate) timeout: f64,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run the one check of --only here and write its answer into this directory.
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) answer: Option<PathBuf>,
+}

@@ -1,0 +1,393 @@
+//! `passdock plugin check`: what it says of good plugins and of bad ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Bench, RELUS, Ran, plugin};
+
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Builds a plugin of one C file of the repository; nothing, said aloud, where there is no C compiler.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let library = bench.path("plugin.so");
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=gnu11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unused-function",
+    ]);
+    cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
+    cc.args(flags).arg(source).arg("-o").arg(&library);
+    match cc.current_dir(REPOSITORY).status() {
+        Ok(status) => assert!(status.success(), "cc refuses {source}"),
+        Err(error) => {
+            eprintln!("skipped: cc can't be run: {error}");
+            return None;
+        }
+    }
+    Some(library)
+}
+
+/// `unsound.c` with a fault, and further lines of its pass in the manifest.
+fn unsound(bench: &Bench, fault: &str, lines: &str) -> Option<PathBuf> {
+    let (fault, lines) = (format!("-DFAULT={fault}"), format!("-DLINES=\"{lines}\""));
+    in_c(bench, "tests/bad-plugins/unsound.c", &[&fault, &lines])
+}
+
+fn check(bench: &Bench, file: &Path, words: &[&str]) -> Ran {
+    let file = file.display().to_string();
+    let words = ["plugin", "check", &file]
+        .into_iter()
+        .chain(words.iter().copied());
+    bench.run(words, "")
+}
+
+/// The verdict of each check, and what it said: reasons, then notes.
+fn verdicts(ran: &Ran) -> Vec<(String, String, String)> {
+    let json = ran.json();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let said = |check: &Value| {
+        let lists = ["reasons", "notes"].map(|key| check[key].as_array().cloned());
+        let all: Vec<String> = lists
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|s| text(&s))
+            .collect();
+        all.join("\n")
+    };
+    let checks = json["plugins"][0]["checks"].as_array().cloned();
+    let checks = checks.into_iter().flatten();
+    checks
+        .map(|check| (text(&check["name"]), text(&check["verdict"]), said(&check)))
+        .collect()
+}
+
+/// The names of the checks that failed or crashed, with the verdict.
+fn bad(ran: &Ran) -> Vec<String> {
+    let all = verdicts(ran).into_iter();
+    let bad = all.filter(|(_, verdict, _)| ["fail", "crashed"].contains(&&**verdict));
+    bad.map(|(name, verdict, _)| format!("{name} {verdict}"))
+        .collect()
+}
+
+#[track_caller]
+fn said(ran: &Ran, check: &str) -> String {
+    let found = verdicts(ran).into_iter().find(|(name, ..)| name == check);
+    found.expect("the check ran").2
+}
+
+#[test]
+fn standard_plugins_pass() {
+    let bench = Bench::new();
+    for name in [
+        "passdock-relax",
+        "passdock-tir",
+        "passdock-onnx-ops",
+        "passdock-tap",
+    ] {
+        let ran = check(&bench, &plugin(name), &["--json"]);
+        assert_eq!(bad(&ran), Vec::<String>::new(), "{name}: {}", ran.stdout);
+        assert_eq!(ran.status, 0, "{name}: {}", ran.stderr);
+        assert_eq!(ran.json()["ok"], true);
+    }
+    assert_eq!(bench.files(), Vec::<String>::new());
+}
+
+#[test]
+fn plugins_in_c_pass() {
+    let bench = Bench::new();
+    for example in ["examples/c-pass/c_pass.c", "examples/c-op/c_op.c"] {
+        let Some(library) = in_c(&bench, example, &[]) else {
+            return;
+        };
+        let ran = check(&bench, &library, &["--json"]);
+        assert_eq!(bad(&ran), Vec::<String>::new(), "{example}: {}", ran.stdout);
+        assert_eq!(ran.status, 0, "{example}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn passes_that_misbehave_are_found() {
+    let bench = Bench::new();
+    let ran = check(&bench, &plugin("passdock-misbehaving"), &["--json"]);
+    assert_eq!(ran.status, 1);
+    assert_eq!(
+        bad(&ran),
+        [
+            "requirements fail",
+            "panics fail",
+            "verifier fail",
+            "interface fail",
+            // `bad.transform.Scribble` breaks what the host then reads.
+            "read-only crashed",
+            "determinism crashed",
+            "idempotence crashed",
+            "ops fail",
+        ]
+    );
+    for (check, pass) in [
+        (
+            "requirements",
+            "RequireMissing` requires `bad.transform.Mising`, which isn't there.",
+        ),
+        (
+            "requirements",
+            "CycleA` on small.ir: Passes require each other",
+        ),
+        (
+            "requirements",
+            "`bad.Hen` on any module: A Sequential contains itself",
+        ),
+        (
+            "panics",
+            "Panic` on elementwise.ir, @main: The pass panicked at",
+        ),
+        (
+            "panics",
+            "Each panic was caught, as the manifest says (`unwind`).",
+        ),
+        (
+            "verifier",
+            "RemoveCallee` on calls.ir, @main: op0 (call) calls @outer",
+        ),
+        ("verifier", "modules: `bad.transform.Fail` on"),
+        (
+            "interface",
+            "ChangeInterface` on small.ir, @same: The pass changed",
+        ),
+        (
+            "interface",
+            "ChangeMain` on elementwise.ir, @main: The pass changed",
+        ),
+        (
+            "read-only",
+            "`bad.transform.Scribble` ran on elementwise.ir.",
+        ),
+        ("ops", "`bad.Odd` since 1: The definition of op0 (bad.Odd)"),
+    ] {
+        let all = said(&ran, check);
+        assert!(all.contains(pass), "{check} should say {pass}:\n{all}");
+    }
+}
+
+#[test]
+fn a_pass_that_writes_into_its_input_is_found() {
+    let bench = Bench::new();
+    let Some(library) = in_c(&bench, "tests/bad-plugins/scribbles.c", &[]) else {
+        return;
+    };
+    let ran = check(&bench, &library, &["--json"]);
+    // Nothing is wrong with what it makes.
+    assert_eq!(bad(&ran), ["manifest fail", "read-only fail"]);
+    assert!(said(&ran, "manifest").contains("`c.transform.Scribble` has no summary."));
+    assert!(said(&ran, "read-only").contains("Immutable module has been modified"));
+}
+
+#[test]
+fn each_fault_fails_its_check() {
+    let bench = Bench::new();
+    for (fault, lines, only, verdict, says) in [
+        ("NONE", "", "manifest", "pass", ""),
+        ("NONE", "", "determinism", "pass", ""),
+        ("NONE", "", "threads", "pass", ""),
+        (
+            "NONE",
+            r#"sumary = \"X.\"\n"#,
+            "manifest",
+            "fail",
+            "the key `sumary`",
+        ),
+        (
+            "OTHER_NAME",
+            "",
+            "manifest",
+            "fail",
+            "the table lacks the pass",
+        ),
+        ("OTHER_NAME", "", "load", "fail", "the table lacks the pass"),
+        (
+            "REFUSE_AGAIN",
+            "",
+            "load",
+            "fail",
+            "Loaded for the second time",
+        ),
+        (
+            "COUNT",
+            "",
+            "determinism",
+            "fail",
+            "is another module each time.",
+        ),
+        ("COUNT", "", "threads", "fail", "on 8 threads than on one."),
+        (
+            "COUNT",
+            "",
+            "idempotence",
+            "pass",
+            "a second run does more.",
+        ),
+        (
+            "PROCESS",
+            "",
+            "determinism",
+            "fail",
+            "another module in another process.",
+        ),
+        ("STATUS", "", "verifier", "pass", "It refuses"),
+        (
+            "EXIT",
+            "",
+            "panics",
+            "crashed",
+            "`c.transform.Unsound` ran on small.ir.",
+        ),
+        (
+            "SEGFAULT",
+            "",
+            "panics",
+            "crashed",
+            "Its last words: about to fall",
+        ),
+    ] {
+        let Some(library) = unsound(&bench, fault, lines) else {
+            return;
+        };
+        let ran = check(&bench, &library, &["--only", only, "--json"]);
+        let all = verdicts(&ran);
+        assert_eq!(all.len(), 1, "{}", ran.stderr);
+        assert_eq!(all[0].1, verdict, "{fault}, {only}: {}", all[0].2);
+        assert!(all[0].2.contains(says), "{fault}, {only}: {}", all[0].2);
+        assert_eq!(
+            ran.status,
+            i32::from(!["pass", "skipped"].contains(&verdict))
+        );
+    }
+}
+
+#[test]
+fn a_check_that_hangs_is_ended_and_the_next_one_runs() {
+    let bench = Bench::new();
+    let Some(library) = unsound(&bench, "HANG", "") else {
+        return;
+    };
+    let words = ["--only", "panics,load", "--timeout", "2", "--json"];
+    let ran = check(&bench, &library, &words);
+    assert_eq!(bad(&ran), ["panics crashed"]);
+    assert!(said(&ran, "panics").contains("It took longer than 2 s and was ended"));
+    assert_eq!(verdicts(&ran).len(), 2);
+}
+
+#[test]
+fn what_is_no_plugin_fails_its_manifest_alone() {
+    let bench = Bench::new();
+    bench.write("text.so", "no library");
+    let ran = check(&bench, &bench.path("text.so"), &["--json"]);
+    assert_eq!(bad(&ran), ["manifest fail", "load fail"]);
+    let skipped = verdicts(&ran)
+        .into_iter()
+        .filter(|(_, v, _)| v == "skipped");
+    assert_eq!(skipped.count(), 12);
+    assert!(ran.json()["plugins"][0]["name"].is_null());
+}
+
+#[test]
+fn the_users_models_are_tried() {
+    let bench = Bench::new();
+    bench.write("mine.ir", RELUS.replace("f32[2]", "f32[7]"));
+    let words = ["--only", "verifier", "--json"];
+    let total = |words: &[&str]| {
+        let ran = check(&bench, &plugin("passdock-misbehaving"), words);
+        let all = said(&ran, "verifier");
+        let at = all.find(" of ").expect("a number of modules");
+        let rest = all[at + 4..].split(' ').next().expect("a number");
+        rest.parse::<u32>().expect("a number")
+    };
+    let own = total(&words);
+    assert_eq!(
+        total(&["--only", "verifier", "--model", "mine.ir", "--json"]),
+        own + 1
+    );
+    let ran = check(&bench, &plugin("passdock-tir"), &["--model", "none.ir"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("none.ir"), "{}", ran.stderr);
+}
+
+#[test]
+fn people_get_a_table() {
+    let bench = Bench::new();
+    let file = plugin("passdock-tir").display().to_string();
+    let ran = check(&bench, Path::new(&file), &["--only", "load,instruments"]);
+    assert_eq!(ran.status, 0);
+    assert_eq!(
+        ran.stdout,
+        format!(
+            "{file}: tir 0.1.0\n\
+             check        result   reason\n\
+             load         pass\n\
+             instruments  skipped  The plugin has no instruments.\n\
+             Nothing was found.\n"
+        )
+    );
+    let both = bench.run(
+        ["plugin", "check", &file, &file, "--only", "load", "--json"],
+        "",
+    );
+    assert_eq!(both.json()["plugins"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_list_has_every_check_and_names_are_checked() {
+    let bench = Bench::new();
+    let list = bench.passdock("plugin check --list --json").json();
+    let list = list.as_array().expect("a list");
+    assert_eq!(list.len(), 14);
+    for check in list {
+        let said = check["description"].as_str().expect("a description");
+        assert!(said.ends_with('.'), "{said}");
+    }
+    let shown = bench.passdock("plugin check --list").stdout;
+    assert_eq!(shown.lines().count(), 15);
+    let wrong = bench.passdock("plugin check x.so --only panic");
+    assert_eq!(wrong.status, 2);
+    assert!(
+        wrong.stderr.contains("There is no check `panic`."),
+        "{}",
+        wrong.stderr
+    );
+    assert!(
+        wrong.stderr.contains("Did you mean `panics`?"),
+        "{}",
+        wrong.stderr
+    );
+    let missing = bench.passdock("plugin check missing.so");
+    assert_eq!(missing.status, 2);
+    assert!(
+        missing
+            .stderr
+            .contains("There is no plugin file `missing.so`.")
+    );
+    assert_eq!(bench.passdock("plugin check").status, 2);
+}
+
+#[test]
+fn a_plugin_is_checked_where_it_was_built_beside_another_copy() {
+    let bench = Bench::new();
+    // The one beside the command has the same names.
+    fs::copy(plugin("passdock-tir"), bench.path("libtir.so")).expect("a copy");
+    let ran = check(&bench, &bench.path("libtir.so"), &["--json"]);
+    assert_eq!(bad(&ran), Vec::<String>::new(), "{}", ran.stdout);
+    let ran = check(
+        &bench,
+        &bench.path("libtir.so"),
+        &["--only", "verifier", "--json"],
+    );
+    assert_eq!(verdicts(&ran)[0].1, "pass");
+}

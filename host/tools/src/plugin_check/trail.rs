@@ -1,0 +1,48 @@
+//! The trail of a check: what it does next, in a file that outlives its process.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Where a check is, for whoever finds its process dead.
+#[derive(Debug, Default)]
+pub struct Trail(RefCell<Option<fs::File>>);
+
+impl Trail {
+    /// A trail that nobody reads.
+    pub fn none() -> Trail {
+        Trail::default()
+    }
+
+    /// A trail in a new file.
+    ///
+    /// # Errors
+    /// If the file can't be made.
+    pub fn to(path: &Path) -> std::io::Result<Trail> {
+        Ok(Trail(RefCell::new(Some(fs::File::create(path)?))))
+    }
+
+    /// Says what is done next.
+    pub(super) fn at(&self, what: &str) {
+        let mut file = self.0.borrow_mut();
+        let Some(open) = file.as_mut() else {
+            return;
+        };
+        let written = open
+            .set_len(0)
+            .and_then(|()| open.seek(SeekFrom::Start(0)))
+            .and_then(|_| open.write_all(what.as_bytes()));
+        if written.is_err() {
+            // The check goes on without.
+            *file = None;
+        }
+    }
+
+    /// What was said last in a trail's file; empty if nothing was.
+    pub fn last(path: &Path) -> String {
+        fs::read(path)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,71 @@
+/* A plugin in C whose one pass does what FAULT says, for the tests of `passdock plugin check`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "passdock.h"
+
+enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN };
+
+static const passdock_host *host;
+
+/* Sets the attribute `mark` of the function. */
+static passdock_status mark(const passdock_function_ref *function, uint64_t number) {
+    passdock_attr_desc attr;
+    memset(&attr, 0, sizeof attr);
+    attr.struct_size = sizeof attr;
+    attr.kind = PASSDOCK_ATTR_INT;
+    attr.name = host->symbols->intern(function->view->symbols, passdock_text("mark"));
+    attr.bits = number;
+    return host->functions->set_attr(function->handle, PASSDOCK_NONE, &attr);
+}
+
+static passdock_status work(void *state, passdock_context *context,
+                            const passdock_function_ref *function,
+                            const passdock_module_ref *module) {
+    static uint64_t runs;
+    (void)state;
+    (void)context;
+    (void)module;
+    switch ((int)FAULT) {
+    case SEGFAULT:
+        fputs("about to fall\n", stderr);
+        *(volatile int *)8 = 0;
+        break;
+    case EXIT: exit(0);
+    case HANG:
+        for (;;) pause();
+    case COUNT: return mark(function, ++runs);
+    case PROCESS: return mark(function, (uint64_t)getpid());
+    case STATUS: return 77;
+    default: break;
+    }
+    return PASSDOCK_OK;
+}
+
+PASSDOCK_MANIFEST("unsound", "0.1.0",
+                  PASSDOCK_PASS("c.transform.Unsound", "function", 0,
+                                "summary = \"Does what it mustn't.\"\n"
+                                "thread_safe = true\n" LINES));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
+    static passdock_pass_entry pass;
+    static passdock_plugin plugin;
+
+    if (FAULT == REFUSE_AGAIN && host != NULL) {
+        attach->reason = passdock_text("it was loaded before");
+        return NULL;
+    }
+    host = the_host;
+    pass.name = FAULT == OTHER_NAME ? passdock_text("c.transform.Sound")
+                                    : passdock_text("c.transform.Unsound");
+    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.run_function = work;
+    plugin.struct_size = sizeof plugin;
+    plugin.pass_count = 1;
+    plugin.passes = &pass;
+    plugin.pass_stride = sizeof pass;
+    plugin.op_stride = sizeof(passdock_op_entry);
+    return &plugin;
+}

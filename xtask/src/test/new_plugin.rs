@@ -1,0 +1,122 @@
+//! What `passdock plugin new` makes: it builds and passes its tests without a network, and
+//! `passdock plugin check` finds nothing in it, nor in the examples.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::project::{Profile, Project, library_name};
+use crate::shell;
+use crate::test::old_rust::OldRust;
+use crate::test::steps::Skip;
+
+/// The libraries of plugins that live in the workspace and have nothing wrong.
+const GOOD: [&str; 4] = [
+    "passdock_onnx_ops",
+    "passdock_relax",
+    "passdock_tir",
+    "passdock_tap",
+];
+/// The examples in Rust that have nothing wrong, and their libraries.
+const EXAMPLES: [(&str, &str); 3] = [
+    ("examples/hello-pass", "hello_pass"),
+    ("examples/custom-instrument", "custom_instrument"),
+    ("examples/custom-op", "custom_op"),
+];
+
+/// Makes a plugin in each language, builds and checks it.
+pub(crate) fn test(project: &Project) -> Result<()> {
+    let tree = project.target.join("new-plugins");
+    if tree.exists() {
+        fs::remove_dir_all(&tree)?;
+    }
+    fs::create_dir_all(&tree)?;
+    test_rust(project, &tree)?;
+    for (flag, name, compiler) in [("--c", "new-c", "cc"), ("--cpp", "new-cpp", "c++")] {
+        test_c(project, &tree, flag, name, compiler)?;
+    }
+    let built = project.built(Profile::Dev);
+    for name in GOOD {
+        check(project, &built.join(library_name(name)))?;
+    }
+    let vendor = project.target.join("vendor");
+    for (example, name) in EXAMPLES {
+        let mut cargo = project.cargo();
+        cargo.current_dir(project.root.join(example));
+        cargo.args(["build", "--offline"]);
+        shell::run(cargo.env("CARGO_TARGET_DIR", &vendor))?;
+        check(project, &vendor.join("debug").join(library_name(name)))?;
+    }
+    Ok(())
+}
+
+/// With the oldest compiler: the plugin's tests.
+pub(crate) fn test_with_old_rust(project: &Project, old: &OldRust, target: &Path) -> Result<()> {
+    let tree = project.target.join("new-plugins-of-old-rust");
+    if tree.exists() {
+        fs::remove_dir_all(&tree)?;
+    }
+    fs::create_dir_all(&tree)?;
+    let dir = make(project, &tree, &[], "new-old")?;
+    let mut cargo = old.cargo();
+    cargo.args(["test", "--offline"]).current_dir(dir);
+    cargo.env("CARGO_TARGET_DIR", target);
+    shell::run(cargo.env("PASSDOCK", project.passdock(Profile::Dev)))
+}
+
+fn test_rust(project: &Project, tree: &Path) -> Result<()> {
+    let dir = make(project, tree, &[], "new-rust")?;
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = project.cargo();
+        cargo.current_dir(&dir).args(arguments);
+        // Where the pipeline and the README say that it is.
+        cargo.env("CARGO_TARGET_DIR", dir.join("target"));
+        shell::run(cargo.env("PASSDOCK", project.passdock(Profile::Dev)))
+    };
+    cargo(&["fmt", "--check"])?;
+    cargo(&["build", "--offline"])?;
+    cargo(&["test", "--offline"])?;
+    run_pipeline(project, &dir)?;
+    check(
+        project,
+        &dir.join("target/debug").join(library_name("new_rust")),
+    )
+}
+
+fn test_c(project: &Project, tree: &Path, flag: &str, name: &str, compiler: &str) -> Result<()> {
+    for program in ["make", compiler] {
+        if !shell::exists(program) {
+            bail!(Skip(format!("no {program}")));
+        }
+    }
+    let dir = make(project, tree, &[flag], name)?;
+    let mut make = Command::new("make");
+    make.args(["test", "check"]).current_dir(&dir);
+    shell::run(make.env("PASSDOCK", project.passdock(Profile::Dev)))?;
+    run_pipeline(project, &dir)
+}
+
+fn make(project: &Project, tree: &Path, flags: &[&str], name: &str) -> Result<PathBuf> {
+    let dir = tree.join(name);
+    let mut command = Command::new(project.passdock(Profile::Dev));
+    shell::run(command.args(["plugin", "new"]).args(flags).arg(&dir))?;
+    Ok(dir)
+}
+
+/// The pipeline of a new plugin does what its pass is for.
+fn run_pipeline(project: &Project, dir: &Path) -> Result<()> {
+    let mut command = Command::new(project.passdock(Profile::Dev));
+    command.args(["run", "pipeline.toml", "model.ir", "-o", "-"]);
+    let made = shell::read(command.current_dir(dir))?;
+    if made.matches("onnx.Relu").count() != 1 {
+        bail!("of two Relus one should be left:\n{made}");
+    }
+    Ok(())
+}
+
+fn check(project: &Project, library: &Path) -> Result<()> {
+    let mut command = Command::new(project.passdock(Profile::Dev));
+    shell::run(command.args(["plugin", "check"]).arg(library))
+}
