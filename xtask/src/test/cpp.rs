@@ -17,7 +17,7 @@ use crate::test::steps::{NotHere, Skip};
 /// The plugin in C++ of `examples`, and its pass.
 const EXAMPLE: &str = "examples/cpp-pass/cpp_pass.cpp";
 const PASS: &str = "cpp.transform.MergeTransposes";
-/// The plugin that calls all of the header, and the one that throws.
+/// The plugin that calls most of the header, and the one that throws.
 const EVERYTHING: &str = "tests/plugins/cpp/everything.cpp";
 const THROWS: &str = "tests/plugins/cpp/throws.cpp";
 const MODEL: &str = "tests/plugins/cpp/everything.ir";
