@@ -25,8 +25,9 @@
  *             them returns. The host's tables and the plugin's live for ever: libraries are never
  *             unloaded.
  *  Views      A view's header stays where it is. Its fields, and all that its columns point to,
- *             may change with each call that edits the function, and with none other: after an
- *             edit, read columns again. A view is read-only to the plugin.
+ *             may change with each call that takes a `passdock_function *` that isn't const,
+ *             whatever it answers, and with none other: after one, read columns again. A view is
+ *             read-only to the plugin.
  *  Threads    A handle is used on the thread that got it. The functions of `passdock_symbol_api`
  *             may be called on any thread. The host calls a pass for one function at a time,
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
@@ -40,8 +41,9 @@
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
  *             what isn't there counts as 0. A null function isn't there. An array of such structs,
- *             or of a table's entries, has a stride beside it: step by that. Fields called
- *             `reserved` are 0.
+ *             or of a table's entries, has a stride beside it: step by that. An entry has no
+ *             size of its own; its stride is its size. What passdock_setting_item gets, its
+ *             passdock_setting gets. Fields called `reserved` are 0.
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
  *             and _column. What comes to be known of an op or a value comes as a new column of the

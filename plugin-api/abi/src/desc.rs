@@ -230,7 +230,7 @@ pub struct CloneDesc {
     pub result_count: usize,
 }
 
-/// Ops to copy, with what is nested in them, to a place in a function. (ABI 0.4)
+/// Ops to copy, with what is nested in them, to a place in a function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneOpsDesc {
@@ -257,7 +257,7 @@ pub struct CloneOpsDesc {
     pub result_count: usize,
 }
 
-/// Ops to make a function of. (ABI 0.4)
+/// Ops to make a function of.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OutlineDesc {

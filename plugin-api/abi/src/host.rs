@@ -185,9 +185,9 @@ pub struct FunctionApi {
     /// Makes parameters that have a default the constants that they default to.
     pub freeze_args:
         Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
-    /// Copies ops to a place. (ABI 0.4)
+    /// Copies ops to a place.
     pub clone_ops: Option<unsafe extern "C" fn(*mut Function, *const CloneOpsDesc) -> Status>,
-    /// A type of another function of the module as a type of this one. (ABI 0.4)
+    /// A type of another function of the module as a type of this one.
     pub type_from: Option<
         unsafe extern "C" fn(
             *mut Function,
@@ -196,7 +196,7 @@ pub struct FunctionApi {
             out: *mut TypeId,
         ) -> Status,
     >,
-    /// Whether a function of the module has, or had, this name: 1 or 0. (ABI 0.4)
+    /// Whether a function of the module has, or had, this name: 1 or 0.
     pub names_function: Option<unsafe extern "C" fn(*const Function, name: SymbolId) -> u32>,
 }
 
@@ -228,7 +228,7 @@ pub struct ModuleApi {
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
     /// Runs a registered pass or Sequential on the module, instruments included, after what it requires.
     pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
-    /// Makes a function of ops, and puts a call of it in their place. (ABI 0.4)
+    /// Makes a function of ops, and puts a call of it in their place.
     pub outline: Option<
         unsafe extern "C" fn(
             *mut Module,
@@ -511,7 +511,7 @@ pub struct OpApi {
     >,
     /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it
     /// lists (`last_error` says in what); OK also if nothing is known.
-    pub check_op: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
+    pub check_op: Option<unsafe extern "C" fn(*mut Context, *const Function, OpId) -> Status>,
     /// REFUSED if an op couldn't be right with these in place of its operands: its definition's `infer`
     /// is asked, and nothing that it says is kept. `last_error` is the reason alone.
     pub infer_with: Option<
@@ -571,6 +571,5 @@ pub struct DefinitionApi {
     pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
     /// In a decomposition: the op's body, the IR text of one function. Its parameter `i` is the op's
     /// operand slot `i`, its first results are the op's. Its opsets are those of the op's function
-    ///.
     pub set_body: Option<unsafe extern "C" fn(*mut OpCall, text: Str) -> Status>,
 }

@@ -196,7 +196,7 @@ pub struct Plugin {
     pub op_count: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// Instruments, `instrument_stride` bytes apart .
+    /// Instruments, `instrument_stride` bytes apart.
     pub instruments: *const InstrumentEntry,
     /// The number of instruments.
     pub instrument_count: u32,

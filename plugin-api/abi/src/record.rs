@@ -369,7 +369,7 @@ impl ExprKind {
     pub const MOD: ExprKind = ExprKind(4);
     pub const MIN: ExprKind = ExprKind(5);
     pub const MAX: ExprKind = ExprKind(6);
-    /// The size that two sizes broadcast to: the other one of one that is 1 (ABI 0.3).
+    /// The size that two sizes broadcast to: the other one of one that is 1.
     pub const BROADCAST: ExprKind = ExprKind(7);
 }
 

@@ -188,7 +188,7 @@ pub struct ModuleView {
     pub struct_size: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// Grows with every edit.
+    /// Grows when the list of functions changes.
     pub version: u64,
     /// The symbols, for `SymbolApi`.
     pub symbols: *const Symbols,

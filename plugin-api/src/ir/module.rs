@@ -59,7 +59,7 @@ impl<'h> Module<'h> {
         self.raw.reference()
     }
 
-    /// Grows with every edit.
+    /// Grows when the list of functions changes; [`Function::version`] grows with its edits.
     pub fn version(&self) -> u64 {
         self.raw.version()
     }

@@ -119,15 +119,15 @@ typedef struct passdock_function_api {
      * use come along, unless `captures` names others for them; another value that they use and
      * don't make has to be among `captures`, or, of the edited function, visible at the place.
      * REFUSED if one has nothing that stands for it, or the ops aren't of one region. What refers to
-     * an attribute parameter of its function refers to the one of that name here. (ABI 0.4) */
+     * an attribute parameter of its function refers to the one of that name here. */
     passdock_status (*clone_ops)(passdock_function *, const passdock_clone_ops_desc *);
     /* The type of another function of the module (a snapshot, or one that is edited) as a type of
-     * this one, symbols of dims by their names. (ABI 0.4) */
+     * this one, symbols of dims by their names. */
     passdock_status (*type_from)(passdock_function *, const passdock_function *source,
                                  passdock_type_id, passdock_type_id *out);
     /* Whether an op of this name may be a call: 1 if a function of the module has this name (or had,
      * in this run), else 0. An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name:
-     * a symbol of the module. (ABI 0.4) */
+     * a symbol of the module. */
     uint32_t (*names_function)(const passdock_function *, passdock_symbol_id name);
 } passdock_function_api;
 
@@ -148,8 +148,8 @@ typedef struct passdock_module_api {
     passdock_status (*snapshot)(const passdock_module *, passdock_symbol_id name,
                                 passdock_function_ref *out);
     void (*release)(const passdock_module *, passdock_function_ref);
-    /* A handle to edit a function in place. It lives until the next call of `edit`,
-     * `create_function`, `remove_function` or `run_pass` on this module. */
+    /* A handle to edit a function in place: the same one each time. It lives until the function is
+     * removed, or the next call of `run_pass` on this module. */
     passdock_status (*edit)(passdock_module *, passdock_symbol_id name, passdock_function_ref *out);
     /* Makes a function with an empty body, and hands it out as `edit` does. */
     passdock_status (*create_function)(passdock_module *, const passdock_function_desc *,
@@ -167,7 +167,7 @@ typedef struct passdock_module_api {
      * results are those of the ops that others use. REFUSED if the ops aren't of one region, one ends
      * it, a value leaves them and comes back through others, nobody uses what they make, or one refers
      * to an attribute parameter. Answers the function's name and the call. A handle that `edit` gave
-     * out lives on. (ABI 0.4) */
+     * out lives on. */
     passdock_status (*outline)(passdock_module *, const passdock_outline_desc *,
                                passdock_symbol_id *function, passdock_op_id *call);
 } passdock_module_api;
@@ -330,7 +330,7 @@ typedef struct passdock_op_api {
 
     /* REFUSED if an op hasn't as many operands as its definition says, or not the attributes
      * that it lists; the function's `last_error` says in what. OK also if nothing is known. */
-    passdock_status (*check_op)(passdock_context *, passdock_function *, passdock_op_id);
+    passdock_status (*check_op)(passdock_context *, const passdock_function *, passdock_op_id);
 
     /* REFUSED if an op couldn't be right with these in place of its operands, of which there
      * are as many: its definition's `infer` is asked, and nothing that it says is kept. `last_error`
@@ -341,7 +341,9 @@ typedef struct passdock_op_api {
 
 /* Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of a
  * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
- * passdock_symbol_api, and of passdock_function_api what takes a const function. */
+ * passdock_symbol_api, and of passdock_function_api what takes a const function. These calls may add
+ * to the columns of the function's view; what was read before stays readable until the definition
+ * returns. */
 typedef struct passdock_definition_api {
     uint32_t struct_size;
     uint32_t reserved;

@@ -77,9 +77,9 @@ typedef struct passdock_function_entry {
 typedef struct passdock_module_view {
     uint32_t struct_size;
     uint32_t reserved;
-    uint64_t version; /* grows with every edit */
+    uint64_t version; /* grows when the list of functions changes; the function's own says the rest */
     const passdock_symbols *symbols;
-    passdock_column functions; /* passdock_function_entry */
+    passdock_column functions; /* passdock_function_entry; `op_count` is as of then */
 } passdock_module_view;
 
 /* References that a plugin is handed. */
@@ -207,7 +207,7 @@ typedef struct passdock_clone_desc {
     size_t result_count;        /* as many as the terminator has operands */
 } passdock_clone_desc;
 
-/* Ops to copy, with what is nested in them, to a place in a function (ABI 0.4). */
+/* Ops to copy, with what is nested in them, to a place in a function. */
 typedef struct passdock_clone_ops_desc {
     uint32_t struct_size;
     uint32_t reserved;
@@ -222,7 +222,7 @@ typedef struct passdock_clone_ops_desc {
     size_t result_count;        /* as many as the ops have results */
 } passdock_clone_ops_desc;
 
-/* Ops to make a function of (ABI 0.4). */
+/* Ops to make a function of. */
 typedef struct passdock_outline_desc {
     uint32_t struct_size;
     passdock_symbol_id function; /* the function that holds them */

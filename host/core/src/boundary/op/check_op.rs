@@ -6,19 +6,23 @@ use passdock_diagnostic::suggest;
 use passdock_ir::{EditError, Function};
 use passdock_loader::{AttrList, kind_name};
 
-use super::{ask, definitions};
+use super::definitions;
+use crate::boundary::session::context::ContextSession;
+use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::gate;
 
 // SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
 // ended.
 
 pub(in crate::boundary) unsafe extern "C" fn check_op(
     cx: *mut abi::Context,
-    f: *mut abi::Function,
+    f: *const abi::Function,
     op: OpId,
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        ask(cx, f, |context, session| {
+        gate::call(FunctionSession::of(f), |session| {
+            let context = ContextSession::of(cx)?;
             let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
             let definition = definitions::find(context, session, name);
             let Some(definition) = definition else {

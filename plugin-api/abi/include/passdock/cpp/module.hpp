@@ -83,8 +83,8 @@ class module : public module_view {
 public:
     using module_view::module_view;
 
-    /* A function to edit in place. It lives until the next call of `edit`, `create_function`,
-     * `remove_function` or `run_pass` on this module. */
+    /* A function to edit in place. It lives until it is removed, or the next call of `run_pass` on
+     * this module. */
     function edit(symbol_id name) {
         passdock_function_ref ref{};
         check(PASSDOCK_CPP_CALL(api(), edit)(handle(), name.raw, &ref));
