@@ -28,8 +28,9 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 /// }
 /// ```
 pub struct Module<'h> {
-    /// The functions that are being edited: the last one, or the last two.
-    edited: [Option<FunctionHandle>; 2],
+    /// The functions that are being edited: the last one, or the last two. Nothing until the first:
+    /// a module that is only looked at, as most function passes' is, costs as little as it can.
+    edited: Option<Box<[Option<FunctionHandle>; 2]>>,
     // Dropped after the functions, whose iterators end first.
     pub(crate) raw: RawModule,
     /// The pass's run, which no snapshot outlives.
@@ -48,7 +49,7 @@ impl<'h> Module<'h> {
         Module {
             // SAFETY: the caller's promise.
             raw: unsafe { RawModule::new(tables, module) },
-            edited: [None, None],
+            edited: None,
             run: PhantomData,
         }
     }
@@ -124,7 +125,7 @@ impl<'h> Module<'h> {
         }
         let one = self.raw.edit(one)?;
         let other = self.raw.edit_more(other)?;
-        let [first, second] = &mut self.edited;
+        let [first, second] = &mut **self.edited.get_or_insert_with(Box::default);
         Ok((
             first.insert(FunctionHandle::new(one)),
             second.insert(FunctionHandle::new(other)),
@@ -202,8 +203,9 @@ impl<'h> Module<'h> {
 
     /// Keeps a function that is handed out to be edited.
     fn hold(&mut self, raw: RawFunction) -> &mut Function {
-        self.edited[1] = None;
-        self.edited[0].insert(FunctionHandle::new(raw))
+        let [first, second] = &mut **self.edited.get_or_insert_with(Box::default);
+        *second = None;
+        first.insert(FunctionHandle::new(raw))
     }
 
     fn symbol(&self, name: Name<'_>) -> Result<SymbolId, EditError> {
