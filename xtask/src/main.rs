@@ -5,7 +5,7 @@
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep miri`, `deep mutants`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -39,6 +39,7 @@ cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows 
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
+cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
 
 fn main() -> ExitCode {
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
+        ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["guides"] => guides::guides(&project).map(|()| true),
         ["layers", ref crates @ .., "--arrows", from, to] => {

@@ -2,7 +2,7 @@
 
 mod cpp;
 mod embed;
-mod future;
+pub(crate) mod future;
 mod native;
 mod new_plugin;
 mod old_rust;
