@@ -2,10 +2,10 @@
 
 use core::mem::size_of;
 
-use crate::{desc, host, instrument, plugin, record, view};
+use crate::{analysis, desc, host, instrument, plugin, record, view};
 
-/// A fingerprint of the records' sizes, for messages: two builds that differ in it don't fit, even
-/// if their versions say so.
+/// A fingerprint of the sizes of records and structs, for messages: two builds that differ in it
+/// don't fit, even if their versions say so.
 pub const LAYOUT: u32 = {
     let sizes = [
         size_of::<record::Op>(),
@@ -36,6 +36,23 @@ pub const LAYOUT: u32 = {
         size_of::<instrument::PassInfo>(),
         size_of::<instrument::InstrumentEntry>(),
         size_of::<plugin::AttrEntry>(),
+        size_of::<plugin::Attach>(),
+        size_of::<plugin::Plugin>(),
+        size_of::<desc::CloneDesc>(),
+        size_of::<desc::CloneOpsDesc>(),
+        size_of::<desc::ConstantDesc>(),
+        size_of::<desc::FunctionDesc>(),
+        size_of::<desc::OutlineDesc>(),
+        size_of::<host::Diagnostic>(),
+        size_of::<host::Failure>(),
+        size_of::<host::SettingItem>(),
+        size_of::<host::SymbolApi>(),
+        size_of::<host::FunctionApi>(),
+        size_of::<host::ModuleApi>(),
+        size_of::<host::ContextApi>(),
+        size_of::<host::OpApi>(),
+        size_of::<host::DefinitionApi>(),
+        size_of::<analysis::AnalysisApi>(),
     ];
     // FNV-1a.
     let mut hash: u32 = 0x811c_9dc5;

@@ -199,7 +199,8 @@ impl Patches {
         // A view of today's host ends before the field.
         let new = "        RawFunction {\n            tables,";
         let look = format!(
-            "unsafe {{\n\
+            "// SAFETY: a view starts with its size, and is read no further than that.\n\
+             unsafe {{\n\
              let size = *function.view.cast::<u32>() as usize;\n\
              if size >= std::mem::size_of::<abi::FunctionView>() {{\n\
              assert_eq!((*function.view).future, {MARK});\n}}\n}}\n"
