@@ -85,16 +85,18 @@ mod pass;
 mod plugin;
 /// What a pass needs: `use passdock_plugin_api::prelude::*;`
 pub mod prelude {
-    pub use crate::{attrs, export_plugin, options, plugin};
+    pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
-        Dim, EditError, Function, FunctionBuilder, FunctionKind, Instrument, Module, MutateResult,
-        Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits,
-        OptionValue, Options, PassContext, PassError, PassInfo, PassResult, Place, Position,
-        Refusal, RegionId, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, Instrument, Match, Module,
+        MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult,
+        OpTraits, OptionValue, Options, PassContext, PassError, PassInfo, PassResult, Place,
+        Position, Refusal, RegionId, Rewriter, Rewritten, Rules, SymbolId, Table, TypeId, TypeKind,
+        TypeSpec, ValueId, Visit, Visitor,
     };
 }
 mod raw;
+mod rewrite;
 pub mod testing;
 
 pub use data::{
@@ -115,6 +117,7 @@ pub use passdock_abi::{
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use plugin::StaticPlugin;
+pub use rewrite::{Match, Rewriter, Rewritten, RuleCode, RuleError, Rules};
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]
@@ -127,5 +130,6 @@ pub mod __private {
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
     pub use crate::raw::{enter, own_library, Panicked, SharedData, Tables};
+    pub use crate::rewrite::RuleSource;
     pub use passdock_abi as abi;
 }

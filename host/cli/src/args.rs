@@ -103,6 +103,9 @@ pub(crate) struct PassArgs {
     /// Don't run this pass. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable: Vec<String>,
+    /// Don't apply this rule of rewriting passes; the report names them.
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) disable_rule: Vec<String>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,

@@ -29,6 +29,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         opt_level: args.opt_level,
         required_pass: args.require,
         disabled_pass: args.disable,
+        disabled_rule: args.disable_rule,
         config: args.config,
         ..of_plugins(args.plugins)
     })

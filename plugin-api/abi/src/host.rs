@@ -7,6 +7,7 @@ use core::ffi::c_void;
 
 use crate::desc::*;
 use crate::ids::*;
+use crate::plugin::AttrEntry;
 use crate::record::{Dim, ExprKind};
 use crate::status::Status;
 use crate::version::Version;
@@ -441,6 +442,13 @@ pub struct ContextApi {
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
     pub last_error: Option<unsafe extern "C" fn(*const Context) -> Str>,
+    /// Asked before each rewrite by a rule of this name: REFUSED if the user disabled the rule, or wants no more
+    /// rewrites.
+    pub may_rewrite: Option<unsafe extern "C" fn(*const Context, rule: Str) -> Status>,
+    /// Counts a rewrite by a rule.
+    pub rewrote: Option<unsafe extern "C" fn(*mut Context, rule: Str)>,
+    /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file.
+    pub rewrite: Option<unsafe extern "C" fn(*mut Context, *mut Function, rules: Str) -> Status>,
 }
 
 /// A call into an op definition, opaque.
@@ -521,6 +529,18 @@ pub struct OpApi {
             OpId,
             operands: *const ValueId,
             operand_count: usize,
+        ) -> Status,
+    >,
+    /// The attributes that an op's definition lists, with their defaults, which live for ever. NOT_FOUND
+    /// if nothing is known.
+    pub attributes: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *const Function,
+            OpId,
+            out: *mut *const AttrEntry,
+            count: *mut u32,
+            stride: *mut u32,
         ) -> Status,
     >,
 }

@@ -25,4 +25,5 @@ pub use function::{Function, FunctionHandle};
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{Module, Outlined, Snapshot};
 pub use name::Name;
+pub(crate) use read::half;
 pub use types::{Dims, Type, TypeSpec};

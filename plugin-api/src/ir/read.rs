@@ -278,7 +278,7 @@ impl Function {
 }
 
 /// A float16 as the float32 that is equal to it.
-fn half(bits: u16) -> f32 {
+pub(crate) fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
     match exponent {

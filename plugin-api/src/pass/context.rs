@@ -3,9 +3,10 @@
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
-use crate::data::{Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError, PassResult};
 use crate::ir::{Function, Module, OpBuilder};
 use crate::raw::{self, RawContext, Tables};
+use crate::rewrite::{self, Rules};
 
 /// The outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +157,43 @@ impl PassContext {
     /// If the op is wrong, in the definition's words.
     pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
         self.raw.infer(&mut function.raw, op)
+    }
+
+    /// Rewrites a function by rules, which [`rules!`](crate::rules) writes, until none of them applies. The
+    /// report counts each rule's rewrites; the user can disable a rule by its name.
+    ///
+    /// Shadowed operators are left alone. What a rule makes has its types inferred and the locations of all that
+    /// it replaces; what nobody needs any more is erased. A rewrite that would leave more ops than before isn't
+    /// done, unless the rule says `grows`.
+    ///
+    /// # Errors
+    /// If the text of a rule is wrong, its code fails, or rules undo each other without an end.
+    pub fn rewrite(&self, function: &mut Function, rules: &[&Rules]) -> PassResult {
+        rewrite::rewrite(function, self, rules)
+    }
+
+    /// Whether a rule of this name may rewrite once more.
+    pub(crate) fn may_rewrite(&self, rule: &str) -> bool {
+        self.raw.may_rewrite(rule)
+    }
+
+    /// Counts a rewrite by a rule.
+    pub(crate) fn rewrote(&self, rule: &str) {
+        self.raw.rewrote(rule);
+    }
+
+    /// The value that an attribute has where an op doesn't give it, by the op's definition; `None` if it has no
+    /// default, or nothing is known.
+    ///
+    /// # Errors
+    /// If the op is stale, or the host is older than this call.
+    pub fn attr_default(
+        &self,
+        function: &Function,
+        op: OpId,
+        name: &str,
+    ) -> Result<Option<AttrValue>, EditError> {
+        self.raw.attr_default(&function.raw, op, name)
     }
 
     /// Makes an op, infers the types of its results, and answers the first of them: what most new ops

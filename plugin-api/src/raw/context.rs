@@ -142,6 +142,23 @@ impl RawContext {
         }
     }
 
+    /// Whether a rule of this name may rewrite once more. A host that doesn't ask wants all.
+    pub(crate) fn may_rewrite(&self, rule: &str) -> bool {
+        match self.tables.context.may_rewrite {
+            // SAFETY: the handle lives as long as `self`; the name until the call returns.
+            Some(function) => unsafe { function(self.handle, abi::Str::new(rule)) }.is_ok(),
+            None => true,
+        }
+    }
+
+    /// Counts a rewrite by a rule.
+    pub(crate) fn rewrote(&self, rule: &str) {
+        if let Some(function) = self.tables.context.rewrote {
+            // SAFETY: the handle lives as long as `self`; the name until the call returns.
+            unsafe { function(self.handle, abi::Str::new(rule)) }
+        }
+    }
+
     /// Infers the types of an op's results.
     pub(crate) fn infer(&self, function: &mut RawFunction, op: OpId) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;

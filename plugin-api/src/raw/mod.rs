@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod analysis;
+mod attr_entry;
 mod context;
 mod copy;
 mod function;

@@ -14,6 +14,7 @@ pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
 mod shared;
+pub mod simplify_expr;
 pub mod simplify_inference;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;
@@ -30,6 +31,7 @@ use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use simplify_expr::{SimplifyExpr, simplify_expr};
 use simplify_inference::{SimplifyInference, simplify_inference};
 use to_a_normal_form::to_a_normal_form;
 use to_graph_normal_form::to_graph_normal_form;
@@ -107,6 +109,14 @@ plugin! {
             thread_safe: true,
             options: SimplifyInference,
             config: "relax.SimplifyInference",
+        },
+        /// Rewrites expressions to fewer ops that compute the same.
+        function "relax.transform.SimplifyExpr" => simplify_expr {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: SimplifyExpr,
+            config: "relax.SimplifyExpr",
         },
         /// Puts ops in the order in which they are evaluated.
         module "relax.transform.ToANormalForm" => to_a_normal_form {

@@ -11,6 +11,7 @@
 
 mod instrument;
 mod op;
+mod rewrite;
 mod run;
 mod session;
 mod table;

@@ -62,6 +62,16 @@ impl ContextBuilder {
         self
     }
 
+    /// Adds rules that aren't applied, by name.
+    pub fn disabled_rule<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> ContextBuilder {
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_rule.extend(names);
+        self
+    }
+
     /// Sets a config option. A later value of the same key wins.
     pub fn config<K>(mut self, key: impl Into<String>, value: impl IntoConfig<K>) -> Self {
         self.settings.config.insert(key.into(), value.into_config());
@@ -149,6 +159,7 @@ impl ContextBuilder {
             jobs,
             // The run asks the context for these.
             opt_level: _,
+            disabled_rule: _,
             verify: _,
             resumes: _,
         } = &settings;

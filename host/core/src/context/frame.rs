@@ -113,6 +113,15 @@ impl Frame for ContextFrame<'_> {
         }
     }
 
+    fn may_rewrite(&self, rule: &str) -> bool {
+        !self
+            .cx
+            .settings()
+            .disabled_rule
+            .iter()
+            .any(|name| name == rule)
+    }
+
     fn op_defs(&self) -> &OpDefs {
         self.ops.get_or_init(|| self.cx.registry().op_defs())
     }

@@ -14,6 +14,8 @@ pub struct ContextSettings {
     pub required_pass: Vec<String>,
     /// The passes that don't run.
     pub disabled_pass: Vec<String>,
+    /// The rules of rewriting passes that aren't applied, by name.
+    pub disabled_rule: Vec<String>,
     /// The config options by their keys, with the fields that were given.
     pub config: BTreeMap<String, toml::Value>,
     /// The part of the IR that is verified after each pass.
@@ -31,6 +33,7 @@ impl Default for ContextSettings {
             opt_level: 2,
             required_pass: Vec::new(),
             disabled_pass: Vec::new(),
+            disabled_rule: Vec::new(),
             config: BTreeMap::new(),
             verify: Verify::default(),
             jobs: 0,

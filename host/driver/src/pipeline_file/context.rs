@@ -7,7 +7,13 @@ use super::table::Table;
 use super::{Entry, Located, table_of};
 
 /// The keys of the table.
-pub(super) const KEYS: [&str; 4] = ["opt_level", "required_pass", "disabled_pass", "config"];
+pub(super) const KEYS: [&str; 5] = [
+    "opt_level",
+    "required_pass",
+    "disabled_pass",
+    "disabled_rule",
+    "config",
+];
 
 /// `[context]`, with the place of what may be wrong in it.
 #[derive(Clone, Debug, Default)]
@@ -18,17 +24,25 @@ pub(crate) struct ContextTable {
     pub(crate) required_pass: Vec<Located<String>>,
     /// Passes that don't run.
     pub(crate) disabled_pass: Vec<Located<String>>,
+    pub(crate) disabled_rule: Vec<Located<String>>,
     /// Config options.
     pub(crate) config: Vec<Entry>,
 }
 
 impl ContextTable {
     pub(super) fn read(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
-        let [opt_level, required_pass, disabled_pass, config] = KEYS;
+        let [
+            opt_level,
+            required_pass,
+            disabled_pass,
+            disabled_rule,
+            config,
+        ] = KEYS;
         let context = ContextTable {
             opt_level: table.level(opt_level)?,
             required_pass: table.strings(required_pass)?,
             disabled_pass: table.strings(disabled_pass)?,
+            disabled_rule: table.strings(disabled_rule)?,
             config: table.entries_of(config, "`[context.config]`")?,
         };
         table.finish()?;
@@ -41,6 +55,7 @@ impl ContextTable {
             opt_level,
             required_pass,
             disabled_pass,
+            disabled_rule,
             config,
         } = self;
         let default = ContextSettings::default();
@@ -48,6 +63,7 @@ impl ContextTable {
             opt_level: opt_level.unwrap_or(default.opt_level),
             required_pass: Located::values(required_pass),
             disabled_pass: Located::values(disabled_pass),
+            disabled_rule: Located::values(disabled_rule),
             config: table_of(config).into_iter().collect(),
             // Those of a run aren't a file's.
             verify: default.verify,
@@ -63,6 +79,7 @@ pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
         opt_level,
         required_pass,
         disabled_pass,
+        disabled_rule,
         config,
         // A reproducer says how it was verified beside its pipeline.
         verify: _,
@@ -75,6 +92,7 @@ pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
         ("opt_level", opt_level.into()),
         ("required_pass", required_pass.into()),
         ("disabled_pass", disabled_pass.into()),
+        ("disabled_rule", disabled_rule.into()),
         ("config", toml::Table::from_iter(config).into()),
     ];
     let is_empty = |value: &toml::Value| match value {

@@ -29,6 +29,9 @@ pub(super) fn settings(
     }
     let disabled = &mut settings.disabled_pass;
     disabled.extend_from_slice(&request.disabled_pass);
+    settings
+        .disabled_rule
+        .extend_from_slice(&request.disabled_rule);
     settings.verify = request.verify;
     settings.jobs = request.jobs.unwrap_or(settings.jobs);
     settings.resumes = request.resumes;

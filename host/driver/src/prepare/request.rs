@@ -39,6 +39,8 @@ pub struct Request {
     pub required_pass: Vec<String>,
     /// Passes that are added to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
+    /// Rules that are added to the file's `disabled_rule`.
+    pub disabled_rule: Vec<String>,
     /// Config options, each `KEY=VALUE`, in place of the file's.
     pub config: Vec<String>,
     /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before

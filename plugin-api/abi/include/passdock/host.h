@@ -290,7 +290,17 @@ typedef struct passdock_context_api {
                                  passdock_pass_kind *out);
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_context *);
+    /* Asked before each rewrite that a rule of this name is about to do: REFUSED if the user disabled
+     * the rule, or is looking for the rewrite that breaks a model and wants no more of them. */
+    passdock_status (*may_rewrite)(const passdock_context *, passdock_str rule);
+    /* Counts a rewrite by a rule, which the report shows by name. */
+    void (*rewrote)(passdock_context *, passdock_str rule);
+    /* Rewrites a function by rules until none applies. `rules` is the text of a `.rules` file, which is
+     * read once; the function's `last_error` says what is wrong with it, or went wrong. */
+    passdock_status (*rewrite)(passdock_context *, passdock_function *, passdock_str rules);
 } passdock_context_api;
+
+struct passdock_attr_entry;
 
 /* Asking op definitions, in a pass. `last_error` of passdock_function_api has an error's sentence. */
 typedef struct passdock_op_api {
@@ -337,6 +347,12 @@ typedef struct passdock_op_api {
      * of the function is the reason alone, without a subject and a full stop. OK also if nothing is known. */
     passdock_status (*infer_with)(passdock_context *, passdock_function *, passdock_op_id,
                                   const passdock_value_id *operands, size_t operand_count);
+
+    /* The attributes that the definition of an op lists, with their defaults: `count` entries, `stride`
+     * bytes apart, which live for ever. NOT_FOUND if nothing is known. */
+    passdock_status (*attributes)(passdock_context *, const passdock_function *, passdock_op_id,
+                                  const struct passdock_attr_entry **out, uint32_t *count,
+                                  uint32_t *stride);
 } passdock_op_api;
 
 /* Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of a

@@ -3,6 +3,7 @@
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
 
+mod attributes;
 mod check_op;
 mod decompose;
 mod definitions;
@@ -34,6 +35,7 @@ pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     known_dims: Some(known_dims::known_dims),
     check_op: Some(check_op),
     infer_with: Some(evaluate::infer_with),
+    attributes: Some(attributes::attributes),
     ..abi::OpApi::EMPTY
 };
 

@@ -1,6 +1,7 @@
 //! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::ptr;
 
 use passdock_abi as abi;
@@ -16,6 +17,7 @@ use super::function::FunctionSession;
 use super::gate::Session;
 use super::module::ModuleSession;
 use super::{gate, input, settings};
+use crate::boundary::rewrite;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
 
@@ -28,6 +30,9 @@ pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
     current: Some(current),
     find_pass: Some(find_pass),
     last_error: Some(last_error),
+    may_rewrite: Some(may_rewrite),
+    rewrote: Some(rewrote),
+    rewrite: Some(rewrite::rewrite),
     ..abi::ContextApi::EMPTY
 };
 
@@ -87,6 +92,8 @@ struct Extras {
     numbering: RefCell<Numbering>,
     last_error: RefCell<String>,
     blamed: RefCell<Blamed>,
+    /// How often each rule was applied.
+    rewrites: RefCell<BTreeMap<String, u64>>,
 }
 
 /// The definitions of ops that failed or refused while the pass asked them.
@@ -474,6 +481,34 @@ unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut Pas
 unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
     // SAFETY: see above.
     gate::last_error(unsafe { ContextSession::of(cx) })
+}
+
+unsafe extern "C" fn may_rewrite(cx: *const abi::Context, rule: Str) -> Status {
+    // SAFETY: see above.
+    asked(cx, |session| unsafe {
+        let rule = input::text(rule, "name of the rule")?;
+        match session.frame.may_rewrite(rule) {
+            true => Ok(()),
+            false => Err(EditError::refused(format!(
+                "The rule `{rule}` is disabled."
+            ))),
+        }
+    })
+}
+
+unsafe extern "C" fn rewrote(cx: *mut abi::Context, rule: Str) {
+    // SAFETY: see above.
+    asked(cx, |session| unsafe {
+        let rule = input::text(rule, "name of the rule")?;
+        let mut rewrites = session.extras().rewrites.borrow_mut();
+        match rewrites.get_mut(rule) {
+            Some(count) => *count += 1,
+            None => {
+                rewrites.insert(rule.to_owned(), 1);
+            }
+        }
+        Ok(())
+    });
 }
 
 /// Runs a call on a context.

@@ -24,6 +24,8 @@ pub trait Frame: Sync {
     /// # Errors
     /// If there is no such pass, if it fails, and for an instrument, which runs none.
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
+    /// Whether a rule of this name may rewrite once more.
+    fn may_rewrite(&self, rule: &str) -> bool;
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;
     /// The error of a plugin whose definition was asked for and that couldn't be loaded.

@@ -1,0 +1,67 @@
+//! Rewriting by rules in text, for plugins that have no SDK to read them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use passdock_abi as abi;
+use passdock_abi::{Status, Str};
+use passdock_ir::EditError;
+use passdock_plugin_api as sdk;
+
+use super::run::tables;
+use super::session::context::ContextSession;
+use super::session::function::FunctionSession;
+use super::session::{gate, input};
+use crate::util;
+
+/// The most texts of rules that are kept: more than plugins have.
+const MOST_KEPT: usize = 1024;
+
+/// `ContextApi::rewrite`.
+///
+/// # Safety
+/// As the contract says: the handles are those that the host handed out, and the text is readable.
+pub(in crate::boundary) unsafe extern "C" fn rewrite(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    rules: Str,
+) -> Status {
+    // SAFETY: the contract's, here and below.
+    unsafe {
+        gate::call(FunctionSession::of(f), |session| {
+            ContextSession::of(cx)?;
+            let rules = read(input::text(rules, "text of the rules")?)?;
+            let Some(tables) = tables() else {
+                return Err(EditError::invalid("The host has no tables."));
+            };
+            let mut function = sdk::Function::from_raw(tables, session.reference());
+            let cx = sdk::PassContext::from_raw(tables, cx, None);
+            let done = cx.rewrite(&mut function, &[&rules]);
+            done.map_err(|error| EditError::refused(error.message))
+        })
+    }
+}
+
+/// The rules of a text, which is read once.
+fn read(text: &str) -> Result<Arc<sdk::Rules>, EditError> {
+    static KEPT: OnceLock<Mutex<HashMap<String, Arc<sdk::Rules>>>> = OnceLock::new();
+    let mut kept = util::lock(KEPT.get_or_init(Mutex::default));
+    if let Some(rules) = kept.get(text) {
+        return Ok(rules.clone());
+    }
+    let rules = sdk::Rules::parse(text).map_err(|error| {
+        let line = text
+            .get(..error.at.start)
+            .unwrap_or(text)
+            .lines()
+            .count()
+            .max(1);
+        EditError::invalid(format!("Line {line} of the rules: {}", error.message))
+    })?;
+    let rules = Arc::new(rules);
+    if kept.len() >= MOST_KEPT {
+        kept.clear();
+    }
+    kept.insert(text.to_owned(), rules.clone());
+    Ok(rules)
+}

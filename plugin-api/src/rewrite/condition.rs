@@ -1,0 +1,256 @@
+//! Whether a rule's conditions hold where its pattern was found.
+
+use passdock_abi::{DType, DimKind, ValueId};
+
+use super::matching::{is_literal, Match};
+use super::number;
+use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
+use crate::data::{AttrValue, EditError};
+use crate::ir::Function;
+
+/// Whether all conditions of the rule hold. What isn't known doesn't hold, negated or not.
+pub(super) fn hold(f: &Function, found: &Match<'_>) -> Result<bool, EditError> {
+    for condition in &found.rule.conditions {
+        if holds(f, found, condition)? != Some(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn holds(
+    f: &Function,
+    found: &Match<'_>,
+    condition: &Condition,
+) -> Result<Option<bool>, EditError> {
+    let truth = test(f, found, &condition.test)?;
+    Ok(truth.map(|truth| truth != condition.negated))
+}
+
+fn test(f: &Function, found: &Match<'_>, test: &Test) -> Result<Option<bool>, EditError> {
+    let value = |operand: &Operand| found.bound(f, operand);
+    Ok(match test {
+        Test::Constant(a) => Some(value(a).option().map_or(false, |a| f.constant(a).is_some())),
+        Test::Float(a) => is_float(f.dtype(value(a))),
+        Test::SameDType(a, b) => same_dtype(f, value(a), value(b)),
+        Test::SameShape(a, b) => same_shape(f, value(a), value(b)),
+        Test::SameType(a, b) => match same_dtype(f, value(a), value(b)) {
+            Some(true) => same_shape(f, value(a), value(b)),
+            other => other,
+        },
+        Test::StretchesTo(a, b) => stretches_to(f, value(a), value(b)),
+        Test::Identity(term) => match attr(found, term) {
+            Some(AttrValue::Ints(perm)) => {
+                Some(perm.iter().enumerate().all(|(at, from)| at as i64 == *from))
+            }
+            _ => None,
+        },
+        Test::OneOf(term, literals) => {
+            let mut truth = Some(false);
+            for literal in literals {
+                match compare(
+                    f,
+                    found,
+                    term,
+                    Relation::Equal,
+                    &Term::Literal(literal.clone()),
+                )? {
+                    Some(true) => return Ok(Some(true)),
+                    None => truth = None,
+                    Some(false) => {}
+                }
+            }
+            truth
+        }
+        Test::Compare(left, relation, right) => compare(f, found, left, *relation, right)?,
+    })
+}
+
+/// What a term comes to.
+enum Known {
+    Number(f64),
+    Attr(AttrValue),
+    DType(DType),
+    Literal(Literal),
+}
+
+fn compare(
+    f: &Function,
+    found: &Match<'_>,
+    left: &Term,
+    relation: Relation,
+    right: &Term,
+) -> Result<Option<bool>, EditError> {
+    let (left, right) = match (known(f, found, left)?, known(f, found, right)?) {
+        (Some(left), Some(right)) => (left, right),
+        _ => return Ok(None),
+    };
+    let number = |known: &Known| match known {
+        Known::Number(number) => Some(*number),
+        Known::Attr(AttrValue::Int(int)) => Some(*int as f64),
+        Known::Attr(AttrValue::Float(float)) => Some(f64::from(*float)),
+        Known::Literal(Literal::Int(int)) => Some(*int as f64),
+        Known::Literal(Literal::Float(float)) => Some(*float),
+        _ => None,
+    };
+    if let (Some(left), Some(right)) = (number(&left), number(&right)) {
+        // An attribute is a float32: compared with 0.1 as that.
+        let (left, right) = (left as f32, right as f32);
+        return Ok(Some(match relation {
+            Relation::Equal => left == right,
+            Relation::Unequal => left != right,
+            Relation::Less => left < right,
+            Relation::AtMost => left <= right,
+            Relation::Greater => left > right,
+            Relation::AtLeast => left >= right,
+        }));
+    }
+    let equal = match (&left, &right) {
+        (Known::Attr(a), Known::Attr(b)) => Some(a == b),
+        (Known::Attr(value), Known::Literal(literal))
+        | (Known::Literal(literal), Known::Attr(value)) => Some(is_literal(value, literal)),
+        (Known::DType(dtype), Known::Literal(Literal::Word(name)))
+        | (Known::Literal(Literal::Word(name)), Known::DType(dtype)) => {
+            Some(dtype.name() == Some(name.as_str()))
+        }
+        (Known::DType(a), Known::DType(b)) => Some(a == b),
+        _ => None,
+    };
+    Ok(match relation {
+        Relation::Equal => equal,
+        Relation::Unequal => equal.map(|equal| !equal),
+        _ => None,
+    })
+}
+
+fn known(f: &Function, found: &Match<'_>, term: &Term) -> Result<Option<Known>, EditError> {
+    let value = |operand: &Operand| found.bound(f, operand);
+    let count = |count: usize| Some(Known::Number(count as f64));
+    Ok(match term {
+        Term::Literal(literal) => Some(Known::Literal(literal.clone())),
+        Term::Attr(term) => attr(found, term).map(Known::Attr),
+        Term::Opset(domain) => f.opset(domain).map(|version| Known::Number(version as f64)),
+        Term::Rank(a) => f.rank(value(a)).and_then(count),
+        Term::Uses(a) => value(a).option().and_then(|a| count(f.use_count(a))),
+        Term::Size(a) => f
+            .type_of(value(a))
+            .element_count()
+            .map(|size| Known::Number(size as f64)),
+        Term::DType(a) => Some(f.dtype(value(a)))
+            .filter(|dtype| *dtype != DType::NONE)
+            .map(Known::DType),
+        Term::Dim(a, at) => {
+            let dims = f.dims(value(a));
+            let dim = dims.and_then(|dims| {
+                let rank = dims.len() as i64;
+                let at = if *at < 0 { rank + *at } else { *at };
+                usize::try_from(at).ok().and_then(|at| dims.get(at))
+            });
+            match dim {
+                Some(dim) if dim.kind == DimKind::CONST => Some(Known::Number(dim.value as f64)),
+                _ => None,
+            }
+        }
+    })
+}
+
+/// An attribute that a term comes to; `None` if one is left out, or isn't what the term needs.
+pub(super) fn attr(found: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
+    Some(match term {
+        AttrTerm::Bound(at) => found.attrs[*at].clone()??,
+        AttrTerm::Literal(Literal::Int(int)) => AttrValue::Int(*int),
+        AttrTerm::Literal(Literal::Float(float)) => AttrValue::Float(*float as f32),
+        AttrTerm::Literal(Literal::Text(text)) => AttrValue::String(text.clone().into_bytes()),
+        AttrTerm::Literal(Literal::Ints(ints)) => AttrValue::Ints(ints.clone()),
+        AttrTerm::Literal(Literal::Floats(floats)) => {
+            AttrValue::Floats(floats.iter().map(|x| *x as f32).collect())
+        }
+        AttrTerm::Literal(Literal::Word(_)) => return None,
+        AttrTerm::Compose(first, second) => match (attr(found, first)?, attr(found, second)?) {
+            (AttrValue::Ints(first), AttrValue::Ints(second)) => {
+                AttrValue::Ints(compose(&first, &second)?)
+            }
+            _ => return None,
+        },
+    })
+}
+
+/// The permutation that does `first`, then `second`; `None` if they aren't permutations of as many axes.
+fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
+    if first.len() != second.len() {
+        return None;
+    }
+    let axis = |at: &i64| {
+        usize::try_from(*at)
+            .ok()
+            .and_then(|at| first.get(at))
+            .copied()
+    };
+    second.iter().map(axis).collect()
+}
+
+fn is_float(dtype: DType) -> Option<bool> {
+    match dtype {
+        DType::NONE => None,
+        _ => Some(matches!(
+            dtype,
+            DType::F32 | DType::F16 | DType::BF16 | DType::F64
+        )),
+    }
+}
+
+fn same_dtype(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
+    match (f.dtype(a), f.dtype(b)) {
+        (DType::NONE, _) | (_, DType::NONE) => None,
+        (a, b) => Some(a == b),
+    }
+}
+
+/// Whether two values have the same shape, as far as it is known.
+pub(super) fn same_shape(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
+    if a == b {
+        return Some(true);
+    }
+    let (a, b) = (f.dims(a)?, f.dims(b)?);
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    for (a, b) in a.zip(b) {
+        match (a.kind, b.kind) {
+            (DimKind::CONST, DimKind::CONST) if a.value != b.value => return Some(false),
+            (DimKind::UNKNOWN, _) => return None,
+            _ if a != b => return None,
+            _ => {}
+        }
+    }
+    Some(true)
+}
+
+/// Whether `a` stretches to the shape of `b` and leaves that as it is.
+pub(super) fn stretches_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
+    let a = f.dims(a)?;
+    if a.is_empty() {
+        // A scalar stretches to whatever there is.
+        return Some(true);
+    }
+    let b = f.dims(b)?;
+    if a.len() > b.len() {
+        return Some(false);
+    }
+    let skipped = b.len() - a.len();
+    for (a, b) in a.zip(b.skip(skipped)) {
+        match (a.kind, b.kind) {
+            (DimKind::CONST, _) if a.value == 1 => {}
+            (DimKind::CONST, DimKind::CONST) if a.value != b.value => return Some(false),
+            (DimKind::UNKNOWN, _) => return None,
+            _ if a != b => return None,
+            _ => {}
+        }
+    }
+    Some(true)
+}
+
+/// Whether a constant is one number everywhere, for rules' code.
+pub(super) fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
+    number::everywhere(f, value)
+}

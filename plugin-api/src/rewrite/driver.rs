@@ -1,0 +1,327 @@
+//! The driver: rewrites a function until no rule applies.
+//!
+//! A worklist of ops, in program order; a rewrite puts back what it may have made possible: the ops that it made,
+//! the users of what it replaced, and what made the operands that lost a user. So the work is linear in the ops
+//! and the rewrites, and a function that no rule applies to is looked at once.
+
+use std::collections::HashSet;
+
+use passdock_abi::{symbol, OpId, RegionId, Status, ValueId};
+
+use super::condition;
+use super::matching::{self, Match};
+use super::operators::Operators;
+use super::rewriter::Rewriter;
+use super::rules::{Compiled, Rules};
+use crate::data::{EditError, PassError, PassResult};
+use crate::ir::{Function, OpBuilder};
+use crate::pass::PassContext;
+
+/// Users of a value that are looked at again when it lost another.
+const FEW: usize = 4;
+
+/// Rewrites a function by these rules until none applies.
+pub(crate) fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
+    let mut sets = Vec::new();
+    for rules in rules {
+        sets.push(rules.compiled().map_err(|error| {
+            PassError::new(format!(
+                "The rule `{}` can't be read: {}",
+                error.rule, error.message
+            ))
+        })?);
+    }
+    let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
+    let roots = rules.iter().enumerate().flat_map(|(at, one)| {
+        let root = &one.rule.nodes[one.rule.nodes.len() - 1];
+        root.operators
+            .iter()
+            .map(move |operator| (operator.clone(), at))
+    });
+    let mut driver = Driver {
+        operators: Operators::new(roots),
+        rules,
+        queue: f.ops().rev().collect(),
+        queued: Vec::new(),
+        given_out: None,
+        most: f.op_count() * 8 + 1000,
+        done: 0,
+    };
+    for op in driver.queue.clone() {
+        driver.mark(op, true);
+    }
+    driver.run(f, cx)
+}
+
+struct Driver<'r> {
+    rules: Vec<&'r Compiled>,
+    operators: Operators,
+    /// Ops to look at, the next one last.
+    queue: Vec<OpId>,
+    queued: Vec<bool>,
+    given_out: Option<GivenOut>,
+    most: usize,
+    done: usize,
+}
+
+impl Driver<'_> {
+    fn run(&mut self, f: &mut Function, cx: &PassContext) -> PassResult {
+        while let Some(op) = self.queue.pop() {
+            self.mark(op, false);
+            if !f.is_live(op) {
+                continue;
+            }
+            let count = self.operators.of(f, op).rules.len();
+            for at in 0..count {
+                let rule = self.operators.of(f, op).rules[at];
+                if self
+                    .apply(f, cx, self.rules[rule], op)
+                    .map_err(|error| PassError::from(error).at(op))?
+                {
+                    self.count(rule)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if rules go on for ever.
+    fn count(&mut self, rule: usize) -> PassResult {
+        self.done += 1;
+        if self.done <= self.most {
+            return Ok(());
+        }
+        Err(PassError::new(format!(
+            "Rules rewrite what others made, without an end: {} rewrites, the last one by the rule `{}`.",
+            self.done, self.rules[rule].rule.name
+        )))
+    }
+
+    fn mark(&mut self, op: OpId, is_queued: bool) -> bool {
+        let at = op.0 as usize;
+        if at >= self.queued.len() {
+            self.queued.resize(at + 1, false);
+        }
+        std::mem::replace(&mut self.queued[at], is_queued)
+    }
+
+    fn push(&mut self, op: OpId) {
+        if !self.mark(op, true) {
+            self.queue.push(op);
+        }
+    }
+
+    /// Rewrites by a rule with an op as its root; answers whether anything changed.
+    fn apply(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        one: &Compiled,
+        root: OpId,
+    ) -> Result<bool, EditError> {
+        let found = match matching::find(f, cx, &mut self.operators, &one.rule, root)? {
+            Some(found) => found,
+            None => return Ok(false),
+        };
+        if !condition::hold(f, &found)? || !cx.may_rewrite(&one.rule.name) {
+            return Ok(false);
+        }
+        let mut rewriter = Rewriter::new(f, cx, &found)?;
+        let values = match (one.code, &one.rule.after) {
+            (Some(code), _) => code(&mut rewriter, &found)?,
+            (None, Some(after)) => rewriter.build(after, &found)?,
+            (None, None) => None,
+        };
+        let mut values = match values {
+            Some(mut values) if fits(rewriter.f, one, &found, rewriter.made(), &values) => {
+                // Nobody uses the results that the pattern doesn't name.
+                values.resize(rewriter.f.result_count(root), ValueId::NONE);
+                values
+            }
+            _ => {
+                rewriter.take_back()?;
+                return Ok(false);
+            }
+        };
+        let copies = self.copy_given_out(&mut rewriter, root, &mut values)?;
+        let (made, dying) = (rewriter.made().len(), dying(rewriter.f, &found, &values));
+        // A copy has to be worth it; another op in the place of one needn't.
+        let is_worth = one.rule.grows || made < dying || made == dying && copies == 0;
+        if !is_worth {
+            rewriter.take_back()?;
+            return Ok(false);
+        }
+        self.replace(rewriter, &found, &values)?;
+        cx.rewrote(&one.rule.name);
+        Ok(true)
+    }
+
+    /// Replaces the root, and queues what that may have made possible.
+    fn replace(
+        &mut self,
+        rewriter: Rewriter<'_>,
+        found: &Match<'_>,
+        values: &[ValueId],
+    ) -> Result<(), EditError> {
+        let f = &*rewriter.f;
+        let root = found.root();
+        let mut again: Vec<OpId> = Vec::new();
+        let around = found.values.iter().chain(found.lists.iter().flatten());
+        let around: Vec<ValueId> = around.copied().filter(|value| !value.is_none()).collect();
+        again.extend(found.ops.iter().rev());
+        again.extend(around.iter().filter_map(|value| f.defining_op(*value)));
+        for result in f.results(root) {
+            again.extend(f.iter_uses(*result).map(|one| one.op));
+        }
+        again.extend(rewriter.made());
+        let made = f.results(root).to_vec();
+        match rewriter.f.replace_with_and_erase_dead(root, values) {
+            Ok(()) => {}
+            // What the file declares of the result says otherwise.
+            Err(error) if error.status == Status::REFUSED => return rewriter.take_back(),
+            Err(error) => return Err(error),
+        }
+        if let Some(given_out) = &mut self.given_out {
+            for (from, to) in made.iter().zip(values) {
+                given_out.replace(*from, *to);
+            }
+        }
+        let f = &*rewriter.f;
+        for value in around {
+            if f.is_live_value(value) && f.use_count(value) <= FEW {
+                again.extend(f.iter_uses(value).map(|one| one.op));
+            }
+        }
+        rewriter.finish()?;
+        for op in again.into_iter().rev() {
+            self.push(op);
+        }
+        Ok(())
+    }
+
+    /// Makes copies for a region that would give out what isn't its own, or the same twice. Answers how many.
+    fn copy_given_out(
+        &mut self,
+        rewriter: &mut Rewriter<'_>,
+        root: OpId,
+        values: &mut [ValueId],
+    ) -> Result<usize, EditError> {
+        let mut copies = 0;
+        for (at, value) in values.iter_mut().enumerate() {
+            let f = &*rewriter.f;
+            let result = f.result(root, at);
+            if value.is_none() || !is_given_out(f, result) {
+                continue;
+            }
+            let given_out = self.given_out.get_or_insert_with(|| GivenOut::of(f));
+            let region = f.parent_region(root);
+            let is_local = f
+                .defining_op(*value)
+                .map_or(false, |def| f.parent_region(def) == region);
+            if !is_local || given_out.0.contains(value) {
+                let ty = f.type_id(result);
+                let copy = OpBuilder::new("onnx.Identity").operand(*value).result(ty);
+                *value = rewriter.copy(copy)?;
+                copies += 1;
+            }
+        }
+        Ok(copies)
+    }
+}
+
+/// Whether the region that defines a value gives it out. What it gives out is few.
+fn is_given_out(f: &Function, value: ValueId) -> bool {
+    let mut uses = f.iter_uses(value);
+    uses.any(|one| matches!(f.symbol(one.op), symbol::RETURN | symbol::YIELD))
+}
+
+/// Whether values may stand for the results of a root.
+fn fits(
+    f: &Function,
+    one: &Compiled,
+    found: &Match<'_>,
+    made: &[OpId],
+    values: &[ValueId],
+) -> bool {
+    let root = found.root();
+    let results = f.results(root);
+    if values.len() > results.len() {
+        return false;
+    }
+    // The results that the pattern doesn't name have no uses, so anything stands for them.
+    values.iter().zip(results).all(|(value, result)| {
+        let is_made = f
+            .defining_op(*value)
+            .map_or(false, |def| made.contains(&def));
+        if is_made || one.rule.keeps_type {
+            return true;
+        }
+        if value.is_none() || f.dtype(*value) != f.dtype(*result) {
+            return false;
+        }
+        condition::same_shape(f, *value, *result) == Some(true)
+            || is_stretched_by_all(f, root, *value)
+    })
+}
+
+/// Whether an op works element by element, and this operand has the shape of the result.
+fn is_stretched_by_all(f: &Function, op: OpId, operand: ValueId) -> bool {
+    let mut operands = f.operands(op);
+    f.traits(op).is_elementwise()
+        && operands.any(|other| other == operand)
+        && f.operands(op).all(|other| {
+            other == operand || condition::stretches_to(f, other, operand) == Some(true)
+        })
+}
+
+/// The number of ops of the pattern that nobody needs when these values stand in the root's place.
+fn dying(f: &Function, found: &Match<'_>, values: &[ValueId]) -> usize {
+    let mut dying = vec![found.root()];
+    // Users stand behind their operands.
+    for op in found.ops.iter().rev().skip(1) {
+        let is_unused = f.results(*op).iter().all(|result| {
+            let slots = dying.iter().flat_map(|user| f.operands(*user));
+            !values.contains(result)
+                && slots.filter(|operand| operand == result).count() == f.use_count(*result)
+        });
+        if is_unused && f.traits(*op).is_pure() {
+            dying.push(*op);
+        }
+    }
+    dying.len()
+}
+
+/// The values that the very region gives out which defines them.
+struct GivenOut(HashSet<ValueId>);
+
+impl GivenOut {
+    fn of(f: &Function) -> GivenOut {
+        let mut given = HashSet::new();
+        let nested = f.iter().flat_map(|op| f.regions(op).iter().copied());
+        for region in std::iter::once(f.body()).chain(nested) {
+            let values = f
+                .terminator(region)
+                .into_iter()
+                .flat_map(|end| f.operands(end));
+            given.extend(values.filter(|value| home(f, *value) == Some(region)));
+        }
+        GivenOut(given)
+    }
+
+    /// Notes that one value of a region stands for another of the same.
+    fn replace(&mut self, from: ValueId, to: ValueId) {
+        if self.0.remove(&from) {
+            self.0.insert(to);
+        }
+    }
+}
+
+/// The region of an op's result or of a constant.
+fn home(f: &Function, value: ValueId) -> Option<RegionId> {
+    if let Some(op) = f.defining_op(value) {
+        return Some(f.parent_region(op));
+    }
+    let constant = f.constant_record(f.constant(value)?)?;
+    Some(constant.region.option().unwrap_or_else(|| f.body()))
+}

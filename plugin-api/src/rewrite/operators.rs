@@ -1,0 +1,64 @@
+//! The operators that the ops of a function are of, looked up once a name.
+
+use passdock_abi::OpId;
+
+use crate::ir::Function;
+
+/// An operator, as far as rules ask.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Operator {
+    /// The name; empty for what rules leave alone: a name that a function of the module has, too.
+    pub(super) name: String,
+    pub(super) is_commutative: bool,
+    /// The rules whose pattern has this operator at its root, by index.
+    pub(super) rules: Vec<usize>,
+}
+
+/// Operators by the symbols of their names.
+#[derive(Default)]
+pub(super) struct Operators {
+    /// The roots of rules, with the rules' indices.
+    roots: Vec<(String, usize)>,
+    all: Vec<Operator>,
+    /// Where each symbol's operator is in `all`, plus 1.
+    by_symbol: Vec<u32>,
+}
+
+impl Operators {
+    pub(super) fn new(roots: impl Iterator<Item = (String, usize)>) -> Operators {
+        Operators {
+            roots: roots.collect(),
+            all: Vec::new(),
+            by_symbol: Vec::new(),
+        }
+    }
+
+    pub(super) fn of(&mut self, f: &Function, op: OpId) -> &Operator {
+        let symbol = f.symbol(op);
+        let at = symbol.0 as usize;
+        if at >= self.by_symbol.len() {
+            self.by_symbol.resize(at + 1, 0);
+        }
+        if self.by_symbol[at] == 0 {
+            let found = self.look_up(f, op);
+            self.all.push(found);
+            self.by_symbol[at] = self.all.len() as u32;
+        }
+        &self.all[self.by_symbol[at] as usize - 1]
+    }
+
+    #[cold]
+    fn look_up(&self, f: &Function, op: OpId) -> Operator {
+        let traits = f.traits(op);
+        if traits.is_ambiguous() {
+            return Operator::default();
+        }
+        let name = f.name(op).to_owned();
+        let rules = self.roots.iter().filter(|(root, _)| *root == name);
+        Operator {
+            rules: rules.map(|(_, rule)| *rule).collect(),
+            is_commutative: traits.is_commutative(),
+            name,
+        }
+    }
+}

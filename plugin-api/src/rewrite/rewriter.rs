@@ -1,0 +1,278 @@
+//! [`Rewriter`]: what a rule makes its replacement with.
+
+use passdock_abi::{DType, LocId, OpId, Position, ValueId};
+
+use super::condition;
+use super::matching::Match;
+use super::number;
+use super::rule::{After, NewNode, NewOperand, Operand};
+use crate::data::EditError;
+use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
+use crate::pass::PassContext;
+
+/// The largest constant, in bytes, that is made of others however often those are used.
+const SMALL: u64 = 1 << 12;
+
+/// What a rule's code makes its replacement with: ops that stand before the root, have its place in the source,
+/// and are folded to constants where all of their operands are.
+pub struct Rewriter<'r> {
+    pub(super) f: &'r mut Function,
+    pub(super) cx: &'r PassContext,
+    /// The op that is replaced.
+    root: OpId,
+    loc: LocId,
+    made: Vec<OpId>,
+    /// Constants that were made, of which nobody may come to use some.
+    constants: Vec<ValueId>,
+}
+
+impl<'r> Rewriter<'r> {
+    pub(super) fn new(
+        f: &'r mut Function,
+        cx: &'r PassContext,
+        found: &Match<'_>,
+    ) -> Result<Rewriter<'r>, EditError> {
+        let root = found.root();
+        // The root's own place first: the ops of the pattern are noted from there.
+        let ops: Vec<OpId> = found.ops.iter().rev().copied().collect();
+        let loc = if ops.len() == 1 {
+            f.loc(root)
+        } else {
+            f.fused_loc(&ops)?
+        };
+        Ok(Rewriter {
+            f,
+            cx,
+            root,
+            loc,
+            made: Vec::new(),
+            constants: Vec::new(),
+        })
+    }
+
+    /// The function, to read.
+    pub fn function(&self) -> &Function {
+        self.f
+    }
+
+    /// The context of the pass.
+    pub fn context(&self) -> &PassContext {
+        self.cx
+    }
+
+    /// Makes an op, and answers its first result. If the builder says nothing of results, there is one. An op
+    /// of constants alone is evaluated, and its result is a constant, unless that would make the model larger.
+    ///
+    /// # Errors
+    /// As [`PassContext::create_value`].
+    pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
+        let made = self.op_of(op, 1)?;
+        self.fold(made).map(|values| values[0])
+    }
+
+    /// A constant scalar of a dtype.
+    ///
+    /// # Errors
+    /// If the dtype has no such number.
+    pub fn scalar(&mut self, dtype: DType, number: f64) -> Result<Option<ValueId>, EditError> {
+        let bytes = match number::bytes(dtype, number) {
+            Some(bytes) => bytes,
+            None => return Ok(None),
+        };
+        let ty = self.f.add_type(&TypeSpec::shaped(dtype, &[]))?;
+        let value = self.f.add_constant(&ConstantSpec::new(ty, &bytes))?;
+        self.constants.push(value);
+        Ok(Some(value))
+    }
+
+    /// A constant int64 tensor of rank 1.
+    ///
+    /// # Errors
+    /// As [`Function::add_ints`].
+    pub fn ints(&mut self, ints: &[i64]) -> Result<ValueId, EditError> {
+        let value = self.f.add_ints(ints)?;
+        self.constants.push(value);
+        Ok(value)
+    }
+
+    /// The number that all elements of a constant are; `None` if it isn't one, or they differ.
+    ///
+    /// # Errors
+    /// If the constant's bytes can't be read.
+    pub fn number(&self, value: ValueId) -> Result<Option<f64>, EditError> {
+        condition::number_of(self.f, value)
+    }
+
+    fn op_of(&mut self, op: OpBuilder<'_>, results: usize) -> Result<OpId, EditError> {
+        let op = self
+            .f
+            .create_op_of(op.loc(self.loc), Position::before(self.root), results)?;
+        self.made.push(op);
+        self.cx.infer(self.f, op)?;
+        Ok(op)
+    }
+
+    /// Makes an op that is to stay as it is.
+    pub(super) fn copy(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
+        let op = self.op_of(op, 1)?;
+        Ok(self.f.result(op, 0))
+    }
+
+    /// The results of an op that was just made, or the constants that they are.
+    fn fold(&mut self, op: OpId) -> Result<Vec<ValueId>, EditError> {
+        let results = self.f.results(op).to_vec();
+        let most = match self.most_bytes(op) {
+            Some(most) => most,
+            None => return Ok(results),
+        };
+        match self.cx.evaluate(self.f, op, most)? {
+            None => Ok(results),
+            Some(constants) => {
+                self.f.erase_op(op)?;
+                self.made.retain(|made| *made != op);
+                self.constants.extend(&constants);
+                Ok(constants)
+            }
+        }
+    }
+
+    /// The most bytes that the results of an op may have as constants; `None` if it isn't one that is folded.
+    fn most_bytes(&self, op: OpId) -> Option<u64> {
+        let f = &*self.f;
+        let operands: Vec<ValueId> = f
+            .operands(op)
+            .filter(|operand| !operand.is_none())
+            .collect();
+        if operands.is_empty() || !f.traits(op).folds() {
+            return None;
+        }
+        let mut most = SMALL;
+        for operand in operands {
+            let constant = f.constant(operand).and_then(|id| f.constant_record(id))?;
+            // The op itself is one of the users, the op that goes another.
+            if f.use_count(operand) <= 2 {
+                most = most.max(constant.byte_len);
+            }
+        }
+        Some(most)
+    }
+
+    /// The ops that were made and weren't folded.
+    pub(super) fn made(&self) -> &[OpId] {
+        &self.made
+    }
+
+    /// Takes back all that was made.
+    pub(super) fn take_back(self) -> Result<(), EditError> {
+        for op in self.made.iter().rev() {
+            self.f.erase_op(*op)?;
+        }
+        self.finish()
+    }
+
+    /// Erases the constants that nobody came to use.
+    pub(super) fn finish(self) -> Result<(), EditError> {
+        for value in self.constants {
+            if self.f.is_live_value(value) {
+                self.f.erase_dead(value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what a rule's text says; `None` if that can't be here.
+    pub(super) fn build(
+        &mut self,
+        after: &After,
+        found: &Match<'_>,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut made: Vec<Vec<ValueId>> = Vec::new();
+        for node in &after.nodes {
+            match self.node(node, found, &made)? {
+                Some(results) => made.push(results),
+                None => return Ok(None),
+            }
+        }
+        let mut results = Vec::new();
+        for result in &after.results {
+            match self.operand(result, found, &made, DType::NONE)? {
+                Some(values) => results.extend(values),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(results))
+    }
+
+    fn node(
+        &mut self,
+        node: &NewNode,
+        found: &Match<'_>,
+        made: &[Vec<ValueId>],
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let dtype = self.dtype_beside(node, found, made);
+        let mut operands = Vec::new();
+        for operand in &node.operands {
+            match self.operand(operand, found, made, dtype)? {
+                Some(values) => operands.extend(values),
+                None => return Ok(None),
+            }
+        }
+        while operands.last().map_or(false, |last| last.is_none()) {
+            operands.pop();
+        }
+        let mut op = OpBuilder::new(&node.operator).operands(operands);
+        if let Some(like) = node.like {
+            let own = |name: &str| node.attrs.iter().any(|(attr, _)| attr == name);
+            for (name, value) in self.f.attrs(found.ops[like]) {
+                match value.to_value() {
+                    _ if own(self.f.text(name)) => {}
+                    Some(value) => op = op.attr(name, value),
+                    None => return Ok(None),
+                }
+            }
+        }
+        for (name, term) in &node.attrs {
+            match (condition::attr(found, term), term) {
+                (Some(value), _) => op = op.attr(name, value),
+                // Left out in the pattern, left out here.
+                (None, super::rule::AttrTerm::Bound(at))
+                    if matches!(found.attrs[*at], Some(None)) => {}
+                (None, _) => return Ok(None),
+            }
+        }
+        let op = self.op_of(op, node.results)?;
+        // A model of an older version has no such operator.
+        if !self.f.traits(op).is_defined() || self.cx.check_op(self.f, op).is_err() {
+            return Ok(None);
+        }
+        self.fold(op).map(Some)
+    }
+
+    /// The dtype that a number among the operands of an op has: that of the first operand that has one.
+    fn dtype_beside(&self, node: &NewNode, found: &Match<'_>, made: &[Vec<ValueId>]) -> DType {
+        let dtypes = node.operands.iter().map(|operand| match operand {
+            NewOperand::Bound(operand) => self.f.dtype(found.bound(self.f, operand)),
+            NewOperand::Made { node, index } => self.f.dtype(made[*node][*index]),
+            _ => DType::NONE,
+        });
+        let mut known = dtypes.filter(|dtype| *dtype != DType::NONE);
+        known.next().unwrap_or(DType::NONE)
+    }
+
+    fn operand(
+        &mut self,
+        operand: &NewOperand,
+        found: &Match<'_>,
+        made: &[Vec<ValueId>],
+        dtype: DType,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        Ok(match operand {
+            NewOperand::Bound(Operand::List(at)) => Some(found.lists[*at].clone()),
+            NewOperand::Bound(operand) => Some(vec![found.bound(self.f, operand)]),
+            NewOperand::Made { node, index } => Some(vec![made[*node][*index]]),
+            NewOperand::Number(number) => self.scalar(dtype, *number)?.map(|value| vec![value]),
+            NewOperand::Ints(ints) => Some(vec![self.ints(ints)?]),
+            NewOperand::Absent => Some(vec![ValueId::NONE]),
+        })
+    }
+}

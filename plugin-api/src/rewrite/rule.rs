@@ -1,0 +1,195 @@
+//! What a rule says: a pattern of ops, conditions, and what stands in their place.
+
+use std::ops::Range;
+
+/// A rule: ops that are looked for, and what replaces them.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    /// The name, which reports count it by.
+    pub(crate) name: String,
+    /// The ops of the pattern, operands before users; the last one is the root.
+    pub(crate) nodes: Vec<Node>,
+    /// The names of the values that the pattern binds, ops' results aside.
+    pub(crate) values: Vec<String>,
+    /// The names of the lists of values that the pattern binds.
+    pub(crate) lists: Vec<String>,
+    /// The names of the attributes that the pattern binds.
+    pub(crate) attrs: Vec<String>,
+    /// What has to be true beside.
+    pub(crate) conditions: Vec<Condition>,
+    /// What stands in the root's place; `None` if code says so.
+    pub(crate) after: Option<After>,
+    /// Whether there may be more ops after than before.
+    pub(crate) grows: bool,
+    /// Whether a value that stands in the root's place has its type, whatever is known of them.
+    pub(crate) keeps_type: bool,
+}
+
+/// An op of a pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The canonical names of the operators that it may be of.
+    pub(crate) operators: Vec<String>,
+    /// The names of the results, as many as the op has to have.
+    pub(crate) results: Vec<String>,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) attrs: Vec<(String, AttrPattern)>,
+}
+
+/// An operand of a pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Operand {
+    /// Any value; the same one wherever the name is used.
+    Value(usize),
+    /// Any value, or none.
+    Optional(usize),
+    /// All operands from here on.
+    List(usize),
+    /// Any value, without a name.
+    Any,
+    /// None.
+    Absent,
+    /// A result of an op of the pattern.
+    Result { node: usize, index: usize },
+    /// A constant whose elements all are this number.
+    Number(Number),
+    /// A constant tensor of integers with these elements.
+    Ints(Vec<i64>),
+}
+
+/// A number of a pattern, or to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    /// `~0.5`: as near as exporters come to it.
+    pub(crate) about: bool,
+}
+
+/// An attribute of a pattern.
+#[derive(Clone, Debug)]
+pub(crate) enum AttrPattern {
+    /// Bound to a name, be it given, a default or left out.
+    Bound(usize),
+    /// Has to have this value, given or as its default.
+    Is(Literal),
+}
+
+/// A value that is written down.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    /// A word: a dtype.
+    Word(String),
+}
+
+/// A condition, with its place in the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    pub(crate) negated: bool,
+    pub(crate) test: Test,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    Compare(Term, Relation, Term),
+    OneOf(Term, Vec<Literal>),
+    /// The value is a constant.
+    Constant(Operand),
+    /// Both values have the same dtype and the same shape.
+    SameType(Operand, Operand),
+    SameShape(Operand, Operand),
+    SameDType(Operand, Operand),
+    /// The value's dtype is one of floats.
+    Float(Operand),
+    /// The first value stretches to the shape of the second and leaves that as it is.
+    StretchesTo(Operand, Operand),
+    /// The attribute is a permutation that changes nothing.
+    Identity(AttrTerm),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Relation {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+/// What a condition compares.
+#[derive(Clone, Debug)]
+pub(crate) enum Term {
+    Literal(Literal),
+    Attr(AttrTerm),
+    /// The version of a domain.
+    Opset(String),
+    Rank(Operand),
+    /// The number of elements.
+    Size(Operand),
+    Uses(Operand),
+    DType(Operand),
+    Dim(Operand, i64),
+}
+
+/// An attribute that is worked out.
+#[derive(Clone, Debug)]
+pub(crate) enum AttrTerm {
+    Bound(usize),
+    Literal(Literal),
+    /// The permutation that does the first, then the second.
+    Compose(Box<AttrTerm>, Box<AttrTerm>),
+}
+
+/// What stands in the root's place.
+#[derive(Clone, Debug)]
+pub(crate) struct After {
+    pub(crate) nodes: Vec<NewNode>,
+    /// What replaces each result of the root.
+    pub(crate) results: Vec<NewOperand>,
+}
+
+/// An op to make.
+#[derive(Clone, Debug)]
+pub(crate) struct NewNode {
+    pub(crate) operator: String,
+    /// The number of results.
+    pub(crate) results: usize,
+    pub(crate) operands: Vec<NewOperand>,
+    /// The op of the pattern whose attributes it starts with.
+    pub(crate) like: Option<usize>,
+    pub(crate) attrs: Vec<(String, AttrTerm)>,
+}
+
+/// An operand of an op to make.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NewOperand {
+    /// Something that the pattern bound.
+    Bound(Operand),
+    /// A result of an op made before.
+    Made { node: usize, index: usize },
+    /// A scalar of the dtype of the operands beside it.
+    Number(f64),
+    /// A tensor of int64 of rank 1.
+    Ints(Vec<i64>),
+    /// Left out.
+    Absent,
+}
+
+/// What is wrong with a rule's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleError {
+    /// The rule's name; empty if it isn't known yet.
+    pub rule: String,
+    /// The place, in bytes of the text.
+    pub at: Range<usize>,
+    /// The message: a sentence.
+    pub message: String,
+    /// What to do; may be empty.
+    pub help: String,
+}

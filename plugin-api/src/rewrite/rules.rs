@@ -1,0 +1,150 @@
+//! [`Rules`]: sets of rules, and [`rules!`](crate::rules), which writes them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use passdock_abi::ValueId;
+
+use super::matching::Match;
+use super::parse;
+use super::rewriter::Rewriter;
+use super::rule::{Rule, RuleError};
+use crate::data::EditError;
+
+/// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
+/// done here after all. What it made is taken back then.
+pub type Rewritten = Result<Option<Vec<ValueId>>, EditError>;
+
+/// A rule's code: what stands in the place of what was found.
+pub type RuleCode = fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten;
+
+/// A set of rules, of which a function is rewritten until none applies ([`PassContext::rewrite`]).
+///
+/// [`PassContext::rewrite`]: crate::PassContext::rewrite
+pub struct Rules {
+    sources: &'static [RuleSource],
+    compiled: Mutex<Option<Arc<[Compiled]>>>,
+}
+
+/// A rule as [`rules!`](crate::rules) wrote it down.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct RuleSource {
+    pub name: &'static str,
+    /// The words between the name and the brace.
+    pub words: &'static str,
+    pub text: &'static str,
+    pub code: Option<RuleCode>,
+}
+
+/// A rule that can be looked for.
+pub(super) struct Compiled {
+    pub(super) rule: Rule,
+    pub(super) code: Option<RuleCode>,
+}
+
+impl Rules {
+    #[doc(hidden)]
+    pub const fn new(sources: &'static [RuleSource]) -> Rules {
+        Rules {
+            sources,
+            compiled: Mutex::new(None),
+        }
+    }
+
+    /// Rules out of a text, as `.rules` files have them.
+    ///
+    /// # Errors
+    /// If the text isn't one of rules: what is wrong, and where.
+    pub fn parse(text: &str) -> Result<Rules, RuleError> {
+        let rules = parse::file(text)?;
+        let compiled: Vec<Compiled> = rules
+            .into_iter()
+            .map(|(rule, _)| Compiled { rule, code: None })
+            .collect();
+        Ok(Rules {
+            sources: &[],
+            compiled: Mutex::new(Some(compiled.into())),
+        })
+    }
+
+    /// The names of the rules, in order.
+    ///
+    /// # Errors
+    /// If a rule's text is wrong.
+    pub fn names(&self) -> Result<Vec<String>, RuleError> {
+        Ok(self
+            .compiled()?
+            .iter()
+            .map(|one| one.rule.name.clone())
+            .collect())
+    }
+
+    /// The rules, read the first time that somebody asks.
+    pub(super) fn compiled(&self) -> Result<Arc<[Compiled]>, RuleError> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = &*compiled {
+            return Ok(compiled.clone());
+        }
+        let mut rules = Vec::new();
+        for source in self.sources {
+            let rule = parse::rule(source.name, source.text, source.code.is_none())?;
+            let has = |word| source.words.split_whitespace().any(|other| other == word);
+            rules.push(Compiled {
+                rule: Rule {
+                    grows: has("grows"),
+                    keeps_type: has("keeps_type"),
+                    ..rule
+                },
+                code: source.code,
+            });
+        }
+        let rules: Arc<[Compiled]> = rules.into();
+        *compiled = Some(rules.clone());
+        Ok(rules)
+    }
+}
+
+/// Writes a set of rules: what is looked for, and what stands in its place.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// static RULES: Rules = rules! {
+///     /// The function that exporters write out, in models that have its operator.
+///     rule erf_gelu {
+///         onnx.Mul(onnx.Mul(%x, ~0.5), onnx.Add(onnx.Erf(onnx.Div(%x, ~1.41421356)), 1.0)) => onnx.Gelu(%x)
+///     }
+///     rule double_transpose {
+///         onnx.Transpose(onnx.Transpose(%x) {perm = $p}) {perm = $q} => onnx.Transpose(%x) {perm = compose($p, $q)}
+///     }
+/// };
+///
+/// fn fuse(f: &mut Function, cx: &PassContext) -> PassResult {
+///     cx.rewrite(f, &[&RULES])
+/// }
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])* rule $name:ident $($word:ident)* { $($text:tt)* } $(=> $code:expr;)?)*) => {
+        $crate::Rules::new(&[$(
+            $crate::__private::RuleSource {
+                name: ::std::stringify!($name),
+                words: ::std::concat!($(::std::stringify!($word), " "),*),
+                text: ::std::stringify!($($text)*),
+                code: $crate::__rule_code!($($code)?),
+            },
+        )*])
+    };
+}
+
+/// The code of a rule, if it has any.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rule_code {
+    () => {
+        ::std::option::Option::None
+    };
+    ($code:expr) => {
+        ::std::option::Option::Some($code as $crate::RuleCode)
+    };
+}

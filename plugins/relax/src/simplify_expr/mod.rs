@@ -1,0 +1,43 @@
+//! `relax.transform.SimplifyExpr`: rewrites expressions to fewer ops that compute the same.
+//!
+//! ```ir
+//! fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 13) {
+//!   %one = const f32[] 1.0
+//!   %0 = onnx.Mul(%x, %one) : f32[2,3]
+//!   %1 = onnx.Neg(%0) : f32[2,3]
+//!   %2 = onnx.Neg(%1) : f32[2,3]
+//!   %3 = onnx.Relu(%2) : f32[2,3]
+//!   return %3
+//! }
+//! →
+//! fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 13) {
+//!   %0 = onnx.Relu(%x) : f32[2,3]
+//!   return %0
+//! }
+//! ```
+//!
+//! Its rules are in the files of this folder, by what they are about. None makes more ops than it takes.
+//!
+//! Source: TVM `src/relay/transforms/simplify_expr.cc`.
+
+mod arithmetic;
+mod views;
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// The expressions that are simplified.
+    pub struct SimplifyExpr {
+        /// Keep `x + 0.0`, which turns a `-0.0` into `0.0`.
+        keep_negative_zero: bool = false,
+    }
+}
+
+pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<SimplifyExpr>()?;
+    let mut rules = vec![&arithmetic::NEUTRAL, &arithmetic::INVERSES, &views::RULES];
+    if !options.keep_negative_zero {
+        rules.push(&arithmetic::ADD_ZERO);
+    }
+    cx.rewrite(f, &rules)
+}

@@ -1,0 +1,122 @@
+//! Ops that change a shape and no element: those that change nothing, and chains of them.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+pub(super) static RULES: Rules = rules! {
+    rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
+    rule view_of_same_shape_by_attribute { onnx.Flatten|onnx.Squeeze|onnx.Unsqueeze(%x) => %x }
+    rule view_of_view {
+        %inner = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
+        %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %more...)
+    } => reshape_at_once;
+    rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
+    rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
+    rule transpose_twice {
+        onnx.Transpose(onnx.Transpose(%x) {perm = $p}) {perm = $q} => onnx.Transpose(%x) {perm = compose($p, $q)}
+    }
+    rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
+    rule pad_nothing { onnx.Pad(%x, 0, %rest...) => %x }
+    rule concat_one { onnx.Concat(%x) => %x }
+    rule slice_all { onnx.Slice(%x, _, _) => %x }
+    rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
+    rule slice_all_by_ones { onnx.Slice(%x, _, _, _, 1) => %x }
+    rule tile_once { onnx.Tile(%x, 1) => %x }
+};
+
+/// A view of a view is one `Reshape`, if a constant can say its shape.
+fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
+    if let Some(shape) = own_shape(f, x, inner, m.op("outer"))? {
+        let allow_zero = f.int(m.op("outer"), "allowzero");
+        let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
+        if let Some(allow_zero) = allow_zero {
+            reshape = reshape.attr("allowzero", allow_zero);
+        }
+        let reshape = reshape.result(f.type_id(outer));
+        return Ok(Some(vec![r.op(reshape)?]));
+    }
+    reshape(r, x, outer)
+}
+
+/// The shape operand of a `Reshape`, if it says the same of `x` as of the `Reshape`'s own operand.
+fn own_shape(
+    f: &Function,
+    x: ValueId,
+    inner: ValueId,
+    op: OpId,
+) -> Result<Option<ValueId>, EditError> {
+    let shape = match f.operand(op, 1) {
+        Some(shape) if f.name(op) == "onnx.Reshape" => shape,
+        _ => return Ok(None),
+    };
+    let Some(sizes) = f.constant_ints(shape)? else {
+        return Ok(None);
+    };
+    let copies_at_zero = match f.attr(op, "allowzero") {
+        None | Some(Attr::Int(0)) => true,
+        Some(Attr::Int(_)) => false,
+        Some(_) => return Ok(None),
+    };
+    let dim = |value: ValueId, at: usize| f.dims(value).and_then(|dims| dims.get(at));
+    let is_same = |at: usize| match (dim(x, at), dim(inner, at)) {
+        (Some(a), Some(b)) => a == b && a.kind != DimKind::UNKNOWN,
+        _ => false,
+    };
+    let mut sizes = sizes.iter().enumerate();
+    let fits = sizes.all(|(at, &size)| size != 0 || !copies_at_zero || is_same(at));
+    Ok(fits.then_some(shape))
+}
+
+/// A `Transpose` that moves only dims of 1 past others changes no element's place.
+fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, outer) = (m.value(f, "x"), m.value(f, "outer"));
+    let (Some(perm), Some(dims)) = (m.ints("perm"), f.dims(x)) else {
+        return Ok(None);
+    };
+    let is_unit = |axis: &i64| {
+        usize::try_from(*axis).is_ok_and(|axis| dims.get(axis) == Some(Dim::constant(1)))
+    };
+    let stays = perm.iter().filter(|axis| !is_unit(axis)).is_sorted();
+    let moves = !perm.is_sorted();
+    match stays && moves {
+        true => reshape(r, x, outer),
+        false => Ok(None),
+    }
+}
+
+/// A `Reshape` of a value to the shape that another one has.
+fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewritten {
+    let Some(shape) = constant_shape(r.function(), x, like) else {
+        return Ok(None);
+    };
+    let shape = r.ints(&shape)?;
+    let reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
+    let reshape = reshape.result(r.function().type_id(like));
+    Ok(Some(vec![r.op(reshape)?]))
+}
+
+/// The shape operand of a `Reshape` from one value to the shape of another: sizes; 0 for one that the
+/// same dim of the first has; and -1 for one that isn't known, if all others are and none is 0.
+fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> {
+    if f.opset("")? < 5 {
+        return None;
+    }
+    let from = f.dims(from)?;
+    let mut shape = Vec::new();
+    for (at, dim) in f.dims(to)?.enumerate() {
+        let is_same = dim.kind != DimKind::UNKNOWN && from.get(at) == Some(dim);
+        shape.push(match dim.as_const() {
+            // It would mean the size that stands there.
+            Some(0) => return None,
+            Some(size) => size,
+            None if is_same => 0,
+            None => -1,
+        });
+    }
+    let count = |wanted: i64| shape.iter().filter(|&&size| size == wanted).count();
+    let is_told = count(-1) == 0 || count(-1) == 1 && count(0) == 0;
+    is_told.then_some(shape)
+}
