@@ -18,6 +18,7 @@ use crate::plugin_args::PluginCommandArgs;
     propagate_version = true,
     after_help = "\
 Examples:
+  passdock run model.onnx -o out.onnx
   passdock run pipeline.toml model.onnx -o out.onnx
   passdock run model.onnx --passes relax.transform.FoldConstant --timing
   passdock list passes --plugin-dir plugins
@@ -43,7 +44,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a pipeline over a model.
+    /// Run a pipeline over a model: without one named, the built-in pipeline `default`.
     Run(RunArgs),
     /// Show what there is and who provides it.
     List(ListArgs),
@@ -91,11 +92,12 @@ pub(crate) struct PluginArgs {
 /// How passes are chosen, and where they are; the same for all that runs a pipeline.
 #[derive(Debug, Args)]
 pub(crate) struct PassArgs {
-    /// Run these passes, after those of the pipeline.
+    /// Run these passes, after those of the pipeline if one is named.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
-    /// Run passes up to this optimization level; wins over the pipeline's.
-    #[arg(short = 'O', value_name = "LEVEL")]
+    /// Run passes up to this optimization level, 0 to 4; wins over the pipeline's, which is 2 unless it says
+    /// otherwise.
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = level)]
     pub(crate) opt_level: Option<u32>,
     /// Run this pass of the pipeline whatever its level. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
@@ -149,20 +151,25 @@ impl DataArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "passdock run [OPTIONS] [PIPELINE.toml] MODEL",
+    override_usage = "passdock run [OPTIONS] [PIPELINE] MODEL",
     after_help = "\
 Examples:
+  passdock run model.onnx -o out.onnx                      the built-in pipeline `default`, at -O2
+  passdock run model.onnx -o out.onnx -O1
   passdock run pipeline.toml model.onnx -o out.onnx
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
+PIPELINE is a .toml file, or the name of a built-in pipeline: `passdock list pipelines`. A file whose name is
+one word is ./WORD. Without PIPELINE and --passes it is `default`.
+
 Without -o no model is written; the report is printed all the same."
 )]
 pub(crate) struct RunArgs {
-    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Write the result here: .onnx, .ir, or `-` for IR text.
     #[arg(short, long, value_name = "OUT")]
@@ -230,6 +237,7 @@ Examples:
   passdock list
   passdock list passes FoldConstant
   passdock list ops onnx.Conv
+  passdock list pipelines default > mine.toml
   passdock list config tir.UnrollLoop --json
   passdock list plugins --plugin-dir plugins")]
 pub(crate) struct ListArgs {
@@ -250,6 +258,8 @@ pub(crate) struct ListArgs {
 pub(crate) enum Listing {
     /// Passes, with level, kind and plugin.
     Passes,
+    /// Pipelines that are built in; with NAME, its text.
+    Pipelines,
     /// Plugins, with version and file; also files that can't be used.
     Plugins,
     /// Instruments, with their options.
@@ -309,8 +319,8 @@ pub(crate) enum SchemaOf {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The pipeline.
-    #[arg(value_name = "PIPELINE.toml")]
+    /// The pipeline: a .toml file, or the name of a built-in one.
+    #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
@@ -321,8 +331,9 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The pipeline; without one, --passes says what would run.
-    #[arg(value_name = "PIPELINE.toml")]
+    /// The pipeline: a .toml file, or the name of a built-in one. Without it --passes says what would run,
+    /// and without that it is `default`.
+    #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
@@ -480,8 +491,8 @@ fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
 /// How a pipeline runs again and again; the same for `bisect` and `reduce`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
@@ -501,6 +512,14 @@ fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
 }
 
+/// An optimization level. A pipeline may say a higher one, for passes of its own plugins.
+fn level(text: &str) -> Result<u32, &'static str> {
+    match text.parse() {
+        Ok(level @ 0..=4) => Ok(level),
+        _ => Err("the levels are 0, 1, 2, 3 and 4"),
+    }
+}
+
 /// A time that can be waited for.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -511,7 +530,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "passdock bisect [OPTIONS] [PIPELINE.toml] MODEL --check <CMD>",
+    override_usage = "passdock bisect [OPTIONS] [PIPELINE] MODEL --check <CMD>",
     after_help = "\
 Examples:
   passdock bisect pipeline.toml model.onnx --check 'python same_outputs.py {in} {}'
@@ -537,7 +556,7 @@ pub(crate) struct BisectArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "passdock reduce [OPTIONS] [PIPELINE.toml] MODEL",
+    override_usage = "passdock reduce [OPTIONS] [PIPELINE] MODEL",
     after_help = "\
 Examples:
   passdock reduce pipeline.toml model.onnx -o small.onnx                 a pass fails: keep that failure

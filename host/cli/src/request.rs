@@ -1,9 +1,11 @@
 //! From the options that several commands share to what is asked of the library.
 
+use std::fmt::Display;
 use std::io::ErrorKind as IoErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use passdock::pipeline::{PipelineText, Request};
+use passdock::model_file::Format;
+use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
 use passdock::{ErrorKind, PassError};
 
 use crate::args::{PassArgs, PluginArgs, SearchArgs};
@@ -21,8 +23,10 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
     }
 }
 
-/// A request that also says which passes run.
+/// A request that also says which passes run: those of the pipeline, then those of `--passes`; the
+/// default pipeline's if neither is there.
 pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Request, PassError> {
+    let pipeline = pipeline.or_else(|| args.passes.is_empty().then_some(Path::new(DEFAULT)));
     Ok(Request {
         pipeline: pipeline.map(read_pipeline).transpose()?,
         passes: args.passes,
@@ -35,10 +39,9 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
     })
 }
 
-/// A request of `command [PIPELINE.toml] MODEL` that runs again and again.
+/// A request of `command [PIPELINE] MODEL` that runs again and again.
 pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, PassError> {
-    let has_passes = !search.passes.passes.is_empty();
-    let (pipeline, model) = inputs(&search.inputs, command, has_passes)?;
+    let (pipeline, model) = inputs(&search.inputs, command)?;
     Ok(Request {
         model,
         jobs: search.jobs,
@@ -47,34 +50,87 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
     })
 }
 
-/// The pipeline, if there is one, and the model: `command [PIPELINE.toml] MODEL`.
+/// The pipeline, if there is one, and the model: `command [PIPELINE] MODEL`.
 pub(crate) fn inputs(
     inputs: &[PathBuf],
     command: &str,
-    has_passes: bool,
 ) -> Result<(Option<PathBuf>, PathBuf), PassError> {
-    let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
-    let is_pipeline = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml");
+    let usage = |message: String| PassError::new(ErrorKind::Usage, message);
     match inputs {
-        [pipeline, model] if is_pipeline(pipeline) => Ok((Some(pipeline.clone()), model.clone())),
-        [pipeline, _] => usage(&format!(
-            "`{}` isn't a pipeline: the first of two files is a .toml.",
-            pipeline.display()
-        )),
-        [model] if is_pipeline(model) => usage(&format!(
-            "There is a pipeline and no model: `passdock {command} PIPELINE.toml MODEL`."
-        )),
-        [model] if has_passes => Ok((None, model.clone())),
-        [_] => usage("There is nothing to run: give a pipeline (.toml) or --passes A,B,C."),
-        _ => usage(&format!(
-            "A model is needed: `passdock {command} [PIPELINE.toml] MODEL`."
-        )),
+        [pipeline, model] if names_pipeline(pipeline) => {
+            Ok((Some(pipeline.clone()), model.clone()))
+        }
+        [first, second] => {
+            let shown = first.display();
+            let error = usage(format!(
+                "`{shown}` isn't a pipeline: of two files the first is one."
+            ));
+            Err(error.help(match Format::of(second) {
+                Ok(_) if command != "bisect" => format!(
+                    "The output stands behind `-o`: `passdock {command} {shown} -o {}`.",
+                    second.display()
+                ),
+                Ok(_) => {
+                    "A pipeline is a .toml file, or built in: `passdock list pipelines`.".to_owned()
+                }
+                Err(_) => format!(
+                    "The pipeline comes first: `passdock {command} {} {shown}`.",
+                    second.display()
+                ),
+            }))
+        }
+        [alone] if is_toml(alone) || is_built_in(alone) => Err(usage(format!(
+            "There is a pipeline and no model: `passdock {command} {} MODEL`.",
+            alone.display()
+        ))),
+        [model] => Ok((None, model.clone())),
+        _ => Err(usage(format!(
+            "There is no model: `passdock {command} MODEL`, or `passdock {command} PIPELINE MODEL`."
+        ))),
+    }
+}
+
+/// Whether the first of two arguments stands for a pipeline: a `.toml` file, the word for a built-in
+/// one, or a path like `./default` that can't be a model.
+fn names_pipeline(path: &Path) -> bool {
+    is_toml(path) || word(path).is_some() || is_path(path) && Format::of(path).is_err()
+}
+
+fn is_toml(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "toml")
+}
+
+/// Whether it has more than a name: a directory, or `./`.
+fn is_path(path: &Path) -> bool {
+    path.components().count() > 1
+}
+
+fn is_built_in(path: &Path) -> bool {
+    word(path).is_some_and(|word| BuiltInPipeline::named(word).is_ok())
+}
+
+/// The word that stands for a built-in pipeline: no directory before it, and no extension.
+fn word(path: &Path) -> Option<&str> {
+    let mut components = path.components();
+    match (components.next(), components.next()) {
+        (Some(Component::Normal(word)), None) => word
+            .to_str()
+            .filter(|word| !word.contains('.') && *word != "-"),
+        _ => None,
     }
 }
 
 fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
     let shown = path.display();
     let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
+    if let Some(word) = word(path) {
+        let pipeline = BuiltInPipeline::named(word).map_err(|error| match path.exists() {
+            true => error.help(format!("The file of that name is `./{word}`.")),
+            false => error,
+        })?;
+        return Ok(pipeline.into());
+    }
     let extension = path.extension().and_then(|extension| extension.to_str());
     if let Some("onnx" | "ir") = extension {
         let error = wrong(format!("`{shown}` is a model, and no pipeline."));
@@ -82,16 +138,20 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
             error.help("A pipeline is a .toml file; `passdock stats` shows what is in a model.")
         );
     }
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(PipelineText {
-            path: path.to_path_buf(),
-            text,
-        }),
-        Err(error) if error.kind() == IoErrorKind::InvalidData => Err(wrong(format!(
-            "The pipeline `{shown}` can't be read: it isn't text in UTF-8."
-        ))),
-        Err(error) => Err(wrong(format!(
-            "The pipeline `{shown}` can't be read: {error}."
-        ))),
-    }
+    let unreadable =
+        |why: &dyn Display| wrong(format!("The pipeline `{shown}` can't be read: {why}."));
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        IoErrorKind::InvalidData => unreadable(&"it isn't text in UTF-8"),
+        IoErrorKind::NotFound => {
+            let is_meant = |known: &&BuiltInPipeline| path.file_stem() == Some(known.name.as_ref());
+            let mut missing = unreadable(&error);
+            missing.help = BUILT_IN
+                .iter()
+                .find(is_meant)
+                .map(|known| format!("The pipeline that is built in is called `{}`.", known.name));
+            missing
+        }
+        _ => unreadable(&error),
+    })?;
+    Ok(PipelineText::of_file(path, text))
 }

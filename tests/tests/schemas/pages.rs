@@ -237,10 +237,10 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
         .filter(|(_, block)| block.language == "toml")
     {
         let request = Request {
-            pipeline: Some(PipelineText {
-                path: directory.join("pipeline.toml"),
-                text: block.text.to_owned(),
-            }),
+            pipeline: Some(PipelineText::of_file(
+                directory.join("pipeline.toml"),
+                block.text,
+            )),
             // What a block doesn't name itself is there all the same.
             standard_dirs: vec![directory.join("plugins")],
             ..Request::default()

@@ -166,10 +166,12 @@ fn both_refuse_what_is_wrong() {
 }
 
 #[test]
-fn both_take_the_pipelines_of_the_examples_and_the_guides() {
+fn both_take_the_pipelines_that_there_are_and_those_of_the_guides() {
     let schema = schema();
     let mut seen = 0;
-    for file in files(&root().join("examples/pipelines"), "toml") {
+    let folders = ["examples/pipelines", "host/driver/pipelines"];
+    let pipelines = folders.map(|folder| files(&root().join(folder), "toml"));
+    for file in pipelines.into_iter().flatten() {
         let text = fs::read_to_string(&file).expect("a file that is there");
         assert_eq!(
             verdicts(&schema, &text),

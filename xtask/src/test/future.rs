@@ -163,8 +163,7 @@ fn command(host: &Age, plugins: &Age, project: &Project) -> Result<PathBuf> {
 fn simplify(passdock: &Path, project: &Project) -> Command {
     let mut command = Command::new(passdock);
     command
-        .args(["run", "examples/pipelines/simplify.toml"])
-        .args(["examples/models/digits.onnx", "-o", "-"])
+        .args(["run", "examples/models/digits.onnx", "-o", "-"])
         .current_dir(&project.root);
     command
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::{self, WriteOptions};
+use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, Check, ReproducerOptions};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::bisect::{self, Bisection, Judged, Suspect};
@@ -87,7 +88,7 @@ fn search(args: BisectArgs, log: &mut Vec<Judged>) -> Result<(Bisection, Option<
     let found = found.map_err(|error| command.with_said(error))?;
     drop(progress);
     let kept = match &args.output {
-        Some(dir) => keep(&found, dir, &request.model, &args.check)?,
+        Some(dir) => keep(&found, dir, &request, &args.check)?,
         None => None,
     };
     Ok((found, kept))
@@ -97,7 +98,7 @@ fn search(args: BisectArgs, log: &mut Vec<Judged>) -> Result<(Bisection, Option<
 fn keep(
     found: &Bisection,
     dir: &Path,
-    model: &Path,
+    request: &Request,
     check: &CheckCommandArgs,
 ) -> Result<Option<Kept>, PassError> {
     let Some(proof) = &found.proof else {
@@ -107,6 +108,7 @@ fn keep(
         let message = format!("The directory `{}` can't be made: {error}.", dir.display());
         PassError::new(ErrorKind::Write, message)
     })?;
+    let model = &request.model;
     let extension = model.extension().and_then(|e| e.to_str());
     let extension = extension.unwrap_or("ir");
     let path = |name: &str| dir.join(format!("{name}.{extension}"));
@@ -118,6 +120,7 @@ fn keep(
         model_file::write(&proof.bad, bad, WriteOptions::default())?;
     }
     let options = ReproducerOptions {
+        pipeline: request.pipeline.as_ref().map(PipelineText::name),
         model: Some(model.display().to_string()),
         check: proof.error.is_none().then(|| Check {
             command: check.check.clone().unwrap_or_default(),

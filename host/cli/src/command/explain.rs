@@ -1,8 +1,8 @@
 //! `passdock explain`: what would run, in what order, why or why not, from which file.
 
+use passdock::PassError;
 use passdock::config::OptionSource;
 use passdock::pipeline::{self, Explained, Explanation};
-use passdock::{ErrorKind, PassError};
 
 use super::in_full::value;
 use crate::args::ExplainArgs;
@@ -10,10 +10,6 @@ use crate::show::Table;
 use crate::{plugins, request, show};
 
 pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
-    if args.pipeline.is_none() && args.passes.passes.is_empty() {
-        let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return Err(PassError::new(ErrorKind::Usage, message));
-    }
     let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
     let explanation = pipeline::explain(&plugins::registry(), &request)?;
     explanation.diagnostics.iter().for_each(show::diagnostic);
@@ -38,7 +34,11 @@ fn render(explanation: &Explanation) -> String {
         let phase = place.phase.name();
         text += &format!("Nothing fills the place for the phase `{phase}`.\n");
     }
-    text + &show::model_needs(&explanation.model_needs)
+    text += &show::model_needs(&explanation.model_needs);
+    if let (Some(name), true) = (&explanation.pipeline.name, explanation.pipeline.built_in) {
+        text += &format!("`passdock list pipelines {name}` prints the pipeline as a file.\n");
+    }
+    text
 }
 
 fn row(number: usize, pass: &Explained) -> [String; 7] {

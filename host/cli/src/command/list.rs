@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
-use passdock::pipeline::{self, Request};
+use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline, Request};
 use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
@@ -45,6 +45,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
         (Listing::Config, Some(name)) => config_key(&registry, name)?,
         (Listing::Ops, name) => list_ops::ops(&registry, name)?,
         (Listing::Analyses, name) => analyses(name)?,
+        (Listing::Pipelines, name) => pipelines(name)?,
     };
     if args.json {
         show::print_json(&json);
@@ -328,6 +329,28 @@ fn names_of(schema: &Schema) -> Vec<String> {
     let fields = fields.filter(|field| !field.is_empty());
     let fields = fields.map(|field| format!("{}.{field}", schema.key));
     std::iter::once(schema.key.clone()).chain(fields).collect()
+}
+
+/// The pipelines that are inside the program, or the text of the one of a name.
+fn pipelines(name: Option<&str>) -> Shown {
+    let entry = |pipeline: &BuiltInPipeline| {
+        json!({
+            "name": pipeline.name,
+            "summary": pipeline.summary(),
+            "text": pipeline.text,
+        })
+    };
+    if let Some(name) = name {
+        let pipeline = BuiltInPipeline::named(name)?;
+        let json = json!({ "pipelines": [entry(&pipeline)] });
+        return Ok((json, pipeline.text.to_owned()));
+    }
+    let mut table = Table::new(["pipeline", "what it does"]);
+    for pipeline in &BUILT_IN {
+        table.row([pipeline.name, pipeline.summary()].map(str::to_owned));
+    }
+    let list: Vec<Value> = BUILT_IN.iter().map(entry).collect();
+    Ok((json!({ "pipelines": list }), table.render()))
 }
 
 /// The analyses, or the one of a name.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{self, AskedInstrument, Print, Report, Request};
+use passdock::pipeline::{self, AskedInstrument, PipelineReport, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
 
 use crate::args::RunArgs;
@@ -51,8 +51,7 @@ fn fail(error: &PassError, json: bool) -> u8 {
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
-    let has_passes = !args.passes.passes.is_empty() || !args.bind.is_empty();
-    let (pipeline, model) = request::inputs(&args.inputs, "run", has_passes)?;
+    let (pipeline, model) = request::inputs(&args.inputs, "run")?;
     let to_stdout = args.output.as_ref().is_some_and(is_standard);
     if args.json && to_stdout {
         return usage("With --json standard output is the report's; give `-o` a file.");
@@ -134,15 +133,24 @@ fn render(report: &Report) -> String {
         let model = &report.model;
         let place = show::written_to(model.output.as_deref());
         text.push_str(&format!(
-            "{}: {} → {} ops in {}, {}\n",
+            "{}: {} → {} ops in {}{}, {}\n",
             show::safe(&model.input),
             model.ops_before,
             model.ops_after,
             show::seconds(report.seconds),
+            built_in(&report.pipeline),
             show::safe(&place)
         ));
     }
     text
+}
+
+/// The pipeline that ran, if it is no file that the user named.
+fn built_in(pipeline: &PipelineReport) -> String {
+    match (&pipeline.name, pipeline.opt_level) {
+        (Some(name), Some(level)) if pipeline.built_in => format!(" with `{name}` at -O{level}"),
+        _ => String::new(),
+    }
 }
 
 /// The table of what each pass did.

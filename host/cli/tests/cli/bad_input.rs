@@ -112,7 +112,8 @@ fn the_report_is_json_in_every_case() {
             "run gone.ir --passes relax.transform.FoldConstant --json",
             1,
         ),
-        ("run m.ir --json", 2),
+        ("run --json", 2),
+        ("run defualt m.ir --json", 2),
         ("run m.ir --passes bad.transform.Panic --json", 1),
     ] {
         let ran = bench.passdock(words);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use passdock_core::{ErrorKind, PassError, Registry};
 
+use crate::built_in::BuiltInPipeline;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.
@@ -48,7 +49,7 @@ impl Pipeline {
     /// # Errors
     /// If it isn't TOML, or not a pipeline; the error shows the line.
     pub fn from_toml(text: &str) -> Result<Pipeline, PassError> {
-        Pipeline::new("pipeline.toml".as_ref(), text.to_owned())
+        Pipeline::new(PipelineText::of_file("pipeline.toml", text))
     }
 
     /// Reads a pipeline's file. Directories in it are relative to the file.
@@ -60,13 +61,20 @@ impl Pipeline {
             let message = format!("The pipeline `{}` can't be read: {error}.", path.display());
             PassError::new(ErrorKind::Pipeline, message)
         })?;
-        Pipeline::new(path, text)
+        Pipeline::new(PipelineText::of_file(path, text))
     }
 
-    fn new(path: &Path, text: String) -> Result<Pipeline, PassError> {
-        let path = path.to_path_buf();
+    /// The built-in pipeline of this name: `default`.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn built_in(name: &str) -> Result<Pipeline, PassError> {
+        Pipeline::new(BuiltInPipeline::named(name)?.into())
+    }
+
+    fn new(pipeline: PipelineText) -> Result<Pipeline, PassError> {
         let request = Request {
-            pipeline: Some(PipelineText { path, text }),
+            pipeline: Some(pipeline),
             ..Request::default()
         };
         request.pipeline_file()?;

@@ -10,11 +10,16 @@ use passdock_core::{
     State,
 };
 
+use super::level;
+use super::report::PipelineReport;
 use crate::prepare::{Phases, Prepared, Request, Watched};
 
 /// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
+    /// The pipeline that was asked for.
+    #[serde(default)]
+    pub pipeline: PipelineReport,
     /// The passes.
     pub passes: Vec<Explained>,
     /// The places for phases, in the pipeline's order, and what fills them.
@@ -101,7 +106,7 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     let mut explanation = prepared.explain()?;
     let plugins = registry.plugins();
     let odd = plugins.iter().flat_map(|plugin| plugin.unknown_keys());
-    explanation.diagnostics = odd.collect();
+    explanation.diagnostics = odd.chain(level::note(request, &prepared)).collect();
     Ok(explanation)
 }
 
@@ -126,6 +131,7 @@ impl Prepared {
             passes: phases.of(*phase).to_vec(),
         };
         Ok(Explanation {
+            pipeline: PipelineReport::prepared(self),
             passes: explainer.passes,
             phases: phases.places().iter().map(place).collect(),
             model_needs: plan.of_model,

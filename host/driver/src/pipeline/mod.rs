@@ -8,6 +8,7 @@ mod check;
 mod dot;
 mod embed;
 mod explain;
+mod level;
 mod report;
 mod reproduce;
 mod rerun;
@@ -17,10 +18,11 @@ mod unknown_ops;
 pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
-pub use report::{ModelReport, Report};
+pub use report::{ModelReport, PipelineReport, Report};
 pub use rerun::Rerun;
 pub use run::run;
 
+pub use crate::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::pipeline_file::SCHEMA;
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,

@@ -4,11 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
 
+use crate::prepare::{PipelineText, Prepared, Request};
+
 /// The report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Whether all of it worked.
     pub ok: bool,
+    /// The pipeline that was asked for.
+    #[serde(default)]
+    pub pipeline: PipelineReport,
     /// The models that were read and written.
     pub model: ModelReport,
     /// The time that it took, reading and writing included.
@@ -26,6 +31,39 @@ pub struct Report {
     /// The reports of instruments, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub instruments: Vec<InstrumentReport>,
+}
+
+/// The pipeline of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PipelineReport {
+    /// The file's path, as the user gave it, or the name of a built-in pipeline; `None`: the passes were
+    /// named one by one.
+    pub name: Option<String>,
+    /// Whether it is inside the program, and no file.
+    pub built_in: bool,
+    /// The level that its passes went by; `None`: it was wrong.
+    pub opt_level: Option<u32>,
+}
+
+impl PipelineReport {
+    /// The pipeline that a request asks for; its level isn't known yet.
+    pub(super) fn asked(request: &Request) -> PipelineReport {
+        PipelineReport {
+            name: request.pipeline.as_ref().map(PipelineText::name),
+            built_in: request.is_built_in(),
+            opt_level: None,
+        }
+    }
+
+    /// A pipeline whose names were looked up.
+    pub(super) fn prepared(prepared: &Prepared) -> PipelineReport {
+        let name = &prepared.file.source.name;
+        PipelineReport {
+            name: (!name.is_empty()).then(|| name.to_string()),
+            built_in: prepared.built_in,
+            opt_level: Some(prepared.context.opt_level()),
+        }
+    }
 }
 
 /// The models of a run.

@@ -25,6 +25,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     };
     let options = ReproducerOptions {
         self_contained: request.self_contained,
+        pipeline: report.pipeline.name.clone(),
         model: Some(request.model.display().to_string()),
         ..ReproducerOptions::default()
     };

@@ -9,8 +9,8 @@ use std::time::Instant;
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
-use super::report::{ModelReport, Report};
-use super::{absent, reproduce, unknown_ops};
+use super::report::{ModelReport, PipelineReport, Report};
+use super::{absent, level, reproduce, unknown_ops};
 use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -33,6 +33,7 @@ pub(crate) fn run_to_module(
 ) -> (Report, Option<Module>) {
     let start = Instant::now();
     let mut report = Report {
+        pipeline: PipelineReport::asked(request),
         model: ModelReport {
             input: request.model.display().to_string(),
             ..ModelReport::default()
@@ -108,6 +109,7 @@ fn run_to_end(
     request.output.as_ref().map(Format::of).transpose()?;
     let mut prepared = Prepared::new(registry, request, watched)?;
     let context = prepared.context.clone();
+    report.pipeline = PipelineReport::prepared(&prepared);
     // Plugins that couldn't be read: unneeded, or the look-up had failed.
     for error in registry.unreadable() {
         let message = capitalized(&error.to_string());
@@ -115,8 +117,9 @@ fn run_to_end(
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
     prepared.load()?;
-    let notes = absent::notes(request, &prepared);
-    notes.into_iter().for_each(|note| context.emit(note));
+    let notes = level::note(request, &prepared).into_iter();
+    let notes = notes.chain(absent::notes(request, &prepared));
+    notes.for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = request.read_model()?;
     if let Some(output) = &output {

@@ -169,10 +169,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, asked: &[&str], expected: Expect) {
         let request = Request {
-            pipeline: Some(PipelineText {
-                path: "p.toml".into(),
-                text: text.to_owned(),
-            }),
+            pipeline: Some(PipelineText::of_file("p.toml", text)),
             instruments: asked
                 .iter()
                 .map(|asked| AskedInstrument::parse(asked).unwrap())

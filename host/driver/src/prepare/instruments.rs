@@ -214,10 +214,10 @@ mod tests {
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
-            pipeline: Some(PipelineText {
-                path: format!("{there}/pipeline.toml").into(),
-                text: text.to_owned(),
-            }),
+            pipeline: Some(PipelineText::of_file(
+                format!("{there}/pipeline.toml"),
+                text,
+            )),
             instruments: vec![
                 AskedInstrument::parse("verify").unwrap(),
                 AskedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),

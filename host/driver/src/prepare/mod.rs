@@ -29,6 +29,8 @@ pub use request::{PipelineText, Print, Request};
 /// A pipeline whose names were looked up, with the context that it runs under.
 pub struct Prepared {
     pub(crate) file: PipelineFile,
+    /// Whether that is no file, but inside the program.
+    pub(crate) built_in: bool,
     pub(crate) sequential: Sequential,
     pub(crate) context: PassContext,
     /// The order of the passes, once everything is loaded for it.
@@ -60,6 +62,7 @@ impl Prepared {
     ) -> Result<Prepared, PassError> {
         let file = request.pipeline_file()?;
         plugins::load(registry, request, &file, &mut Err)?;
+        plugins::check_built_in(registry, request, &file)?;
         let mut phases = Phases::new(registry, &file.passes, &request.passes);
         let sequential = passes::sequential(request, &file, registry, &mut phases)?;
         passes::check_names(request, &file, registry, &sequential)?;
@@ -84,6 +87,7 @@ impl Prepared {
         Ok(Prepared {
             context: context.build()?,
             file,
+            built_in: request.is_built_in(),
             sequential,
             plan: None,
             phases,

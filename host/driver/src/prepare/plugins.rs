@@ -7,7 +7,7 @@ use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
 
 use super::instruments;
 use super::request::Request;
-use crate::pipeline_file::{Located, PipelineFile};
+use crate::pipeline_file::{Located, PassTable, PipelineFile};
 
 /// Takes the plugin files of a request, and the plugins in all its directories, into the registry;
 /// answers why plugins were left out that contradict others.
@@ -69,6 +69,52 @@ pub(super) fn load(
     }
     registry.load_dirs_with(&request.search_dirs(dirs), &options, refused)?;
     check_plugins(file, registry)
+}
+
+/// Refuses a built-in pipeline where the standard plugins aren't: there is nothing to correct in its text.
+pub(super) fn check_built_in(
+    registry: &Registry,
+    request: &Request,
+    file: &PipelineFile,
+) -> Result<(), PassError> {
+    if !request.is_built_in() {
+        return Ok(());
+    }
+    let names = file.passes.iter().filter_map(|table| match table {
+        PassTable::Pass { name, .. } => Some(&name.value),
+        PassTable::Sequential { .. } | PassTable::Phase(_) => None,
+    });
+    let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
+    let (what, notes) = match unknown.next() {
+        Some((name, error)) => (format!("the pass `{name}`"), error.notes.clone()),
+        // Passes would leave everything as it is.
+        None if registry.op_defs().is_empty() => {
+            let unreadable = registry.unreadable().into_iter();
+            let notes = unreadable.map(|error| error.to_string()).collect();
+            ("definitions of operators".to_owned(), notes)
+        }
+        None => return Ok(()),
+    };
+    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
+    let dirs: Vec<String> = dirs.map(|dir| dir.display().to_string()).collect();
+    let (place, help) = match dirs.is_empty() {
+        true => (
+            "that was loaded".to_owned(),
+            "It is made of the standard plugins: load the directory that has them into the registry.",
+        ),
+        false => (
+            format!("in {}", suggest::listed(dirs.iter().map(String::as_str))),
+            "It is made of the standard plugins: put them beside the executable or into \
+             `../lib/passdock/plugins`, or name their directory by `--plugin-dir DIR` or \
+             `PASSDOCK_PLUGIN_PATH`.",
+        ),
+    };
+    let name = &file.source.name;
+    let message =
+        format!("The built-in pipeline `{name}` needs {what}, which no plugin {place} has.");
+    let mut error = PassError::new(ErrorKind::Plugin, message).help(help);
+    error.notes = notes;
+    Err(error)
 }
 
 /// Refuses the name of a plugin file that isn't there, or of a directory.

@@ -7,6 +7,7 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use super::asked::AskedInstrument;
+use crate::built_in::BuiltInPipeline;
 use crate::model_file::{self, ExternalData, ReadOptions};
 use crate::pipeline_file::PipelineFile;
 
@@ -14,7 +15,7 @@ use crate::pipeline_file::PipelineFile;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
-    /// The pipeline file, if there is one.
+    /// The pipeline, if there is one.
     pub pipeline: Option<PipelineText>,
     /// Passes to run after the file's, by name.
     pub passes: Vec<String>,
@@ -76,9 +77,14 @@ impl Request {
     /// The pipeline's file, or an empty one.
     pub(crate) fn pipeline_file(&self) -> Result<PipelineFile, PassError> {
         match &self.pipeline {
-            Some(file) => PipelineFile::parse(&file.path.display().to_string(), &file.text),
+            Some(file) => PipelineFile::parse(&file.name(), &file.text),
             None => Ok(PipelineFile::default()),
         }
+    }
+
+    /// Whether the pipeline is inside the program, and no file.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.pipeline.as_ref().is_some_and(|text| text.built_in)
     }
 
     /// Reads the model, with what the request allows.
@@ -112,13 +118,42 @@ impl Request {
     }
 }
 
-/// A pipeline file: its name for messages and relative paths, and its text.
+/// A pipeline: its name for messages and relative paths, and its text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineText {
-    /// The path, as the user gave it.
+    /// The file's path, as the user gave it, or the name of a built-in pipeline.
     pub path: PathBuf,
     /// The whole text.
     pub text: String,
+    /// Whether it is inside the program, and no file.
+    #[serde(default)]
+    pub built_in: bool,
+}
+
+impl PipelineText {
+    /// The text of a file.
+    pub fn of_file(path: impl Into<PathBuf>, text: impl Into<String>) -> PipelineText {
+        PipelineText {
+            path: path.into(),
+            text: text.into(),
+            built_in: false,
+        }
+    }
+
+    /// The name that messages and reports call it by.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+impl From<BuiltInPipeline> for PipelineText {
+    fn from(pipeline: BuiltInPipeline) -> PipelineText {
+        PipelineText {
+            path: pipeline.name.into(),
+            text: pipeline.text.to_owned(),
+            built_in: true,
+        }
+    }
 }
 
 /// The output that instruments print to.

@@ -156,10 +156,10 @@ impl Reproducer {
 
     fn request(&self, request: Request) -> Request {
         Request {
-            pipeline: Some(PipelineText {
-                path: self.dir.join(PIPELINE),
-                text: self.pipeline.clone(),
-            }),
+            pipeline: Some(PipelineText::of_file(
+                self.dir.join(PIPELINE),
+                &*self.pipeline,
+            )),
             model: self.dir.join(BEFORE),
             verify: self.about.verify,
             // What it refers to elsewhere has the hash that it should have.

@@ -17,6 +17,9 @@ pub(crate) struct About {
     pub(crate) version: u32,
     /// The passdock that wrote it.
     pub(crate) passdock: String,
+    /// The pipeline, as the user named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pipeline: Option<String>,
     /// The model, as the user named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,

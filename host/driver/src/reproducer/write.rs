@@ -19,6 +19,8 @@ use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 pub struct ReproducerOptions {
     /// Whether constants of more than 64 KiB are copied, too, instead of referring to the files that they are in.
     pub self_contained: bool,
+    /// The pipeline that ran, as the user named it.
+    pub pipeline: Option<String>,
     /// The model that was read, as the user named it.
     pub model: Option<String>,
     /// The command that judges the pass's result, if the pass itself doesn't fail.
@@ -94,6 +96,7 @@ fn fill(
     let about = About {
         version: VERSION,
         passdock: env!("CARGO_PKG_VERSION").to_owned(),
+        pipeline: options.pipeline.clone(),
         model: options.model.clone(),
         verify: site.context.verify(),
         failure: Failure::from(error),

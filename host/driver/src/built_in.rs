@@ -1,0 +1,113 @@
+//! The pipelines that are inside the program, each a file of `pipelines/` with a name.
+
+use passdock_core::{ErrorKind, PassError, suggest};
+
+/// A pipeline that is inside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltInPipeline {
+    /// The name, which stands wherever a pipeline's file may.
+    pub name: &'static str,
+    /// The text, as of a file.
+    pub text: &'static str,
+}
+
+/// The pipelines that are inside the program, by name.
+pub const BUILT_IN: [BuiltInPipeline; 1] = [BuiltInPipeline {
+    name: DEFAULT,
+    text: include_str!("../pipelines/default.toml"),
+}];
+
+/// The name of the pipeline that runs where none is named.
+pub const DEFAULT: &str = "default";
+
+impl BuiltInPipeline {
+    /// The pipeline of this name.
+    ///
+    /// # Errors
+    /// If there is none; the nearest one is named.
+    pub fn named(name: &str) -> Result<BuiltInPipeline, PassError> {
+        let found = BUILT_IN.into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            let names = || BUILT_IN.iter().map(|known| known.name);
+            let message = format!("There is no built-in pipeline `{name}`.");
+            let list = || format!("There are: {}.", suggest::listed(names()));
+            let help = suggest::help(name, names()).unwrap_or_else(list);
+            PassError::new(ErrorKind::Usage, message).help(help)
+        })
+    }
+
+    /// The sentence that the text begins with, in a comment.
+    pub fn summary(&self) -> &'static str {
+        let first = self.text.lines().next().unwrap_or_default();
+        first.trim_start_matches(['#', ' '])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use passdock_core::Registry;
+
+    use super::*;
+    use crate::pipeline::Pipeline;
+    use crate::pipeline_file::{PassTable, PipelineFile};
+
+    #[test]
+    fn each_is_a_list_of_passes_that_goes_by_the_level() {
+        for BuiltInPipeline { name, text } in BUILT_IN {
+            let file = PipelineFile::parse(name, text).unwrap();
+            assert!(!file.passes.is_empty(), "{name}");
+            // It is the same wherever it runs.
+            assert!(file.plugin_dirs.is_empty() && file.plugin_files.is_empty());
+            assert!(file.plugins.is_empty() && file.instruments.is_empty());
+            assert_eq!(file.context.settings(), Default::default(), "{name}");
+            for table in &file.passes {
+                // A short name would be another pass's where a vendor has one of that name.
+                if let PassTable::Pass { name, .. } = table {
+                    assert!(name.value.contains(".transform."), "{}", name.value);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_has_a_name_that_is_a_word_and_a_summary() {
+        for known in BUILT_IN {
+            let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(known.name.chars().all(is_word), "{}", known.name);
+            assert!(known.text.starts_with("# "), "{}", known.name);
+            assert!(known.summary().ends_with('.'), "{}", known.summary());
+        }
+    }
+
+    #[test]
+    fn one_that_is_not_there_is_told_from_those_that_are() {
+        assert_eq!(BuiltInPipeline::named(DEFAULT).unwrap(), BUILT_IN[0]);
+        let said = |name: &str| {
+            let error = BuiltInPipeline::named(name).unwrap_err();
+            error.to_diagnostic().render(false)
+        };
+        expect![[r#"
+            error[usage]: There is no built-in pipeline `defualt`.
+             |
+             = help: Did you mean `default`?"#]]
+        .assert_eq(&said("defualt"));
+        expect![[r#"
+            error[usage]: There is no built-in pipeline `quantize`.
+             |
+             = help: There are: `default`."#]]
+        .assert_eq(&said("quantize"));
+    }
+
+    #[test]
+    fn one_needs_plugins() {
+        let resolved = Pipeline::built_in(DEFAULT).unwrap();
+        let error = resolved.resolve(&Registry::new()).err().unwrap();
+        expect![[r#"
+            error[plugin]: The built-in pipeline `default` needs the pass `relax.transform.SimplifyInference`, which no plugin that was loaded has.
+             |
+             = help: It is made of the standard plugins: load the directory that has them into the registry."#]].assert_eq(&error.to_diagnostic().render(false));
+        assert!(Pipeline::built_in("./default").is_err());
+    }
+}
