@@ -145,7 +145,8 @@ impl Driver<'_> {
             }
         };
         let copies = self.copy_given_out(&mut rewriter, root, &mut values)?;
-        let (made, dying) = (rewriter.made().len(), dying(rewriter.f, &found, &values));
+        let made = rewriter.made().len();
+        let dying = dying(rewriter.f, root, &values, made + 1);
         // A copy has to be worth it; another op in the place of one needn't.
         let is_worth = one.rule.grows || made < dying || made == dying && copies == 0;
         if !is_worth {
@@ -275,19 +276,26 @@ fn is_stretched_by_all(f: &Function, op: OpId, operand: ValueId) -> bool {
         })
 }
 
-/// The number of ops of the pattern that nobody needs when these values stand in the root's place.
-fn dying(f: &Function, found: &Match<'_>, values: &[ValueId]) -> usize {
-    let mut dying = vec![found.root()];
-    // Users stand behind their operands.
-    for op in found.ops.iter().rev().skip(1) {
-        let is_unused = f.results(*op).iter().all(|result| {
-            let slots = dying.iter().flat_map(|user| f.operands(*user));
-            !values.contains(result)
-                && slots.filter(|operand| operand == result).count() == f.use_count(*result)
-        });
-        if is_unused && f.traits(*op).is_pure() {
-            dying.push(*op);
+/// The number of ops that nobody needs when these values stand in the root's place; counted no further than to
+/// `enough`.
+fn dying(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
+    let mut dying = vec![root];
+    let mut next = 0;
+    while next < dying.len() && dying.len() < enough {
+        for operand in f.operands(dying[next]) {
+            let def = match operand.option().and_then(|operand| f.defining_op(operand)) {
+                Some(def) if !dying.contains(&def) && f.traits(def).is_pure() => def,
+                _ => continue,
+            };
+            let is_unused = f.results(def).iter().all(|result| {
+                !values.contains(result) && f.iter_uses(*result).all(|one| dying.contains(&one.op))
+            });
+            // One that others use is looked at again when the last of them is dying.
+            if is_unused {
+                dying.push(def);
+            }
         }
+        next += 1;
     }
     dying.len()
 }

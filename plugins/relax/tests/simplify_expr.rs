@@ -108,3 +108,56 @@ fn transposes_are_one() {
         "#]],
     );
 }
+
+#[test]
+fn transposes_meet_through_elementwise_ops() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3,4], %z: f32[4,2,3]) -> (%y: f32[2,3,4]) opset("" = 17) {
+    %c = const f32[] 2.0
+    %b = const f32[1,2,1] [3.0, 4.0]
+    %0 = onnx.Transpose(%x) {perm = [2, 0, 1]} : f32[4,2,3]
+    %1 = onnx.Mul(%0, %c) : f32[4,2,3]
+    %2 = onnx.Add(%b, %1) : f32[4,2,3]
+    %3 = onnx.Relu(%2) : f32[4,2,3]
+    %4 = onnx.Transpose(%3) {perm = [1, 2, 0]} : f32[2,3,4]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3,4], %z: f32[4,2,3]) -> (%y: f32[2,3,4]) opset("" = 17) {
+                %c = const f32[] 2.0
+                %0 = const f32[2,1,1] [3.0, 4.0]
+                %1 = onnx.Mul(%x, %c) : f32[2,3,4]
+                %2 = onnx.Add(%0, %1) : f32[2,3,4]
+                %3 = onnx.Relu(%2) : f32[2,3,4]
+                return %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn transposes_below_a_concat() {
+    check(
+        r#"module {
+  fn @main(%a: f32[2,3,4], %b: f32[2,3,5]) -> (%y: f32[9,3,2]) opset("" = 17) {
+    %0 = onnx.Transpose(%a) : f32[4,3,2]
+    %1 = onnx.Transpose(%b) {perm = [2, 1, 0]} : f32[5,3,2]
+    %2 = onnx.Concat(%0, %1) {axis = -3} : f32[9,3,2]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%a: f32[2,3,4], %b: f32[2,3,5]) -> (%y: f32[9,3,2]) opset("" = 17) {
+                %0 = onnx.Concat(%a, %b) {axis = 2} : f32[2,3,9]
+                %1 = onnx.Transpose(%0) {perm = [2, 1, 0]} : f32[9,3,2]
+                return %1
+              }
+            }
+        "#]],
+    );
+}

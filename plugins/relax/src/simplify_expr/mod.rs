@@ -21,6 +21,7 @@
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 
 mod arithmetic;
+mod transposes;
 mod views;
 
 use passdock_plugin_api::prelude::*;
@@ -35,7 +36,12 @@ options! {
 
 pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<SimplifyExpr>()?;
-    let mut rules = vec![&arithmetic::NEUTRAL, &arithmetic::INVERSES, &views::RULES];
+    let mut rules = vec![
+        &arithmetic::NEUTRAL,
+        &arithmetic::INVERSES,
+        &views::RULES,
+        &transposes::RULES,
+    ];
     if !options.keep_negative_zero {
         rules.push(&arithmetic::ADD_ZERO);
     }

@@ -11,10 +11,6 @@ pub(super) static RULES: Rules = rules! {
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %more...)
     } => reshape_at_once;
     rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
-    rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
-    rule transpose_twice {
-        onnx.Transpose(onnx.Transpose(%x) {perm = $p}) {perm = $q} => onnx.Transpose(%x) {perm = compose($p, $q)}
-    }
     rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
     rule pad_nothing { onnx.Pad(%x, 0, %rest...) => %x }
     rule concat_one { onnx.Concat(%x) => %x }
