@@ -18,21 +18,25 @@ impl EditError {
     }
 
     /// An id names nothing, or something erased.
+    #[cold]
     pub fn stale(message: impl Into<String>) -> EditError {
         EditError::new(Status::STALE, message.into())
     }
 
     /// The edit would break an invariant.
+    #[cold]
     pub fn refused(message: impl Into<String>) -> EditError {
         EditError::new(Status::REFUSED, message.into())
     }
 
     /// An argument is malformed.
+    #[cold]
     pub fn invalid(message: impl Into<String>) -> EditError {
         EditError::new(Status::INVALID, message.into())
     }
 
     /// What is asked for isn't there.
+    #[cold]
     pub fn not_found(message: impl Into<String>) -> EditError {
         EditError::new(Status::NOT_FOUND, message.into())
     }

@@ -105,11 +105,13 @@ impl KeptValues {
     #[inline]
     pub(crate) fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
         let mut place = &self.root;
-        let mut path = Path::to(key);
+        // A function that keeps one value needs no path to it.
+        let mut path = None;
         while let Some(entry) = place.get() {
             if entry.version == version && entry.is(key) {
                 return Some(&entry.value);
             }
+            let path: &mut Path = path.get_or_insert_with(|| Path::to(key));
             place = &entry.next[path.step()];
         }
         None

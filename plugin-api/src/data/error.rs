@@ -35,6 +35,7 @@ impl EditError {
     }
 
     /// The host has no such function.
+    #[cold]
     pub(crate) fn unsupported(function: &str, op: Option<OpId>) -> EditError {
         let message = format!(
             "this host doesn't offer `{}`; it is older than the plugin needs, and a newer one does",
@@ -44,6 +45,7 @@ impl EditError {
     }
 
     /// The sentence of a host that gave none.
+    #[cold]
     pub(crate) fn described(status: Status, said: &str, call: &str, op: Option<OpId>) -> EditError {
         if !said.is_empty() {
             return EditError::new(status, said, op);

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use passdock_abi as abi;
@@ -10,8 +11,9 @@ use passdock_abi::{OpId, Status};
 use super::calls::{self, Bound};
 use super::table;
 use crate::op::{OpDef, OpFn};
+use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
-use crate::raw::{self, Panicked, RawContext, RawOpCall, Tables};
+use crate::raw::{self, Panicked, RawOpCall, Tables};
 
 /// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
 /// the library is loaded once.
@@ -22,7 +24,7 @@ impl Slot {
     /// Attached to nobody.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Slot {
-        Slot(AtomicPtr::new(std::ptr::null_mut()))
+        Slot(AtomicPtr::new(ptr::null_mut()))
     }
 }
 
@@ -76,8 +78,8 @@ pub unsafe fn attach(
         Err(reason) => {
             let reason: &'static str = Box::leak(reason.into_boxed_str());
             // SAFETY: the caller's promise; all hosts have this field.
-            unsafe { std::ptr::addr_of_mut!((*told).reason).write(abi::Str::new(reason)) };
-            return std::ptr::null();
+            unsafe { ptr::addr_of_mut!((*told).reason).write(abi::Str::new(reason)) };
+            return ptr::null();
         }
     };
     raw::install_hook();
@@ -118,9 +120,9 @@ pub(super) unsafe extern "C" fn run_function<const NOTED: bool>(
     // SAFETY: see above; the function is the pass's.
     unsafe {
         let pass = Bound::<FunctionPass>::of(state);
-        let call = calls::function_pass::<NOTED>(pass, context, function, module);
-        let told = RawContext::new(pass.tables, context);
-        let report = |panic: &Panicked| told.panicked(panic);
+        let cx = PassContext::from_raw(pass.tables, context, module);
+        let call = calls::function_pass::<NOTED>(pass, &cx, function);
+        let report = |panic: &Panicked| cx.raw().panicked(panic);
         if NOTED {
             raw::enter(pass.tables, call, report)
         } else {
@@ -138,9 +140,9 @@ pub(super) unsafe extern "C" fn run_module<const NOTED: bool>(
     // SAFETY: see above; the module is the pass's.
     unsafe {
         let pass = Bound::<ModulePass>::of(state);
-        let call = calls::module_pass::<NOTED>(pass, context, module);
-        let told = RawContext::new(pass.tables, context);
-        let report = |panic: &Panicked| told.panicked(panic);
+        let cx = PassContext::from_raw(pass.tables, context, ptr::null());
+        let call = calls::module_pass::<NOTED>(pass, &cx, module);
+        let report = |panic: &Panicked| cx.raw().panicked(panic);
         if NOTED {
             raw::enter(pass.tables, call, report)
         } else {

@@ -71,26 +71,15 @@ unsafe fn module_ref(reference: *const abi::ModuleRef) -> abi::ModuleRef {
 /// # Safety
 /// The handles are as the contract says until the answer was called; the function is the pass's.
 #[inline]
-pub(super) unsafe fn function_pass<const NOTED: bool>(
+pub(super) unsafe fn function_pass<'c, const NOTED: bool>(
     pass: &'static Bound<FunctionPass>,
-    context: *mut abi::Context,
+    cx: &'c PassContext,
     function: *const abi::FunctionRef,
-    module: *const abi::ModuleRef,
-) -> impl FnOnce() -> Status {
+) -> impl FnOnce() -> Status + 'c {
     move || {
         // SAFETY: the caller's promise.
-        let (mut function, cx) = unsafe {
-            let module = if module.is_null() {
-                None
-            } else {
-                Some(module_ref(module))
-            };
-            (
-                Function::from_raw(pass.tables, function_ref(function)),
-                PassContext::from_raw(pass.tables, context, module),
-            )
-        };
-        answer((pass.part)(&mut function, &cx), cx.raw())
+        let mut function = unsafe { Function::from_raw(pass.tables, function_ref(function)) };
+        answer((pass.part)(&mut function, cx), cx.raw())
     }
 }
 
@@ -99,20 +88,15 @@ pub(super) unsafe fn function_pass<const NOTED: bool>(
 /// # Safety
 /// The handles are as the contract says until the answer was called; the module is the pass's.
 #[inline]
-pub(super) unsafe fn module_pass<const NOTED: bool>(
+pub(super) unsafe fn module_pass<'c, const NOTED: bool>(
     pass: &'static Bound<ModulePass>,
-    context: *mut abi::Context,
+    cx: &'c PassContext,
     module: *const abi::ModuleRef,
-) -> impl FnOnce() -> Status {
+) -> impl FnOnce() -> Status + 'c {
     move || {
         // SAFETY: the caller's promise.
-        let (mut module, cx) = unsafe {
-            (
-                Module::from_raw(pass.tables, module_ref(module)),
-                PassContext::from_raw(pass.tables, context, None),
-            )
-        };
-        answer((pass.part)(&mut module, &cx), cx.raw())
+        let mut module = unsafe { Module::from_raw(pass.tables, module_ref(module)) };
+        answer((pass.part)(&mut module, cx), cx.raw())
     }
 }
 
@@ -149,15 +133,16 @@ pub(super) unsafe fn op_part(
 pub(super) fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
     match result {
         Ok(()) => Status::OK,
-        Err(error) => failed(&error, context),
+        Err(error) => failed(error, context),
     }
 }
 
+/// By value: whoever succeeds doesn't make ready to drop an error.
 #[cold]
-pub(super) fn failed(error: &PassError, context: &RawContext) -> Status {
+pub(super) fn failed(error: PassError, context: &RawContext) -> Status {
     // What the pass emitted as an error is the failure itself.
     if !error.emitted {
-        context.fail(error);
+        context.fail(&error);
     }
     Status::FAILED
 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::Status;
@@ -10,7 +11,7 @@ use super::calls::{answer, failed, Bound};
 use crate::data::PassError;
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
-use crate::raw::{enter, prefix, text, RawContext, Tables, Texts};
+use crate::raw::{enter, prefix, text, Tables, Texts};
 
 /// An instance of an instrument, which the host holds.
 struct Instance {
@@ -59,10 +60,8 @@ unsafe extern "C" fn create(
     // SAFETY: see above.
     let bound = unsafe { Bound::<MakeInstrument>::of(state) };
     // SAFETY: see above.
-    let raw = unsafe { RawContext::new(bound.tables, context) };
+    let cx = unsafe { PassContext::from_raw(bound.tables, context, ptr::null()) };
     let body = || {
-        // SAFETY: see above.
-        let cx = unsafe { PassContext::from_raw(bound.tables, context, None) };
         match (bound.part)(&cx) {
             Ok(instrument) => {
                 let instance = state_of(instrument, bound.tables);
@@ -70,10 +69,10 @@ unsafe extern "C" fn create(
                 unsafe { out.write(instance) };
                 Status::OK
             }
-            Err(error) => failed(&error, &raw),
+            Err(error) => failed(error, cx.raw()),
         }
     };
-    enter(bound.tables, body, |panic| raw.panicked(panic))
+    enter(bound.tables, body, |panic| cx.raw().panicked(panic))
 }
 
 fn state_of(instrument: Box<dyn Instrument>, tables: &'static Tables) -> *mut c_void {
@@ -111,13 +110,9 @@ unsafe fn call(
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
     let tables = instance.tables;
     // SAFETY: the caller's promise.
-    let raw = unsafe { RawContext::new(tables, context) };
-    let body = || {
-        // SAFETY: the caller's promise.
-        let cx = unsafe { PassContext::from_raw(tables, context, None) };
-        answer(body(instance, &cx), &raw)
-    };
-    enter(tables, body, |panic| raw.panicked(panic))
+    let cx = unsafe { PassContext::from_raw(tables, context, ptr::null()) };
+    let body = || answer(body(instance, &cx), cx.raw());
+    enter(tables, body, |panic| cx.raw().panicked(panic))
 }
 
 /// The pass and module that a callback is told of.

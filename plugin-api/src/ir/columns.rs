@@ -17,6 +17,7 @@ impl Function {
     ///
     /// # Errors
     /// If the host has no analyses.
+    #[inline]
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
         Ok(Liveness(self.raw.column()?))
     }
@@ -25,6 +26,7 @@ impl Function {
     ///
     /// # Errors
     /// If the host has no analyses.
+    #[inline]
     pub fn order(&self) -> Result<Order<'_>, EditError> {
         Ok(Order(self.raw.column()?))
     }
@@ -33,6 +35,7 @@ impl Function {
     ///
     /// # Errors
     /// If the host has no analyses.
+    #[inline]
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
         Ok(Effects(self.raw.column()?))
     }
@@ -41,6 +44,7 @@ impl Function {
     ///
     /// # Errors
     /// If the host has no analyses.
+    #[inline]
     pub fn names(&self) -> Result<Names<'_>, EditError> {
         Ok(Names(self.raw.column()?))
     }

@@ -1,6 +1,7 @@
 //! [`Module`]: what a module pass sees and edits.
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
 use passdock_abi as abi;
@@ -30,8 +31,7 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 pub struct Module<'h> {
     /// The functions that are being edited: the last one, or the last two. Nothing until the first:
     /// a module that is only looked at, as most function passes' is, costs as little as it can.
-    edited: Option<Box<[Option<FunctionHandle>; 2]>>,
-    // Dropped after the functions, whose iterators end first.
+    edited: ManuallyDrop<Option<Box<[Option<FunctionHandle>; 2]>>>,
     pub(crate) raw: RawModule,
     /// The pass's run, which no snapshot outlives.
     run: PhantomData<&'h ()>,
@@ -49,7 +49,7 @@ impl<'h> Module<'h> {
         Module {
             // SAFETY: the caller's promise.
             raw: unsafe { RawModule::new(tables, module) },
-            edited: None,
+            edited: ManuallyDrop::new(None),
             run: PhantomData,
         }
     }
@@ -208,6 +208,11 @@ impl<'h> Module<'h> {
         first.insert(FunctionHandle::new(raw))
     }
 
+    #[cold]
+    fn end_edited(&mut self) {
+        drop(self.edited.take());
+    }
+
     fn symbol(&self, name: Name<'_>) -> Result<SymbolId, EditError> {
         match name {
             Name::Symbol(symbol) => Ok(symbol),
@@ -215,6 +220,16 @@ impl<'h> Module<'h> {
                 let message = format!("the module has no function called `{}`", text);
                 EditError::new(Status::NOT_FOUND, message, None)
             }),
+        }
+    }
+}
+
+impl Drop for Module<'_> {
+    /// Ends the functions that are being edited, before what else was handed out.
+    #[inline]
+    fn drop(&mut self) {
+        if self.edited.is_some() {
+            self.end_edited();
         }
     }
 }

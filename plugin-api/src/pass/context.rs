@@ -1,11 +1,13 @@
 //! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
 
+use std::ptr;
+
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError, PassResult};
 use crate::ir::{Function, Module, OpBuilder};
-use crate::raw::{self, RawContext, Tables};
+use crate::raw::{self, Late, RawContext, Tables};
 use crate::rewrite::{self, Rules};
 
 /// The outcome of an evaluation.
@@ -36,29 +38,36 @@ pub enum Evaluated {
 /// ```
 pub struct PassContext {
     raw: RawContext,
-    module: Option<Module<'static>>,
+    /// Where the module's reference stands, or null. Most passes don't ask for it, and an empty one is
+    /// over before it could be read.
+    module_ref: *const abi::ModuleRef,
+    module: Late<Module<'static>>,
 }
 
 impl PassContext {
-    /// A handle of a host's context, for hosts that run passes written with this SDK.
+    /// A handle of a host's context, for hosts that run passes written with this SDK; `module` may be
+    /// null.
     ///
     /// # Safety
-    /// Both handles are as the contract says and outlive the answer.
+    /// Both handles are as the contract says; they, and the reference that `module` points to, outlive
+    /// the answer.
     #[doc(hidden)]
+    #[inline]
     #[allow(unsafe_code)]
     pub unsafe fn from_raw(
         tables: &'static Tables,
         context: *mut abi::Context,
-        module: Option<abi::ModuleRef>,
+        module: *const abi::ModuleRef,
     ) -> PassContext {
         PassContext {
             // SAFETY: the caller's promise.
             raw: unsafe { RawContext::new(tables, context) },
-            // SAFETY: the caller's promise; `module()` gives it out for no longer than `self`.
-            module: module.map(|module| unsafe { Module::from_raw(tables, module) }),
+            module_ref: module,
+            module: Late::new(),
         }
     }
 
+    #[inline]
     pub(crate) fn raw(&self) -> &RawContext {
         &self.raw
     }
@@ -67,7 +76,8 @@ impl PassContext {
     pub(crate) fn without_module(&self) -> PassContext {
         PassContext {
             raw: self.raw.clone(),
-            module: None,
+            module_ref: ptr::null(),
+            module: Late::new(),
         }
     }
 
@@ -78,7 +88,7 @@ impl PassContext {
         let tables = raw::running()?;
         let handle = tables.current()?;
         // SAFETY: a context that is on the stack stays there until this pass returns.
-        let context = unsafe { PassContext::from_raw(tables, handle, None) };
+        let context = unsafe { PassContext::from_raw(tables, handle, ptr::null()) };
         Some(then(&context))
     }
 
@@ -89,8 +99,14 @@ impl PassContext {
 
     /// The module as it was before the pass, to read, in a function pass. A module pass has its
     /// own.
+    #[allow(unsafe_code)]
     pub fn module(&self) -> Option<&Module<'_>> {
-        self.module.as_ref()
+        if self.module_ref.is_null() {
+            return None;
+        }
+        // SAFETY: the promise of `from_raw`'s caller; it is given out for no longer than `self`.
+        let make = || unsafe { Module::from_raw(self.raw.tables(), *self.module_ref) };
+        Some(self.module.get_or(make))
     }
 
     /// The options of the running pass: its defaults, overridden by config, overridden by the

@@ -82,18 +82,11 @@ pub(crate) enum Found<'f, A> {
 
 impl RawFunction {
     /// One of the host's analyses.
+    #[inline]
     pub(crate) fn column<T: Analysed>(&self) -> Result<Records<'_, T>, EditError> {
         let function = match self.tables.analyses.column {
             Some(function) => function,
-            None => {
-                let message = format!(
-                    "this host has no analyses, so it can't tell the `{}` of a function; it is \
-                     older than the plugin needs, and one with `{}` does",
-                    T::NAME,
-                    abi::analysis::EXTENSION
-                );
-                return Err(EditError::new(Status::UNSUPPORTED, message, None));
-            }
+            None => return Err(no_analyses(T::NAME)),
         };
         let mut out = abi::Column::EMPTY;
         // SAFETY: the handle lives as long as `self`; the name for ever.
@@ -162,6 +155,17 @@ impl RawFunction {
     }
 }
 
+#[cold]
+fn no_analyses(asked: &str) -> EditError {
+    let message = format!(
+        "this host has no analyses, so it can't tell the `{}` of a function; it is older than the \
+         plugin needs, and one with `{}` does",
+        asked,
+        abi::analysis::EXTENSION
+    );
+    EditError::new(Status::UNSUPPORTED, message, None)
+}
+
 /// The value that is kept under a name for the function as it is, or what `compute` gives, which is
 /// then kept. A host without analyses keeps nothing.
 pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
@@ -208,11 +212,16 @@ pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
             return Ok(Found::Kept(&(*out.cast::<Kept<A>>()).value));
         }
     }
+    Err(E::from(two_of(name)))
+}
+
+#[cold]
+fn two_of(name: &str) -> EditError {
     let message = format!(
         "two analyses of this plugin are called `{}`; give each a name of its own",
         name
     );
-    Err(E::from(EditError::new(Status::INVALID, message, None)))
+    EditError::new(Status::INVALID, message, None)
 }
 
 /// Keeps what is kept under a name for the function as it is now; whether anything was.

@@ -26,6 +26,10 @@ impl RawContext {
         RawContext { tables, handle }
     }
 
+    pub(crate) fn tables(&self) -> &'static Tables {
+        self.tables
+    }
+
     pub(crate) fn opt_level(&self) -> u32 {
         match self.tables.context.opt_level {
             // SAFETY: the handle lives as long as `self`.

@@ -293,6 +293,7 @@ impl RawFunction {
     }
 
     /// Turns a status into a result with the host's sentence.
+    #[inline]
     pub(super) fn done(
         &self,
         status: Status,
@@ -302,12 +303,17 @@ impl RawFunction {
         if status.is_ok() {
             return Ok(());
         }
+        Err(self.error(status, call, op))
+    }
+
+    #[cold]
+    fn error(&self, status: Status, call: &str, op: Option<OpId>) -> EditError {
         let said = match self.tables.functions.last_error {
             // SAFETY: the handle lives; the text does until the next call on it, and is copied.
             Some(function) => unsafe { text(function(self.handle)) },
             None => "",
         };
-        Err(EditError::described(status, said, call, op).within(self.name()))
+        EditError::described(status, said, call, op).within(self.name())
     }
 
     pub(crate) fn constant_data(&self, constant: ConstId) -> Result<&[u8], EditError> {

@@ -35,7 +35,7 @@ pub(in crate::boundary) unsafe extern "C" fn rewrite(
                 return Err(EditError::invalid("The host has no tables."));
             };
             let mut function = sdk::Function::from_raw(tables, session.reference());
-            let cx = sdk::PassContext::from_raw(tables, cx, None);
+            let cx = sdk::PassContext::from_raw(tables, cx, std::ptr::null());
             let done = cx.rewrite(&mut function, &[&rules]);
             done.map_err(|error| EditError::refused(error.message))
         })

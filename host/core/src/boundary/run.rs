@@ -1,6 +1,7 @@
 //! The calls of passes: the same way for loaded plugins, static ones and closures.
 
 use std::panic::AssertUnwindSafe;
+use std::ptr;
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
@@ -91,7 +92,7 @@ impl<'a> FunctionRunner<'a> {
                     // SAFETY: the handles live until the closure returns, and nobody else edits.
                     let mut function = unsafe { sdk::Function::from_raw(tables, *function) };
                     // SAFETY: as above.
-                    let cx = unsafe { sdk::PassContext::from_raw(tables, context, Some(module)) };
+                    let cx = unsafe { sdk::PassContext::from_raw(tables, context, &module) };
                     run(&mut function, &cx)
                 })
             }),
@@ -189,7 +190,7 @@ fn with_module(
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
-        let _entered = context.enter(std::ptr::null(), &session);
+        let _entered = context.enter(ptr::null(), &session);
         run(&session, &context)
     };
     let result = match status {
@@ -219,7 +220,7 @@ fn call_module(
             // SAFETY: the handles live until the closure returns, and nobody else edits.
             let mut module = unsafe { sdk::Module::from_raw(tables, module) };
             // SAFETY: as above.
-            let cx = unsafe { sdk::PassContext::from_raw(tables, context.handle(), None) };
+            let cx = unsafe { sdk::PassContext::from_raw(tables, context.handle(), ptr::null()) };
             run(&mut module, &cx)
         }),
     }

@@ -331,6 +331,7 @@ thread_local! {
 }
 
 /// The op definitions of the run that this thread works for.
+#[inline]
 pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;

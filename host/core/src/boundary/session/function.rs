@@ -234,7 +234,7 @@ impl FunctionSession {
         body: impl FnOnce(&mut FunctionState) -> Edit<T>,
     ) -> Edit<T> {
         if self.busy.replace(true) {
-            return Err(EditError::refused("The function is being edited already."));
+            return Err(busy());
         }
         let _guard = Busy(&self.busy);
         // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
@@ -305,6 +305,7 @@ impl Session for FunctionSession {
 
 impl FunctionState {
     /// The function, to read.
+    #[inline]
     pub(in crate::boundary) fn function(&self) -> &Function {
         match &self.own {
             Some(own) => own,
@@ -313,6 +314,7 @@ impl FunctionState {
     }
 
     /// The function, to read, if the session allows it.
+    #[inline]
     pub(in crate::boundary) fn read(&self) -> Edit<&Function> {
         match self.access {
             Access::Ended => Err(ended()),
@@ -406,6 +408,12 @@ impl Drop for Busy<'_> {
     }
 }
 
+#[cold]
+fn busy() -> EditError {
+    EditError::refused("The function is being edited already.")
+}
+
+#[cold]
 fn ended() -> EditError {
     EditError::stale(
         "The function's handle has ended: the function was removed or replaced, or another pass \
@@ -413,6 +421,7 @@ fn ended() -> EditError {
     )
 }
 
+#[cold]
 fn broken() -> EditError {
     EditError::refused(
         "The host failed inside an earlier edit of this function, which is a mistake in passdock; \

@@ -146,6 +146,7 @@ pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements.
+#[inline]
 pub(in crate::boundary) unsafe fn list<'a, T>(
     at: *const T,
     count: usize,
@@ -156,11 +157,15 @@ pub(in crate::boundary) unsafe fn list<'a, T>(
     }
     check_pointer(at, what)?;
     if count > MAX_COUNT {
-        let message = format!("The list of {what} has {count} elements.");
-        return Err(EditError::invalid(message));
+        return Err(too_long(count, what));
     }
     // SAFETY: the caller's promise; the length fits.
     Ok(unsafe { std::slice::from_raw_parts(at, count) })
+}
+
+#[cold]
+fn too_long(count: usize, what: &str) -> EditError {
+    EditError::invalid(format!("The list of {what} has {count} elements."))
 }
 
 /// A checked text, not longer than a symbol.
@@ -203,6 +208,7 @@ pub(in crate::boundary) unsafe fn answer<T>(out: *mut T, value: T) {
 ///
 /// # Safety
 /// As [`answer`].
+#[inline]
 pub(in crate::boundary) unsafe fn answer_with<T>(
     out: *mut T,
     make: impl FnOnce() -> Edit<T>,
@@ -225,16 +231,21 @@ pub(in crate::boundary) unsafe fn answer_all<T>(out: *mut T, values: Vec<T>) {
 }
 
 /// Refuses a pointer that no result can be written to.
+#[inline]
 pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
     check_pointer(out, "place for the answer")
 }
 
+#[inline]
 fn check_pointer<T>(at: *const T, what: &str) -> Edit {
-    let wrong = match at {
-        at if at.is_null() => "null",
-        at if !at.is_aligned() => "misaligned",
-        _ => return Ok(()),
-    };
-    let message = format!("The pointer to the {what} is {wrong}.");
-    Err(EditError::invalid(message))
+    if at.is_null() || !at.is_aligned() {
+        return Err(wrong_pointer(at.is_null(), what));
+    }
+    Ok(())
+}
+
+#[cold]
+fn wrong_pointer(is_null: bool, what: &str) -> EditError {
+    let wrong = if is_null { "null" } else { "misaligned" };
+    EditError::invalid(format!("The pointer to the {what} is {wrong}."))
 }

@@ -93,6 +93,7 @@ fn full(key: &KeptKey<'_>) -> EditError {
 ///
 /// # Safety
 /// As [`input::list`].
+#[inline]
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
@@ -102,13 +103,17 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
 }
 
 /// The data of a kept result, if a plugin put it there.
+#[inline]
 fn data(kept: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
     match kept.downcast_ref::<Foreign>() {
         Some(foreign) => Ok(foreign.data),
-        None => Err(EditError::invalid(
-            "The owner of an analysis isn't an address of the plugin's.",
-        )),
+        None => Err(strange_owner()),
     }
+}
+
+#[cold]
+fn strange_owner() -> EditError {
+    EditError::invalid("The owner of an analysis isn't an address of the plugin's.")
 }
 
 unsafe extern "C" fn get(
