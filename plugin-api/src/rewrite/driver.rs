@@ -127,11 +127,16 @@ impl Driver<'_> {
         if !condition::hold(f, &found)? || !cx.may_rewrite(&one.rule.name) {
             return Ok(false);
         }
-        let mut rewriter = Rewriter::new(f, cx, &found)?;
+        let mut rewriter = Rewriter::new(f, cx, &found);
         let values = match (one.code, &one.rule.after) {
-            (Some(code), _) => code(&mut rewriter, &found)?,
-            (None, Some(after)) => rewriter.build(after, &found)?,
-            (None, None) => None,
+            (Some(code), _) => code(&mut rewriter, &found),
+            (None, Some(after)) => rewriter.build(after, &found),
+            (None, None) => Ok(None),
+        };
+        let values = match values {
+            // An op that its definition calls wrong isn't made, and neither is the rest.
+            Err(error) if error.status == Status::REFUSED => None,
+            values => values?,
         };
         let mut values = match values {
             Some(mut values) if fits(rewriter.f, one, &found, rewriter.made(), &values) => {
@@ -153,18 +158,20 @@ impl Driver<'_> {
             rewriter.take_back()?;
             return Ok(false);
         }
-        self.replace(rewriter, &found, &values)?;
-        cx.rewrote(&one.rule.name);
-        Ok(true)
+        let is_done = self.replace(rewriter, &found, &values)?;
+        if is_done {
+            cx.rewrote(&one.rule.name);
+        }
+        Ok(is_done)
     }
 
-    /// Replaces the root, and queues what that may have made possible.
+    /// Replaces the root, and queues what that may have made possible; answers whether it could be done.
     fn replace(
         &mut self,
         rewriter: Rewriter<'_>,
         found: &Match<'_>,
         values: &[ValueId],
-    ) -> Result<(), EditError> {
+    ) -> Result<bool, EditError> {
         let f = &*rewriter.f;
         let root = found.root();
         let mut again: Vec<OpId> = Vec::new();
@@ -180,7 +187,10 @@ impl Driver<'_> {
         match rewriter.f.replace_with_and_erase_dead(root, values) {
             Ok(()) => {}
             // What the file declares of the result says otherwise.
-            Err(error) if error.status == Status::REFUSED => return rewriter.take_back(),
+            Err(error) if error.status == Status::REFUSED => {
+                rewriter.take_back()?;
+                return Ok(false);
+            }
             Err(error) => return Err(error),
         }
         if let Some(given_out) = &mut self.given_out {
@@ -198,7 +208,7 @@ impl Driver<'_> {
         for op in again.into_iter().rev() {
             self.push(op);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Makes copies for a region that would give out what isn't its own, or the same twice. Answers how many.

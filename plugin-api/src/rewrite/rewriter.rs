@@ -20,34 +20,26 @@ pub struct Rewriter<'r> {
     pub(super) cx: &'r PassContext,
     /// The op that is replaced.
     root: OpId,
-    loc: LocId,
+    /// The ops of the pattern, the root first: whatever is made comes from all of them.
+    from: Vec<OpId>,
+    /// Their place in the source, once it is needed.
+    loc: Option<LocId>,
     made: Vec<OpId>,
     /// Constants that were made, of which nobody may come to use some.
     constants: Vec<ValueId>,
 }
 
 impl<'r> Rewriter<'r> {
-    pub(super) fn new(
-        f: &'r mut Function,
-        cx: &'r PassContext,
-        found: &Match<'_>,
-    ) -> Result<Rewriter<'r>, EditError> {
-        let root = found.root();
-        // The root's own place first: the ops of the pattern are noted from there.
-        let ops: Vec<OpId> = found.ops.iter().rev().copied().collect();
-        let loc = if ops.len() == 1 {
-            f.loc(root)
-        } else {
-            f.fused_loc(&ops)?
-        };
-        Ok(Rewriter {
+    pub(super) fn new(f: &'r mut Function, cx: &'r PassContext, found: &Match<'_>) -> Rewriter<'r> {
+        Rewriter {
             f,
             cx,
-            root,
-            loc,
+            root: found.root(),
+            from: found.ops.iter().rev().copied().collect(),
+            loc: None,
             made: Vec::new(),
             constants: Vec::new(),
-        })
+        }
     }
 
     /// The function, to read.
@@ -103,10 +95,23 @@ impl<'r> Rewriter<'r> {
         condition::number_of(self.f, value)
     }
 
+    fn loc(&mut self) -> Result<LocId, EditError> {
+        if let Some(loc) = self.loc {
+            return Ok(loc);
+        }
+        let loc = match *self.from {
+            [one] => self.f.loc(one),
+            _ => self.f.fused_loc(&self.from)?,
+        };
+        self.loc = Some(loc);
+        Ok(loc)
+    }
+
     fn op_of(&mut self, op: OpBuilder<'_>, results: usize) -> Result<OpId, EditError> {
+        let op = op.loc(self.loc()?);
         let op = self
             .f
-            .create_op_of(op.loc(self.loc), Position::before(self.root), results)?;
+            .create_op_of(op, Position::before(self.root), results)?;
         self.made.push(op);
         self.cx.infer(self.f, op)?;
         Ok(op)
