@@ -35,10 +35,16 @@
 //! - Expand leaves dims that are as long as wanted (1);
 //! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
 //!
+//! Of what isn't known, a value that is the same as one before it gives way to that: two dims of the same
+//! symbol are equal, whichever tensors they are read of. One that is made of several dims of a tensor is
+//! gathered from its `Shape`.
+//!
 //! It does not change what an op gives for any size of the unknown dims, 0 included: a Reshape to
 //! `[n, m, 64]` of something else stays, for with `n` = 0 nothing can be worked out.
 //!
 //! Source: TVM `src/relay/transforms/dynamic_to_static.cc`.
+
+mod same_sizes;
 
 use std::collections::HashMap;
 
@@ -47,6 +53,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
+use same_sizes::SameSizes;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
     let operators = [
@@ -61,12 +68,18 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .collect();
     // An op that uses many of them is asked once.
     let mut refused: HashMap<OpId, bool> = HashMap::new();
+    let mut sizes = SameSizes::new(
+        ["onnx.Shape", "onnx.Gather"]
+            .iter()
+            .all(|name| is_operator(cx, name)),
+    );
     for op in f.ops() {
         let traits = f.traits(op);
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // An op that is wrong is InferType's to report.
             if cx.infer(f, op).is_ok() {
                 make_known_constant(f, cx, op, &mut refused)?;
+                sizes.visit(f, cx, op)?;
             }
             continue;
         }
@@ -93,11 +106,11 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
 /// A rule: the operand by which one may be replaced, if that makes no difference to the op.
 type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
-/// Whether an op gives small integers.
+/// Whether an op gives small integers, or what is found out of them.
 fn gives_shape(f: &Function, op: OpId) -> bool {
     let results = f.results(op);
     let is_small = |&result: &ValueId| {
-        matches!(f.dtype(result), DType::I64 | DType::I32)
+        matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
     !results.is_empty() && results.iter().all(is_small)
@@ -141,7 +154,7 @@ fn make_known_constant(
     Ok(())
 }
 
-/// A constant of integers; `None` if one doesn't fit the type.
+/// A constant of integers or bools; `None` if one doesn't fit the type.
 fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<ValueId>, EditError> {
     let bytes: Option<Vec<u8>> = match f.ty(ty).dtype() {
         DType::I64 => Some(ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
@@ -150,6 +163,7 @@ fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<Val
             let small: Option<Vec<i32>> = small.collect();
             small.map(|ints| ints.iter().flat_map(|int| int.to_le_bytes()).collect())
         }
+        DType::BOOL => Some(ints.iter().map(|&int| u8::from(int != 0)).collect()),
         _ => None,
     };
     match bytes {

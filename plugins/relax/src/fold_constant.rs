@@ -34,7 +34,10 @@ mod budget;
 mod checker;
 mod control;
 mod forward;
+mod ranks;
 mod report;
+mod splat;
+mod typed;
 mod walk;
 
 use passdock_plugin_api::abi;
@@ -58,13 +61,16 @@ options! {
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldConstant>()?;
     let checker = f.analysis::<ConstantChecker>(cx)?;
-    if !checker.found {
+    let only = ranks::only_branches(f)?;
+    if !checker.found && only.is_empty() {
         return Ok(());
     }
-    let flags = checker.flags.clone();
+    let mut flags = checker.flags.clone();
+    only.keys()
+        .for_each(|op| checker::set(&mut flags, op.index(), true));
     let limits = budget::Limits::new(f, &options);
     let useful = budget::useful(f, &flags, &limits);
-    let mut forward = Forward::new(flags, useful, limits.scratch);
+    let mut forward = Forward::new(flags, useful, only, &limits);
     forward.run(f, cx)?;
     let plan = Plan::new(f, &forward, &limits);
     report::emit(f, cx, &forward, &plan);

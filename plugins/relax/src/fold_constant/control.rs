@@ -39,7 +39,7 @@ impl Forward {
         match f.name(op) {
             "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => Ok(Decided::No),
             // The IR's own means the same.
-            "onnx.If" | "if" => match self.flag(f, op, 0)? {
+            "onnx.If" | "if" => match self.flag(f, op, 0)?.or(self.only.get(&op).copied()) {
                 Some(taken) => match branch(f, op, taken) {
                     Some((branch, given)) if !self.is_refused(f, op, &given, cx) => {
                         inline(f, op, branch)

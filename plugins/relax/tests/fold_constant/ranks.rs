@@ -1,0 +1,282 @@
+//! An `onnx.If` that joins ranks, of which only one branch can run.
+
+use expect_test::expect;
+
+use super::{check, check_stays};
+
+/// An If that squeezes or doesn't, and what follows.
+fn joined(signature: &str, rest: &str) -> String {
+    format!(
+        r#"module {{
+  fn @main({signature}) -> (%y: f32[*]) opset("" = 17) {{
+    %axis = const i64[1] [-1]
+    %front = const i64[1] [0]
+    %joined = onnx.If(%c) : f32[*]
+      region then_branch {{
+        %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+        yield %flat
+      }}
+      region else_branch {{
+        %same = onnx.Identity(%x) : f32[n,8,t]
+        yield %same
+      }}
+{rest}  }}
+}}"#
+    )
+}
+
+const SIGNATURE: &str = "%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[], %d: bool[]";
+
+#[test]
+fn a_convolution_takes_as_many_dims_as_its_weights_have() {
+    check(
+        &joined(
+            SIGNATURE,
+            "    %0 = onnx.Conv(%joined, %w) : f32[?,4,?]\n    return %0\n",
+        ),
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[], %d: bool[]) -> (%y: f32[*]) opset("" = 17) {
+                %axis = const i64[1] [-1]
+                %front = const i64[1] [0]
+                %same = onnx.Identity(%x) : f32[n,8,t]
+                %0 = onnx.Conv(%same, %w) : f32[?,4,?]
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn ranks_go_back_through_what_keeps_or_shifts_them() {
+    check(
+        &joined(
+            "%x: f32[n,8,t], %w: f32[1,16,8], %r: f32[1,16,4], %c: bool[]",
+            "\
+    %0 = onnx.Relu(%joined) : f32[*]
+    %1 = onnx.Cast(%0) {to = 1} : f32[*]
+    %2 = onnx.Unsqueeze(%1, %front) : f32[*]
+    %3, %4, %5 = onnx.LSTM(%2, %w, %r) {hidden_size = 4} : f32[?,1,?,4], f32[1,?,4], f32[1,?,4]
+    return %3
+",
+        ),
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,8,t], %w: f32[1,16,8], %r: f32[1,16,4], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+                %axis = const i64[1] [-1]
+                %front = const i64[1] [0]
+                %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+                %0 = onnx.Relu(%flat) : f32[*]
+                %1 = onnx.Cast(%0) {to = 1} : f32[*]
+                %2 = onnx.Unsqueeze(%1, %front) : f32[*]
+                %3, %4, %5 = onnx.LSTM(%2, %w, %r) {hidden_size = 4} : f32[?,1,?,4], f32[1,?,4], f32[1,?,4]
+                return %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn one_branch_that_runs_decides_about_another() {
+    // The second If unsqueezes what is no matrix: its result is a matrix, so it doesn't.
+    check(
+        &joined(
+            "%x: f32[n,8,t], %w: f32[8,4], %c: bool[], %d: bool[]",
+            "\
+    %0 = onnx.If(%d) : f32[*]
+      region then_branch {
+        %1 = onnx.Unsqueeze(%joined, %front) : f32[*]
+        yield %1
+      }
+      region else_branch {
+        %2 = onnx.Identity(%joined) : f32[*]
+        yield %2
+      }
+    %3 = onnx.Gemm(%0, %w) : f32[?,4]
+    return %3
+",
+        ),
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,8,t], %w: f32[8,4], %c: bool[], %d: bool[]) -> (%y: f32[*]) opset("" = 17) {
+                %axis = const i64[1] [-1]
+                %front = const i64[1] [0]
+                %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+                %0 = onnx.Identity(%flat) : f32[*]
+                %1 = onnx.Gemm(%0, %w) : f32[?,4]
+                return %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn inside_of_regions_too() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %n: i64[], %go: bool[], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+    %axis = const i64[1] [-1]
+    %0 = onnx.Loop(%n, %go) : f32[*]
+      region body(%i: i64[], %cond: bool[]) {
+        %joined = onnx.If(%c) : f32[*]
+          region then_branch {
+            %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+            yield %flat
+          }
+          region else_branch {
+            yield %x
+          }
+        %1 = onnx.Conv(%joined, %w) : f32[?,4,?]
+        yield %cond, %1
+      }
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %n: i64[], %go: bool[], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+                %axis = const i64[1] [-1]
+                %0 = onnx.Loop(%n, %go) : f32[*]
+                  region body(%i: i64[], %cond: bool[]) {
+                    %1 = onnx.Conv(%x, %w) : f32[?,4,?]
+                    yield %cond, %1
+                  }
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_loop_carries_may_have_another_rank_each_round() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %n: i64[], %go: bool[], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+    %axis = const i64[1] [-1]
+    %0 = onnx.Loop(%n, %go, %x) : f32[*]
+      region body(%i: i64[], %cond: bool[], %v: f32[n,8,t]) {
+        %joined = onnx.If(%c) : f32[*]
+          region then_branch {
+            %flat = onnx.Squeeze(%v, %axis) : f32[n,8]
+            yield %flat
+          }
+          region else_branch {
+            yield %v
+          }
+        %1 = onnx.Conv(%joined, %w) : f32[?,4,?]
+        yield %cond, %1
+      }
+    return %0
+  }
+}"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn the_declared_types_of_branches_say_nothing() {
+    // Squeezing whatever is 1: one run gave two dims.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+    %joined = onnx.If(%c) : f32[*]
+      region then_branch {
+        %flat = onnx.Squeeze(%x) : f32[n,8]
+        yield %flat
+      }
+      region else_branch {
+        %same = onnx.Identity(%x) : f32[n,8,t]
+        yield %same
+      }
+    %0 = onnx.Conv(%joined, %w) : f32[?,4,?]
+    return %0
+  }
+}"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn what_takes_any_rank_says_nothing() {
+    check_stays(
+        &joined(
+            SIGNATURE,
+            "    %0 = onnx.Relu(%joined) : f32[*]\n    return %0\n",
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn what_may_not_run_says_nothing() {
+    check_stays(
+        &joined(
+            SIGNATURE,
+            "\
+    %0 = onnx.If(%d) : f32[*]
+      region then_branch {
+        %1 = onnx.Conv(%joined, %w) : f32[?,4,?]
+        yield %1
+      }
+      region else_branch {
+        %2 = onnx.Neg(%joined) : f32[*]
+        yield %2
+      }
+    return %0
+",
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn what_leads_nowhere_says_nothing() {
+    check_stays(
+        &joined(
+            SIGNATURE,
+            "\
+    %0 = onnx.Conv(%joined, %w) : f32[?,4,?]
+    %1 = onnx.Relu(%joined) : f32[*]
+    return %1
+",
+        ),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn what_the_function_gives_says_nothing() {
+    // The declared rank of an output isn't checked by every runtime.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,8,t], %c: bool[]) -> (%y: f32[n,8]) opset("" = 17) {
+    %axis = const i64[1] [-1]
+    %joined = onnx.If(%c) : f32[n,8]
+      region then_branch {
+        %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+        yield %flat
+      }
+      region else_branch {
+        yield %x
+      }
+    return %joined
+  }
+}"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn an_if_whose_branches_both_fail_stays() {
+    check_stays(
+        &joined(
+            "%x: f32[n,8,t], %w: f32[4,8,1,1], %c: bool[]",
+            "    %0 = onnx.Conv(%joined, %w) : f32[?,4,?,?]\n    return %0\n",
+        ),
+        expect![[""]],
+    );
+}
