@@ -161,6 +161,58 @@ fn axes(f: &Function, op: OpId) -> Option<i64> {
     Some(axes.len() as i64)
 }
 
+/// The ranks that an op takes of its first operand, as far as its attributes and constants say.
+fn taken(f: &Function, op: OpId) -> Ranks {
+    let constant = |index| f.constant_ints(f.operand(op, index)?).ok()?;
+    let length = |ints: Option<&[i64]>, index| {
+        let count = ints.map(<[i64]>::len);
+        count.or_else(|| constant(index).map(|ints| ints.len()))
+    };
+    let axis = || f.int(op, "axis").map(|axis| vec![axis]);
+    let axes = |index| {
+        let attr = f.ints(op, "axes").map(<[i64]>::to_vec);
+        attr.or_else(|| constant(index))
+    };
+    let name = f.name(op);
+    let axes = match name {
+        _ if !f.traits(op).is_defined() => None,
+        "onnx.MaxPool" | "onnx.AveragePool" | "onnx.LpPool" => {
+            let windows = f.ints(op, "kernel_shape");
+            return windows.map_or(Ranks::ANY, |windows| Ranks::one(windows.len() + 2));
+        }
+        "onnx.DepthToSpace" | "onnx.SpaceToDepth" => return Ranks::one(4),
+        "onnx.Pad" if f.operand(op, 3).is_none() => {
+            let count = length(f.ints(op, "pads"), 1);
+            return count.map_or(Ranks::ANY, |count| Ranks::one(count / 2));
+        }
+        "onnx.Tile" => return length(None, 1).map_or(Ranks::ANY, Ranks::one),
+        "onnx.Slice" => axes(3),
+        "onnx.Squeeze" => axes(1),
+        "onnx.ArgMax"
+        | "onnx.ArgMin"
+        | "onnx.Concat"
+        | "onnx.Gather"
+        | "onnx.GatherElements"
+        | "onnx.LayerNormalization"
+        | "onnx.Split"
+        | "onnx.TopK" => axis(),
+        _ if name.starts_with("onnx.Reduce") => axes(1),
+        _ => None,
+    };
+    let least = |axis: i64| {
+        if axis < 0 {
+            axis.unsigned_abs()
+        } else {
+            axis as u64 + 1
+        }
+    };
+    let least = axes.into_iter().flatten().map(least).max().unwrap_or(0);
+    Ranks(match usize::try_from(least) {
+        Ok(least @ 0..MOST) => u32::MAX << least,
+        _ => u32::MAX,
+    })
+}
+
 /// Whether an operand is a list of so many elements.
 fn has_length(f: &Function, op: OpId, index: usize) -> bool {
     f.operand(op, index)
@@ -278,7 +330,7 @@ impl Search {
                 None => Ranks::ANY,
             };
             let operand = |index| f.operand(op, index).map_or(Ranks::ANY, |v| self.of(f, v));
-            let needed: Vec<(usize, Ranks)> = match relation(f, op) {
+            let mut needed: Vec<(usize, Ranks)> = match relation(f, op) {
                 Relation::Shift(by) => vec![(0, result.shifted(-by))],
                 Relation::Fixed(rank) => vec![(0, Ranks::one(rank))],
                 Relation::Equal => {
@@ -298,6 +350,7 @@ impl Search {
                 Relation::Matrices => vec![(0, Ranks::one(2)), (1, Ranks::one(2))],
                 Relation::Longest | Relation::Typed | Relation::None => Vec::new(),
             };
+            needed.push((0, taken(f, op)));
             for (index, ranks) in needed {
                 if let Some(value) = f.operand(op, index)
                     && self.runs_with(f, op, value)

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{check, check_stays};
+use super::{check, check_stays, said};
 
 /// An If that squeezes or doesn't, and what follows.
 fn joined(signature: &str, rest: &str) -> String {
@@ -76,6 +76,59 @@ fn ranks_go_back_through_what_keeps_or_shifts_them() {
             }
         "#]],
     );
+}
+
+/// The If takes this branch before each of these.
+#[track_caller]
+fn takes(signature: &str, users: &[&str], branch: &str) {
+    for user in users {
+        let source = joined(signature, &format!("    {user}\n    return %0\n"));
+        let (text, _) = said(&source);
+        assert!(text.starts_with("module"), "{text}");
+        assert_eq!(
+            text.contains("onnx.If"),
+            branch.is_empty(),
+            "{user}: {text}"
+        );
+        assert!(text.contains(branch), "{user}: {text}");
+    }
+}
+
+#[test]
+fn axes_and_lists_say_how_many_dims_there_are() {
+    let signature = "%x: f32[n,8,t], %c: bool[]";
+    let of_three = [
+        "%0 = onnx.Transpose(%joined) {perm = [2, 0, 1]} : f32[*]",
+        "%0 = onnx.ReduceMax(%joined) {axes = [-3]} : f32[*]",
+        "%0 = onnx.MaxPool(%joined) {kernel_shape = [2]} : f32[*]",
+        "%0 = onnx.Concat(%joined, %x) {axis = 0} : f32[*]",
+        "%0 = onnx.Concat(%joined, %joined) {axis = 2} : f32[*]",
+        "%0, %1 = onnx.TopK(%joined, %front) {axis = 2} : f32[*], i64[*]",
+    ];
+    takes(signature, &of_three, "onnx.Identity");
+    let of_two = [
+        "%0 = onnx.Tile(%joined, %two) : f32[*]",
+        "%0 = onnx.Pad(%joined, %four) : f32[*]",
+        "%0 = onnx.Gemm(%joined, %joined) : f32[*]",
+    ]
+    .map(|user| {
+        format!("%two = const i64[2] [1, 2]\n    %four = const i64[4] [0, 0, 1, 1]\n    {user}")
+    });
+    takes(
+        signature,
+        &of_two.each_ref().map(String::as_str),
+        "onnx.Squeeze",
+    );
+    let of_any = [
+        "%0 = onnx.ReduceMax(%joined) {axes = [-2]} : f32[*]",
+        "%0 = onnx.Concat(%joined, %joined) {axis = 1} : f32[*]",
+        "%0 = onnx.Gather(%joined, %front) {axis = 0} : f32[*]",
+        "%0 = onnx.Add(%joined, %x) : f32[*]",
+        "%0 = onnx.MatMul(%joined, %x) : f32[*]",
+        "%0 = onnx.Reshape(%joined, %front) : f32[*]",
+        "%0 = acme.Conv(%joined, %x) : f32[*]",
+    ];
+    takes(signature, &of_any, "");
 }
 
 #[test]
@@ -174,6 +227,44 @@ fn what_a_loop_carries_may_have_another_rank_each_round() {
   }
 }"#,
         expect![[""]],
+    );
+}
+
+#[test]
+fn in_functions_that_are_called() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[*]) opset("" = 17, "acme" = 1) {
+    %0 = acme.Head(%x, %w, %c) : f32[*]
+    return %0
+  }
+  fn @acme.Head(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+    %axis = const i64[1] [-1]
+    %joined = onnx.If(%c) : f32[*]
+      region then_branch {
+        %flat = onnx.Squeeze(%x, %axis) : f32[n,8]
+        yield %flat
+      }
+      region else_branch {
+        yield %x
+      }
+    %0 = onnx.Conv(%joined, %w) : f32[?,4,?]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[*]) opset("" = 17, "acme" = 1) {
+                %0 = acme.Head(%x, %w, %c) : f32[*]
+                return %0
+              }
+              fn @acme.Head(%x: f32[n,8,t], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[*]) opset("" = 17) {
+                %axis = const i64[1] [-1]
+                %0 = onnx.Conv(%x, %w) : f32[?,4,?]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
