@@ -35,9 +35,42 @@
 //! - Expand leaves dims that are as long as wanted (1);
 //! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
 //!
-//! Of what isn't known, a value that is the same as one before it gives way to that: two dims of the same
-//! symbol are equal, whichever tensors they are read of. One that is made of several dims of a tensor is
-//! gathered from its `Shape`.
+//! Of sizes that aren't known, a value that is the same as one before it gives way to that: two dims of the same
+//! symbol are equal, whichever tensors they are read of. A value that is made of several dims of a tensor is
+//! gathered from its `Shape`; where single ops gather ranges of a `Shape`, and nothing else uses it, each is a
+//! `Shape` of these dims (since version 15).
+//!
+//! ```ir
+//! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {
+//!   %zero = const i64[] 0
+//!   %one = const i64[] 1
+//!   %front = const i64[1] [0]
+//!   %0 = onnx.Shape(%x) : i64[3]
+//!   %1 = onnx.Gather(%0, %zero) : i64[]
+//!   %2 = onnx.Gather(%0, %one) : i64[]
+//!   %3 = onnx.Unsqueeze(%1, %front) : i64[1]
+//!   %4 = onnx.Unsqueeze(%2, %front) : i64[1]
+//!   %5 = onnx.Concat(%3, %4) {axis = 0} : i64[2]
+//!   %6 = onnx.Expand(%y, %5) : f32[n,s]
+//!   return %6
+//! }
+//! →
+//! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {
+//!   %zero = const i64[] 0
+//!   %one = const i64[] 1
+//!   %front = const i64[1] [0]
+//!   %0 = const i64[1] [0]
+//!   %1 = const i64[1] [1]
+//!   %2 = onnx.Shape(%x) : i64[3]
+//!   %3 = onnx.Gather(%2, %zero) : i64[]
+//!   %4 = onnx.Gather(%2, %one) : i64[]
+//!   %5 = onnx.Gather(%2, %0) {axis = 0} : i64[1]
+//!   %6 = onnx.Gather(%2, %1) {axis = 0} : i64[1]
+//!   %7 = onnx.Shape(%x) {end = 2} : i64[2]
+//!   %8 = onnx.Expand(%y, %7) : f32[n,s]
+//!   return %8
+//! }
+//! ```
 //!
 //! It does not change what an op gives for any size of the unknown dims, 0 included: a Reshape to
 //! `[n, m, 64]` of something else stays, for with `n` = 0 nothing can be worked out.
@@ -68,11 +101,10 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .collect();
     // An op that uses many of them is asked once.
     let mut refused: HashMap<OpId, bool> = HashMap::new();
-    let mut sizes = SameSizes::new(
-        ["onnx.Shape", "onnx.Gather"]
-            .iter()
-            .all(|name| is_operator(cx, name)),
-    );
+    let is_known = ["onnx.Shape", "onnx.Gather"]
+        .iter()
+        .all(|name| is_operator(cx, name));
+    let mut sizes = SameSizes::new(is_known);
     for op in f.ops() {
         let traits = f.traits(op);
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
@@ -99,6 +131,9 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
                 f.set_operand(op, slot, constant)?;
             }
         }
+    }
+    if is_known {
+        same_sizes::gather_at_once(f)?;
     }
     Ok(())
 }

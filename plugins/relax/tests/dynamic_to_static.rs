@@ -171,10 +171,8 @@ fn a_reshape_stays_where_nothing_could_be_worked_out() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,1,6]) -> (%y: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
                 %open = const i64[1] [-1]
-                %shape = onnx.Shape(%x) : i64[3]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
                 %to = onnx.Concat(%open, %n) {axis = 0} : i64[2]
                 %0 = onnx.Reshape(%x, %to) : f32[6,n]
                 return %0
@@ -221,13 +219,10 @@ fn a_reshape_that_takes_zeros_literally_copies_nothing() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,m,64]) -> (%y: f32[?,?,?,?], %z: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
-                %one = const i64[1] [1]
                 %heads = const i64[2] [4, 16]
                 %0 = const i64[2] [-1, 64]
-                %shape = onnx.Shape(%x) : i64[3]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %m = onnx.Gather(%shape, %one) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
                 %split = onnx.Concat(%n, %m, %heads) {axis = 0} : i64[4]
                 %1 = onnx.Reshape(%x, %split) {allowzero = 1} : f32[n,m,4,16]
                 %2 = onnx.Reshape(%x, %0) {allowzero = 1} : f32[m*n,64]
@@ -326,9 +321,8 @@ fn a_slice_to_elsewhere_or_backwards_stays() {
                 %zero = const i64[1] [0]
                 %one = const i64[1] [1]
                 %back = const i64[1] [-1]
-                %shape = onnx.Shape(%x) : i64[2]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %m = onnx.Gather(%shape, %one) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
                 %0 = onnx.Slice(%x, %one, %n, %one) : f32[n,max(min(m,n)-1,0)]
                 %1 = onnx.Slice(%x, %zero, %m, %one, %back) : f32[n,_1]
                 return %0, %1

@@ -7,8 +7,13 @@ use expect_test::{Expect, expect};
 /// Runs the pass on `fn @main(PARAMS) -> (RESULTS) { BODY }`, and takes away what is dead.
 #[track_caller]
 fn check(signature: &str, body: &str, expected: Expect) {
+    check_version(17, signature, body, expected);
+}
+
+#[track_caller]
+fn check_version(version: i64, signature: &str, body: &str, expected: Expect) {
     let source = format!(
-        "module {{\n  fn @main{signature} opset(\"\" = 17) {{
+        "module {{\n  fn @main{signature} opset(\"\" = {version}) {{
     %zero = const i64[] 0
     %one = const i64[] 1
     %front = const i64[1] [0]
@@ -226,6 +231,80 @@ fn sizes_that_may_differ_stay() {
                 %0 = onnx.Shape(%x) : i64[2]
                 %1 = onnx.Shape(%y) : i64[2]
                 return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_gathered_of_a_shape_is_a_part_of_it() {
+    let signature = "(%x: f32[b,s,t], %y: f32[1,1,1]) -> (%r: f32[?,?,?])";
+    let body = "\
+    %k = const i64[1] [4]
+    %last = const i64[1] [-1]
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Gather(%0, %zero)
+    %2 = onnx.Gather(%0, %last)
+    %3 = onnx.Unsqueeze(%1, %front)
+    %4 = onnx.Concat(%3, %k, %2) {axis = 0}
+    %5 = onnx.Expand(%y, %4)
+    return %5
+";
+    check_version(
+        15,
+        signature,
+        body,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[b,s,t], %y: f32[1,1,1]) -> (%r: f32[?,?,?]) opset("" = 15) {
+            %k = const i64[1] [4]
+            %0 = onnx.Shape(%x) {end = 3, start = 2} : i64[1]
+            %1 = onnx.Shape(%x) {end = 1} : i64[1]
+            %2 = onnx.Concat(%1, %k, %0) {axis = 0} : i64[3]
+            %3 = onnx.Expand(%y, %2) : f32[b,4,t]
+            return %3
+          }
+        }
+    "#]],
+    );
+    check_version(
+        14,
+        signature,
+        body,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[b,s,t], %y: f32[1,1,1]) -> (%r: f32[?,?,?]) opset("" = 14) {
+            %k = const i64[1] [4]
+            %last = const i64[1] [-1]
+            %0 = const i64[1] [0]
+            %1 = onnx.Shape(%x) : i64[3]
+            %2 = onnx.Gather(%1, %last) : i64[1]
+            %3 = onnx.Gather(%1, %0) {axis = 0} : i64[1]
+            %4 = onnx.Concat(%3, %k, %2) {axis = 0} : i64[3]
+            %5 = onnx.Expand(%y, %4) : f32[b,4,t]
+            return %5
+          }
+        }
+    "#]],
+    );
+    // What is used in another way stays.
+    check(
+        "(%x: f32[b,s,t], %y: f32[1]) -> (%r: f32[?], %p: i64[3])",
+        "\
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Gather(%0, %front)
+    %2 = onnx.Expand(%y, %1)
+    return %2, %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[b,s,t], %y: f32[1]) -> (%r: f32[?], %p: i64[3]) opset("" = 17) {
+                %front = const i64[1] [0]
+                %0 = onnx.Shape(%x) : i64[3]
+                %1 = onnx.Gather(%0, %front) : i64[1]
+                %2 = onnx.Expand(%y, %1) : f32[b]
+                return %2, %0
               }
             }
         "#]],

@@ -14,6 +14,9 @@ use super::gives_shape;
 const SHAPE: &str = "onnx.Shape";
 const GATHER: &str = "onnx.Gather";
 
+/// The version since which a `Shape` says a part.
+const RANGES: i64 = 15;
+
 /// The values of the same elements that are looked through, and the ops behind one.
 const CANDIDATES: usize = 16;
 const BEHIND: usize = 32;
@@ -85,6 +88,81 @@ impl SameSizes {
         }
         Ok(())
     }
+}
+
+/// Lets a `Shape` say what single ops gather of it, where that is one op less: of the version that can.
+pub(super) fn gather_at_once(f: &mut Function) -> PassResult {
+    if f.opset("").is_none_or(|version| version < RANGES) {
+        return Ok(());
+    }
+    let live = live(f);
+    for shape in f.ops_named(SHAPE) {
+        if f.attr(shape, "start").is_some() || f.attr(shape, "end").is_some() {
+            continue;
+        }
+        let Some(of) = f.operand(shape, 0) else {
+            continue;
+        };
+        let is_live = |op: &OpId| live.get(op.index()) == Some(&true);
+        let users: Vec<OpId> = f.users(f.result(shape, 0)).filter(is_live).collect();
+        let ranges = users.iter().map(|&user| range(f, user, f.rank(of)));
+        let Some(ranges) = ranges.collect::<Option<Vec<(i64, i64)>>>() else {
+            continue;
+        };
+        for (user, (start, end)) in users.into_iter().zip(ranges) {
+            let mut part = OpBuilder::new(SHAPE)
+                .operand(of)
+                .attr("end", end)
+                .result(f.type_id(f.result(user, 0)))
+                .loc(f.loc(user));
+            // A default that is spelled out hides what is the same.
+            if start > 0 {
+                part = part.attr("start", start);
+            }
+            let places = f.operand(user, 1).and_then(|value| f.constant(value));
+            f.replace_op(user, part)?;
+            let is_unused = |id: &ConstId| {
+                let record = f.constant_record(*id);
+                record.is_some_and(|record| f.use_count(record.value) == 0)
+            };
+            if let Some(places) = places.filter(is_unused) {
+                f.erase_constant(places)?;
+            }
+        }
+        if f.use_count(f.result(shape, 0)) == 0 && is_live(&shape) {
+            f.erase_op(shape)?;
+        }
+    }
+    Ok(())
+}
+
+/// Per op id, whether it leads to what is given out.
+fn live(f: &Function) -> Vec<bool> {
+    let ops: Vec<OpId> = f.iter().collect();
+    let mut live = vec![false; ops.iter().map(|op| op.index() + 1).max().unwrap_or(0)];
+    for &op in ops.iter().rev() {
+        let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
+        live[op.index()] = f.results(op).is_empty() || uses.any(|used| live[used.op.index()]);
+    }
+    live
+}
+
+/// The places that an op gathers, if they are one after another: the first, and that behind the last.
+fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
+    let is_list = f.rank(f.results(op).first().copied()?) == Some(1);
+    let axis = f.int(op, "axis").unwrap_or(0);
+    if f.name(op) != GATHER || !f.traits(op).is_defined() || !is_list || axis != 0 {
+        return None;
+    }
+    let places = f.constant_ints(f.operand(op, 1)?).ok()??;
+    let from_front = |&place: &i64| match place {
+        0.. => Some(place),
+        _ => Some(place + rank? as i64),
+    };
+    let places: Vec<i64> = places.iter().map(from_front).collect::<Option<_>>()?;
+    let (&first, &last) = (places.first()?, places.last()?);
+    let follow = places.windows(2).all(|two| two[0] + 1 == two[1]);
+    (follow && first >= 0).then_some((first, last + 1))
 }
 
 /// The elements of a value, if each is a size, a symbol or an expression.
