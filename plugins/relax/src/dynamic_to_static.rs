@@ -86,7 +86,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
-use same_sizes::SameSizes;
+use same_sizes::same_sizes;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
     let operators = [
@@ -101,17 +101,12 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .collect();
     // An op that uses many of them is asked once.
     let mut refused: HashMap<OpId, bool> = HashMap::new();
-    let is_known = ["onnx.Shape", "onnx.Gather"]
-        .iter()
-        .all(|name| is_operator(cx, name));
-    let mut sizes = SameSizes::new(is_known);
     for op in f.ops() {
         let traits = f.traits(op);
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // An op that is wrong is InferType's to report.
             if cx.infer(f, op).is_ok() {
                 make_known_constant(f, cx, op, &mut refused)?;
-                sizes.visit(f, cx, op)?;
             }
             continue;
         }
@@ -132,10 +127,13 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
             }
         }
     }
-    if is_known {
-        same_sizes::gather_at_once(f)?;
+    match ["onnx.Shape", "onnx.Gather"]
+        .iter()
+        .all(|name| is_operator(cx, name))
+    {
+        true => same_sizes(f),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// A rule: the operand by which one may be replaced, if that makes no difference to the op.

@@ -24,23 +24,27 @@ const BEHIND: usize = 32;
 /// A type, and the elements of a value of it.
 type Key = (TypeId, Vec<(DimKind, i64)>);
 
+/// Goes over what leads to a result: of the rest nothing is left.
+pub(super) fn same_sizes(f: &mut Function) -> PassResult {
+    let mut sizes = SameSizes::default();
+    let is_live = live(f);
+    for op in f.ops() {
+        if is_live[op.index()] && gives_shape(f, op) && f.traits(op).is_pure() {
+            sizes.visit(f, op)?;
+        }
+    }
+    gather_at_once(f)
+}
+
 /// The values that were seen, in program order.
-pub(super) struct SameSizes {
+#[derive(Default)]
+struct SameSizes {
     known: HashMap<Key, Vec<ValueId>>,
-    /// Whether ops of the names are the operators.
-    may_gather: bool,
 }
 
 impl SameSizes {
-    pub(super) fn new(may_gather: bool) -> SameSizes {
-        SameSizes {
-            known: HashMap::new(),
-            may_gather,
-        }
-    }
-
     /// Looks at an op that gives small integers, after those before it.
-    pub(super) fn visit(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
+    fn visit(&mut self, f: &mut Function, op: OpId) -> PassResult {
         let &[result] = f.results(op) else {
             return Ok(());
         };
@@ -64,8 +68,7 @@ impl SameSizes {
             return Ok(());
         }
         same.push(result);
-        if self.may_gather
-            && f.dtype(result) == DType::I64
+        if f.dtype(result) == DType::I64
             && let Some((shape, places)) = source(f, op, &dims)
         {
             let at = same.len() - 1;
@@ -83,15 +86,13 @@ impl SameSizes {
                 .loc(f.loc(op));
             let gather = f.replace_op(op, gather)?;
             same[at] = f.result(gather, 0);
-            // Those who use it ask what its elements are.
-            cx.infer(f, gather)?;
         }
         Ok(())
     }
 }
 
 /// Lets a `Shape` say what single ops gather of it, where that is one op less: of the version that can.
-pub(super) fn gather_at_once(f: &mut Function) -> PassResult {
+fn gather_at_once(f: &mut Function) -> PassResult {
     if f.opset("").is_none_or(|version| version < RANGES) {
         return Ok(());
     }
