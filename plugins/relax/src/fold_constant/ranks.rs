@@ -207,10 +207,15 @@ fn taken(f: &Function, op: OpId) -> Ranks {
         }
     };
     let least = axes.into_iter().flatten().map(least).max().unwrap_or(0);
-    Ranks(match usize::try_from(least) {
+    let taken = Ranks(match usize::try_from(least) {
         Ok(least @ 0..MOST) => u32::MAX << least,
         _ => u32::MAX,
-    })
+    });
+    // ONNX Runtime reduces a scalar, whatever the axis.
+    match name.starts_with("onnx.Reduce") || name.starts_with("onnx.Arg") {
+        true => taken.either(Ranks::one(0)),
+        false => taken,
+    }
 }
 
 /// Whether an operand is a list of so many elements.

@@ -131,6 +131,13 @@ fn axes_and_lists_say_how_many_dims_there_are() {
 }
 
 #[test]
+fn a_scalar_may_be_reduced_along_any_axis() {
+    let signature = "%x: f32[n], %c: bool[]";
+    let users = ["%0 = onnx.ReduceMax(%joined) {axes = [0]} : f32[*]"];
+    squeezes(signature, &users, None);
+}
+
+#[test]
 fn one_branch_that_runs_decides_about_another() {
     // The second If unsqueezes what is no matrix: its result is a matrix, so it doesn't.
     check(
