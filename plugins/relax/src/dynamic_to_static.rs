@@ -35,10 +35,49 @@
 //! - Expand leaves dims that are as long as wanted (1);
 //! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
 //!
+//! Of sizes that aren't known, a value that is the same as one before it gives way to that: two dims of the same
+//! symbol are equal, whichever tensors they are read of. A value that is made of several dims of a tensor is
+//! gathered from its `Shape`; where single ops gather ranges of a `Shape`, and nothing else uses it, each is a
+//! `Shape` of these dims (since version 15).
+//!
+//! ```ir
+//! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {
+//!   %zero = const i64[] 0
+//!   %one = const i64[] 1
+//!   %front = const i64[1] [0]
+//!   %0 = onnx.Shape(%x) : i64[3]
+//!   %1 = onnx.Gather(%0, %zero) : i64[]
+//!   %2 = onnx.Gather(%0, %one) : i64[]
+//!   %3 = onnx.Unsqueeze(%1, %front) : i64[1]
+//!   %4 = onnx.Unsqueeze(%2, %front) : i64[1]
+//!   %5 = onnx.Concat(%3, %4) {axis = 0} : i64[2]
+//!   %6 = onnx.Expand(%y, %5) : f32[n,s]
+//!   return %6
+//! }
+//! →
+//! fn @main(%x: f32[n,s,64], %y: f32[1,1]) -> (%z: f32[n,s]) opset("" = 17) {
+//!   %zero = const i64[] 0
+//!   %one = const i64[] 1
+//!   %front = const i64[1] [0]
+//!   %0 = const i64[1] [0]
+//!   %1 = const i64[1] [1]
+//!   %2 = onnx.Shape(%x) : i64[3]
+//!   %3 = onnx.Gather(%2, %zero) : i64[]
+//!   %4 = onnx.Gather(%2, %one) : i64[]
+//!   %5 = onnx.Gather(%2, %0) {axis = 0} : i64[1]
+//!   %6 = onnx.Gather(%2, %1) {axis = 0} : i64[1]
+//!   %7 = onnx.Shape(%x) {end = 2} : i64[2]
+//!   %8 = onnx.Expand(%y, %7) : f32[n,s]
+//!   return %8
+//! }
+//! ```
+//!
 //! It does not change what an op gives for any size of the unknown dims, 0 included: a Reshape to
 //! `[n, m, 64]` of something else stays, for with `n` = 0 nothing can be worked out.
 //!
 //! Source: TVM `src/relay/transforms/dynamic_to_static.cc`.
+
+mod same_sizes;
 
 use std::collections::HashMap;
 
@@ -47,6 +86,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
+use same_sizes::same_sizes;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
     let operators = [
@@ -87,17 +127,23 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
             }
         }
     }
-    Ok(())
+    match ["onnx.Shape", "onnx.Gather"]
+        .iter()
+        .all(|name| is_operator(cx, name))
+    {
+        true => same_sizes(f),
+        false => Ok(()),
+    }
 }
 
 /// A rule: the operand by which one may be replaced, if that makes no difference to the op.
 type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
-/// Whether an op gives small integers.
+/// Whether an op gives small integers, or what is found out of them.
 fn gives_shape(f: &Function, op: OpId) -> bool {
     let results = f.results(op);
     let is_small = |&result: &ValueId| {
-        matches!(f.dtype(result), DType::I64 | DType::I32)
+        matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
     !results.is_empty() && results.iter().all(is_small)
@@ -141,7 +187,7 @@ fn make_known_constant(
     Ok(())
 }
 
-/// A constant of integers; `None` if one doesn't fit the type.
+/// A constant of integers or bools; `None` if one doesn't fit the type.
 fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<ValueId>, EditError> {
     let bytes: Option<Vec<u8>> = match f.ty(ty).dtype() {
         DType::I64 => Some(ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
@@ -150,6 +196,7 @@ fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<Val
             let small: Option<Vec<i32>> = small.collect();
             small.map(|ints| ints.iter().flat_map(|int| int.to_le_bytes()).collect())
         }
+        DType::BOOL => Some(ints.iter().map(|&int| u8::from(int != 0)).collect()),
         _ => None,
     };
     match bytes {

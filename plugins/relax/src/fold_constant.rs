@@ -16,10 +16,62 @@
 //! }
 //! ```
 //!
-//! What depends on types only (`Shape` of a tensor whose dims are known) is folded too. An `onnx.If`
-//! or `if` whose condition is constant is replaced by the ops of its branch, an `onnx.Loop` that runs no
-//! times by its initial values, a `tuple_get` of a `tuple` by the field. Ops and constants that
-//! nobody needs any more go; what only leads to a folded value may be as large as it likes.
+//! What depends on types only (`Shape` of a tensor whose dims are known, `CastLike` a value of a known type) is
+//! folded too. An `onnx.If` or `if` whose condition is constant is replaced by the ops of its branch, an
+//! `onnx.Loop` that runs no times by its initial values, a `tuple_get` of a `tuple` by the field. Ops and
+//! constants that nobody needs any more go; what only leads to a folded value may be as large as it likes.
+//!
+//! An `onnx.If` whose branches give values of different ranks is replaced by the branch that gives the rank
+//! which the ops after it take: with the other one they fail, and with them the run.
+//!
+//! ```ir
+//! fn @main(%x: f32[n,8,1], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[n,4,1]) opset("" = 17) {
+//!   %last = const i64[1] [-1]
+//!   %0 = onnx.If(%c) : f32[*]
+//!     region then_branch {
+//!       %1 = onnx.Squeeze(%x, %last) : f32[n,8]
+//!       yield %1
+//!     }
+//!     region else_branch {
+//!       %2 = onnx.Identity(%x) : f32[n,8,1]
+//!       yield %2
+//!     }
+//!   %3 = onnx.Conv(%0, %w) : f32[n,4,1]
+//!   return %3
+//! }
+//! →
+//! fn @main(%x: f32[n,8,1], %w: f32[4,8,1], %c: bool[]) -> (%y: f32[n,4,1]) opset("" = 17) {
+//!   %last = const i64[1] [-1]
+//!   %0 = onnx.Conv(%x, %w) : f32[n,4,1]
+//!   return %0
+//! }
+//! ```
+//!
+//! A large value of which all elements are the same stays as small as it is: what is made of it is an
+//! `onnx.ConstantOfShape` again, and an op that broadcasts it takes one element.
+//!
+//! ```ir
+//! fn @main(%x: f32[n,64,9], %y: f32[n,128,9]) -> (%z: f32[n,32,9], %s: f32[n,128,9]) opset("" = 17) {
+//!   %shape = const i64[3] [32, 64, 1]
+//!   %line = const i64[2] [128, 1]
+//!   %half = const f32[] 0.5
+//!   %0 = onnx.ConstantOfShape(%shape) {value = tensor f32[1] [3.0]} : f32[32,64,1]
+//!   %1 = onnx.Mul(%0, %half) : f32[32,64,1]
+//!   %2 = onnx.Conv(%x, %1) : f32[n,32,9]
+//!   %3 = onnx.Expand(%half, %line) : f32[128,1]
+//!   %4 = onnx.Mul(%y, %3) : f32[n,128,9]
+//!   return %2, %4
+//! }
+//! →
+//! fn @main(%x: f32[n,64,9], %y: f32[n,128,9]) -> (%z: f32[n,32,9], %s: f32[n,128,9]) opset("" = 17) {
+//!   %0 = const f32[] 0.5
+//!   %1 = const i64[3] [32, 64, 1]
+//!   %2 = onnx.ConstantOfShape(%1) {value = tensor f32[1] [1.5]} : f32[32,64,1]
+//!   %3 = onnx.Conv(%x, %2) : f32[n,32,9]
+//!   %4 = onnx.Mul(%y, %0) : f32[n,128,9]
+//!   return %3, %4
+//! }
+//! ```
 //!
 //! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
 //! smaller than its value), what nobody can evaluate, and what would make the function larger: see
@@ -34,7 +86,10 @@ mod budget;
 mod checker;
 mod control;
 mod forward;
+mod ranks;
 mod report;
+mod splat;
+mod typed;
 mod walk;
 
 use passdock_plugin_api::abi;
@@ -58,13 +113,16 @@ options! {
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldConstant>()?;
     let checker = f.analysis::<ConstantChecker>(cx)?;
-    if !checker.found {
+    let only = ranks::only_branches(f)?;
+    if !checker.found && only.is_empty() {
         return Ok(());
     }
-    let flags = checker.flags.clone();
+    let mut flags = checker.flags.clone();
+    only.keys()
+        .for_each(|op| checker::set(&mut flags, op.index(), true));
     let limits = budget::Limits::new(f, &options);
     let useful = budget::useful(f, &flags, &limits);
-    let mut forward = Forward::new(flags, useful, limits.scratch);
+    let mut forward = Forward::new(flags, useful, only, &limits);
     forward.run(f, cx)?;
     let plan = Plan::new(f, &forward, &limits);
     report::emit(f, cx, &forward, &plan);

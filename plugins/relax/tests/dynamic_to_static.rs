@@ -150,14 +150,11 @@ fn a_reshape_stays_where_nothing_could_be_worked_out() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,m]) -> (%y: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
-                %one = const i64[1] [1]
+                %0 = const i64[2] [1, 0]
                 %shape = onnx.Shape(%x) : i64[2]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %m = onnx.Gather(%shape, %one) : i64[1]
-                %to = onnx.Concat(%m, %n) {axis = 0} : i64[2]
-                %0 = onnx.Reshape(%x, %to) : f32[m,n]
-                return %0
+                %to = onnx.Gather(%shape, %0) {axis = 0} : i64[2]
+                %1 = onnx.Reshape(%x, %to) : f32[m,n]
+                return %1
               }
             }
         "#]],
@@ -174,10 +171,8 @@ fn a_reshape_stays_where_nothing_could_be_worked_out() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,1,6]) -> (%y: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
                 %open = const i64[1] [-1]
-                %shape = onnx.Shape(%x) : i64[3]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
                 %to = onnx.Concat(%open, %n) {axis = 0} : i64[2]
                 %0 = onnx.Reshape(%x, %to) : f32[6,n]
                 return %0
@@ -196,13 +191,11 @@ fn a_reshape_stays_where_nothing_could_be_worked_out() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,0]) -> (%y: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
-                %m = const i64[1] [0]
+                %0 = const i64[2] [1, 0]
                 %shape = onnx.Shape(%x) : i64[2]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %to = onnx.Concat(%m, %n) {axis = 0} : i64[2]
-                %0 = onnx.Reshape(%x, %to) : f32[n,n]
-                return %0
+                %to = onnx.Gather(%shape, %0) {axis = 0} : i64[2]
+                %1 = onnx.Reshape(%x, %to) : f32[n,n]
+                return %1
               }
             }
         "#]],
@@ -226,13 +219,10 @@ fn a_reshape_that_takes_zeros_literally_copies_nothing() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,m,64]) -> (%y: f32[?,?,?,?], %z: f32[?,?]) opset("" = 17) {
-                %zero = const i64[1] [0]
-                %one = const i64[1] [1]
                 %heads = const i64[2] [4, 16]
                 %0 = const i64[2] [-1, 64]
-                %shape = onnx.Shape(%x) : i64[3]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %m = onnx.Gather(%shape, %one) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
                 %split = onnx.Concat(%n, %m, %heads) {axis = 0} : i64[4]
                 %1 = onnx.Reshape(%x, %split) {allowzero = 1} : f32[n,m,4,16]
                 %2 = onnx.Reshape(%x, %0) {allowzero = 1} : f32[m*n,64]
@@ -331,9 +321,8 @@ fn a_slice_to_elsewhere_or_backwards_stays() {
                 %zero = const i64[1] [0]
                 %one = const i64[1] [1]
                 %back = const i64[1] [-1]
-                %shape = onnx.Shape(%x) : i64[2]
-                %n = onnx.Gather(%shape, %zero) : i64[1]
-                %m = onnx.Gather(%shape, %one) : i64[1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
                 %0 = onnx.Slice(%x, %one, %n, %one) : f32[n,max(min(m,n)-1,0)]
                 %1 = onnx.Slice(%x, %zero, %m, %one, %back) : f32[n,_1]
                 return %0, %1
@@ -419,12 +408,13 @@ fn operands_of_all_kinds_whose_elements_are_not_known() {
               fn @main(%x: f32[n,m], %i: i64[4], %s: f32[1,1,2,2]) -> (%tile: f32[?,?], %ones: f32[?,?], %hot: f32[?,?], %padded: f32[?,?], %sized: f32[?,?,?,?]) opset("" = 17) {
                 %one = const i64[1] [1]
                 %values = const f32[2] [0.0, 1.0]
+                %0 = const i64[4] [0, 1, 0, 1]
                 %shape = onnx.Shape(%x) : i64[2]
                 %m = onnx.Gather(%shape, %one) : i64[1]
                 %tile = onnx.Tile(%x, %shape) : f32[n*n,m*m]
                 %ones = onnx.ConstantOfShape(%shape) : f32[n,m]
                 %hot = onnx.OneHot(%i, %m, %values) : f32[4,m]
-                %pads = onnx.Concat(%shape, %shape) {axis = 0} : i64[4]
+                %pads = onnx.Gather(%shape, %0) {axis = 0} : i64[4]
                 %padded = onnx.Pad(%x, %pads) : f32[_1,_2]
                 %sizes = onnx.Concat(%one, %one, %shape) {axis = 0} : i64[4]
                 %sized = onnx.Resize(%s, _, _, %sizes) : f32[1,1,n,m]

@@ -148,7 +148,11 @@ fn split_spatial(dims: &[Dim]) -> Answer<(Dim, Dim, &[Dim])> {
 fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let weights = op.dims(w);
     let Some(dims) = op.dims(x) else {
-        return Ok(weights.map(|weights| vec![Dim::UNKNOWN; weights.len()]));
+        // As many as the weights' are, and as many kernels.
+        return Ok(weights.map(|weights| {
+            let dim = |at| if at == 1 { weights[0] } else { Dim::UNKNOWN };
+            (0..weights.len()).map(dim).collect()
+        }));
     };
     let (batch, channels, spatial) = split_spatial(&dims)?;
     let (kernels, shape) = match &weights {

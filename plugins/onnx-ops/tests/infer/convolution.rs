@@ -33,6 +33,22 @@ fn windows_of_symbols_are_expressions() {
 }
 
 #[test]
+fn of_a_value_of_unknown_rank_the_weights_say_rank_and_channels() {
+    check(
+        22,
+        "%x: f32[*], %k: f32[8,3,1], %g: f32[*]",
+        "
+    %0 = onnx.Conv(%x, %k)
+    %1 = onnx.Conv(%x, %g)
+",
+        expect![[r#"
+            %0 = onnx.Conv(%x, %k) : f32[?,8,?]
+            %1 = onnx.Conv(%x, %g) : f32[*]
+        "#]],
+    );
+}
+
+#[test]
 fn a_deformed_convolution_has_the_dims_of_its_offsets() {
     check(
         19,

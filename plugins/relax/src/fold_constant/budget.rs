@@ -25,7 +25,7 @@ const SMALL: u64 = 1 << 20;
 /// The limits of what folding may cost.
 pub(super) struct Limits {
     /// The bytes of one op.
-    one: u64,
+    pub(super) one: u64,
     /// The bytes of all ops.
     all: u64,
     /// The bytes of what is tried out.

@@ -3,6 +3,8 @@
 use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 
+use super::typed::is_typed;
+
 /// Which ops might be folded once those before them are, or would be if they could. Kept until
 /// somebody edits the function, so a function that has none is looked through once.
 pub(super) struct ConstantChecker {
@@ -30,7 +32,9 @@ impl Analysis for ConstantChecker {
             };
             let traits = effects.traits(op);
             let symbol = f.symbol(op);
-            let all_constant = f.operand_count(op) > 0 && f.operands(op).all(is_constant);
+            let mut operands = f.operands(op).enumerate();
+            let all_constant = f.operand_count(op) > 0
+                && operands.all(|(at, value)| is_constant(value) || is_typed(f, op, at));
             let is_control = decided.contains(&Some(symbol));
             let is_candidate = if is_control {
                 f.operands(op).take(2).any(is_constant)
@@ -69,11 +73,11 @@ pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
     traits.folds() && pure && f.operand_count(op) > 0
 }
 
-/// Whether an op gives small integers: these may be known without their operands being constant, by
+/// Whether an op gives small integers, or what is found out of them: these may be known without their operands being constant, by
 /// way of dims that are.
 pub(super) fn is_shape_data(f: &Function, op: OpId) -> bool {
     let is_small = |&result: &ValueId| {
-        matches!(f.dtype(result), DType::I64 | DType::I32)
+        matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
     f.results(op).iter().all(is_small)

@@ -39,7 +39,7 @@ impl Forward {
         match f.name(op) {
             "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => Ok(Decided::No),
             // The IR's own means the same.
-            "onnx.If" | "if" => match self.flag(f, op, 0)? {
+            "onnx.If" | "if" => match self.flag(f, op, 0)?.or(self.only.get(&op).copied()) {
                 Some(taken) => match branch(f, op, taken) {
                     Some((branch, given)) if !self.is_refused(f, op, &given, cx) => {
                         inline(f, op, branch)
@@ -158,7 +158,7 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
 }
 
 /// Whether an op's result goes out of its region, which may take an op of its own to say.
-pub(super) fn is_given_out(f: &Function, op: OpId) -> bool {
+fn is_given_out(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
     let mut uses = f.iter_uses(f.result(op, 0));
     terminator.is_some() && uses.any(|used| Some(used.op) == terminator)
@@ -194,9 +194,46 @@ fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditE
     let first = f.first_op(branch);
     let is_empty = first == f.terminator(branch);
     let next = f.next_op(op);
-    let values = f.inline_region(branch, &[])?;
+    let mut values = f.inline_region(branch, &[])?;
+    let mut first = if is_empty { next } else { first };
+    let mut copies = Vec::new();
+    if !goes_out(f, op) {
+        // A branch that only says which value it is needs no op.
+        for value in &mut values {
+            while let Some((copy, original)) = copied(f, *value) {
+                copies.push(copy);
+                *value = original;
+            }
+        }
+    }
     f.replace_op_with(op, &values)?;
-    Ok(Decided::Gone(if is_empty { next } else { first }))
+    for copy in copies {
+        if f.is_live(copy) && f.use_count(f.result(copy, 0)) == 0 {
+            if first == Some(copy) {
+                first = f.next_op(copy);
+            }
+            f.erase_op(copy)?;
+        }
+    }
+    Ok(Decided::Gone(first))
+}
+
+/// Whether a result of an op goes out of its region.
+fn goes_out(f: &Function, op: OpId) -> bool {
+    let terminator = f.terminator(f.parent_region(op));
+    let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
+    uses.any(|used| Some(used.op) == terminator)
+}
+
+/// The op that copies a value which isn't constant, and that value.
+fn copied(f: &Function, value: ValueId) -> Option<(OpId, ValueId)> {
+    let copy = f.defining_op(value)?;
+    let original = f.operand(copy, 0)?;
+    let is_copy = f.traits(copy).is_identity()
+        && f.result_count(copy) == 1
+        && f.operand_count(copy) == 1
+        && f.constant(original).is_none();
+    is_copy.then_some((copy, original))
 }
 
 /// The initial values of a loop, to stand for its results. What it would gather from each turn has to be

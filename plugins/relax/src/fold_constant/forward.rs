@@ -1,9 +1,10 @@
 //! [`Forward`]: what each op comes to, tried out beside the function.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
+use super::budget::Limits;
 use crate::shared::accept::Answers;
 
 /// The values that the ops of a function come to.
@@ -12,6 +13,14 @@ pub(super) struct Forward {
     pub(super) flags: Vec<bool>,
     /// Per op id, whether its value can be of use.
     pub(super) useful: Vec<bool>,
+    /// The branches that run if anything does, by If: whether it is `then_branch`.
+    pub(super) only: HashMap<OpId, bool>,
+    /// The bytes beyond which a splat stays one.
+    pub(super) large: u64,
+    /// The elements of large splats.
+    pub(super) elements: HashMap<ValueId, Vec<u8>>,
+    /// Constants of one element, by type and bytes.
+    pub(super) singles: HashMap<(u32, Vec<u8>), ValueId>,
     /// Bytes that scratch constants may take.
     pub(super) room: u64,
     /// Per value id, the scratch constant that it comes to.
@@ -24,8 +33,8 @@ pub(super) struct Forward {
     pub(super) left: Vec<ConstId>,
     /// The answers of users of copies of constants.
     pub(super) asked: Answers,
-    /// Refusals of ops whose operands are constant: name and reason, how many, an example.
-    pub(super) refused: BTreeMap<(String, String), (usize, OpId)>,
+    /// Refusals of ops whose operands are constant, by name and reason. Some may go later.
+    pub(super) refused: BTreeMap<(String, String), Vec<OpId>>,
 }
 
 /// An op, and the scratch constants that its results come to.
@@ -35,11 +44,20 @@ pub(super) struct Folded {
 }
 
 impl Forward {
-    pub(super) fn new(flags: Vec<bool>, useful: Vec<bool>, room: u64) -> Forward {
+    pub(super) fn new(
+        flags: Vec<bool>,
+        useful: Vec<bool>,
+        only: HashMap<OpId, bool>,
+        limits: &Limits,
+    ) -> Forward {
         Forward {
             flags,
             useful,
-            room,
+            only,
+            large: limits.one,
+            elements: HashMap::new(),
+            singles: HashMap::new(),
+            room: limits.scratch,
             known: Vec::new(),
             folded: Vec::new(),
             pinned: HashSet::new(),
@@ -77,7 +95,7 @@ impl Forward {
 
     pub(super) fn refuse(&mut self, f: &Function, op: OpId, why: &str) {
         let key = (f.name(op).to_owned(), why.to_owned());
-        self.refused.entry(key).or_insert((0, op)).0 += 1;
+        self.refused.entry(key).or_default().push(op);
     }
 }
 

@@ -13,7 +13,12 @@ const MAX_NOTES: usize = 12;
 /// Emits a note, if there is something to say.
 pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward, plan: &Plan) {
     let mut groups: BTreeMap<(&str, &str), Group> = BTreeMap::new();
-    for ((name, why), &(count, example)) in &forward.refused {
+    for ((name, why), ops) in &forward.refused {
+        let mut left = ops.iter().copied().filter(|&op| f.is_live(op));
+        let Some(example) = left.next() else {
+            continue;
+        };
+        let count = 1 + left.count();
         let bytes = match why.as_str() {
             GROWS => f
                 .results(example)

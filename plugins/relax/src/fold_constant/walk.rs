@@ -13,15 +13,16 @@ impl Forward {
     /// Goes over all ops in program order.
     pub(super) fn run(&mut self, f: &mut Function, cx: &PassContext) -> PassResult {
         let mut cursor = Cursor::new(f);
-        while let Some(op) = cursor.advance(f) {
+        while let Some(mut op) = cursor.advance(f) {
             // What is inlined on the way is new, and nothing is known of it yet.
             if self.flags.get(op.index()).is_none_or(|&flag| flag) {
                 if let Decided::Gone(first) = self.decide(f, op, cx)? {
                     cursor.next = first;
                     continue;
                 }
-                self.evaluate(f, op, cx)?;
+                op = self.evaluate(f, op, cx)?;
             }
+            self.take_one(f, op, cx)?;
             self.ask(f, op, cx);
             cursor.enter(f, op);
         }
@@ -57,47 +58,47 @@ impl Forward {
         }
     }
 
-    fn evaluate(&mut self, f: &mut Function, op: OpId, cx: &PassContext) -> PassResult {
+    /// Evaluates an op, if it can be; the op that stands there now.
+    fn evaluate(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<OpId, EditError> {
         // What regions capture are operands, too.
         if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
-            return Ok(());
-        }
-        let mut all_constant = true;
-        let mut operands = Vec::with_capacity(f.operand_count(op));
-        for value in f.operands(op) {
-            let constant = match value.is_none() {
-                true => Some(value),
-                false => self.constant(f, value),
-            };
-            all_constant &= constant.is_some();
-            operands.push(constant.unwrap_or(value));
+            return Ok(op);
         }
         let traits = f.traits(op);
         if traits.is_identity() && f.operand(op, 0).is_some_and(|v| f.constant(v).is_some()) {
             // It says that a region gives out a constant.
-            return Ok(());
+            return Ok(op);
         }
-        if !may_fold(f, op, traits) {
+        let op = self.as_splat(f, op, cx)?;
+        let operands = self.constants(f, op)?;
+        let is_constant = |value: &ValueId| value.is_none() || f.constant(*value).is_some();
+        let all_constant = operands.iter().all(is_constant);
+        if !may_fold(f, op, f.traits(op)) {
             if all_constant {
                 self.refuse(f, op, why_not(traits));
             }
-            return Ok(());
+            return Ok(op);
         }
         if !all_constant {
             // Inference, in program order, finds out. An op that is wrong is InferType's to report.
             if !(is_shape_data(f, op) && cx.infer(f, op).is_ok()) {
-                return Ok(());
+                return Ok(op);
             }
         } else if self.useful.get(op.index()) == Some(&false) {
             self.refuse(f, op, GROWS);
-            return Ok(());
+            return Ok(op);
         }
         match cx.evaluate_with(f, op, &operands, self.room)? {
             Evaluated::Constants(values) => self.know(f, op, values),
             Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
             Evaluated::Refused(_) => {}
         }
-        Ok(())
+        Ok(op)
     }
 }
 

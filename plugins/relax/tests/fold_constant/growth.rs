@@ -35,7 +35,7 @@ fn what_leads_to_a_small_value_may_be_large_but_not_what_is_used() {
     %one = const f32[] 1.0
     %shape = const i64[2] [5000, 5000]
     %0 = onnx.Expand(%one, %shape) : f32[5000,5000]
-    %1 = onnx.Add(%x, %0) : f32[5000,5000]
+    %1 = onnx.MatMul(%x, %0) : f32[5000,5000]
     return %1
   }
 }"#,

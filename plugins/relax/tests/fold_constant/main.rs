@@ -2,7 +2,9 @@
 
 mod control;
 mod growth;
+mod ranks;
 mod refused;
+mod splats;
 #[path = "../support/mod.rs"]
 mod support;
 mod tuples;

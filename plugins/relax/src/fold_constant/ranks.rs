@@ -1,0 +1,483 @@
+//! Branches that can't run: an `onnx.If` whose branches give values of different ranks, and a user that
+//! takes but one of them.
+//!
+//! Going forward, a value's ranks are those that its op can give: an If gives those of both branches. Going
+//! back, they are those with which the ops that use it don't fail: an LSTM takes three dims, so the operand
+//! of the Unsqueeze before it has two. A branch all of whose ranks are refused can't run.
+//!
+//! It is sound because an op that stands in the region of the value runs whenever the value is made, and
+//! an op that is given a rank that it doesn't take fails, and the run with it. So whatever is found holds in
+//! each run that doesn't fail. A user in another region may not run at all, and one whose results lead
+//! nowhere may go: neither says anything. Nor do the types that a model declares for what its branches
+//! give: exporters write there what one run gave.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+/// The rounds in which what was found is put to use for more.
+const ROUNDS: usize = 4;
+/// The ranks that are told apart: 0 to 30.
+const MOST: usize = 31;
+
+/// The branches that run if anything does, by If: whether it is `then_branch`.
+pub(super) fn only_branches(f: &Function) -> Result<HashMap<OpId, bool>, EditError> {
+    let Some(symbol) = f.find_symbol("onnx.If") else {
+        return Ok(HashMap::new());
+    };
+    if f.all_ops_named(symbol).next().is_none() {
+        return Ok(HashMap::new());
+    }
+    let mut search = Search::new(f)?;
+    for _ in 0..ROUNDS {
+        let before = search.only.len();
+        search.go_forward(f);
+        search.go_back(f)?;
+        if search.only.len() == before {
+            break;
+        }
+    }
+    Ok(search.only)
+}
+
+/// A set of ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Ranks(u32);
+
+impl Ranks {
+    /// The ranks of which nothing is known.
+    const ANY: Ranks = Ranks(u32::MAX);
+
+    fn one(rank: usize) -> Ranks {
+        match rank {
+            0..MOST => Ranks(1 << rank),
+            _ => Ranks::ANY,
+        }
+    }
+
+    fn list(self) -> impl Iterator<Item = usize> {
+        (0..MOST).filter(move |rank| self.0 >> rank & 1 == 1)
+    }
+
+    /// The ranks with so many dims more, or less.
+    fn shifted(self, by: i64) -> Ranks {
+        if self == Ranks::ANY {
+            return self;
+        }
+        let mut all = Ranks(0);
+        for rank in self.list() {
+            match usize::try_from(rank as i64 + by) {
+                Ok(rank @ 0..MOST) => all.0 |= 1 << rank,
+                Ok(_) => return Ranks::ANY,
+                Err(_) => {}
+            }
+        }
+        all
+    }
+
+    fn either(self, other: Ranks) -> Ranks {
+        Ranks(self.0 | other.0)
+    }
+
+    fn both(self, other: Ranks) -> Ranks {
+        Ranks(self.0 & other.0)
+    }
+}
+
+/// The relation of an op's ranks.
+enum Relation {
+    /// The first result has so many dims more than the first operand.
+    Shift(i64),
+    /// The results have the rank of the longest operand.
+    Longest,
+    /// The first operand and result have this rank.
+    Fixed(usize),
+    /// All operands and the result have one rank.
+    Equal,
+    /// The first result and the first two operands have one rank.
+    Filter,
+    /// Operands have these ranks: of an RNN.
+    Recurrent,
+    /// The first two operands are matrices.
+    Matrices,
+    /// What the results have follows from the operands' types.
+    Typed,
+    /// Nothing is known.
+    None,
+}
+
+/// Operators whose first result has as many dims as the first operand.
+const SAME: &[&str] = &[
+    "onnx.BatchNormalization",
+    "onnx.CastLike",
+    "onnx.CumSum",
+    "onnx.Dropout",
+    "onnx.Identity",
+    "onnx.InstanceNormalization",
+    "onnx.LayerNormalization",
+    "onnx.LogSoftmax",
+    "onnx.Pad",
+    "onnx.Slice",
+    "onnx.Softmax",
+];
+
+/// The ranks of an RNN's operands.
+const RECURRENT: &[(usize, usize)] = &[(0, 3), (1, 3), (2, 3), (3, 2), (5, 3), (6, 3)];
+
+fn relation(f: &Function, op: OpId) -> Relation {
+    let traits = f.traits(op);
+    if !traits.is_defined() {
+        return Relation::None;
+    }
+    match f.name(op) {
+        "onnx.LSTM" | "onnx.GRU" | "onnx.RNN" => Relation::Recurrent,
+        "onnx.Gemm" => Relation::Matrices,
+        "onnx.Conv" | "onnx.ConvInteger" | "onnx.ConvTranspose" => Relation::Filter,
+        "onnx.Concat" => Relation::Equal,
+        "onnx.Transpose" => match f.ints(op, "perm") {
+            Some(perm) => Relation::Fixed(perm.len()),
+            None => Relation::Shift(0),
+        },
+        "onnx.Squeeze" => axes(f, op).map_or(Relation::None, |axes| Relation::Shift(-axes)),
+        "onnx.Unsqueeze" => axes(f, op).map_or(Relation::None, Relation::Shift),
+        name if SAME.contains(&name) => Relation::Shift(0),
+        _ if traits.is_elementwise() && f.operand_count(op) == 1 => Relation::Shift(0),
+        _ if traits.is_elementwise() => Relation::Longest,
+        // The length of the shape says it.
+        "onnx.ConstantOfShape" if has_length(f, op, 0) => Relation::Typed,
+        "onnx.Reshape" | "onnx.Expand" if has_length(f, op, 1) => Relation::Typed,
+        "onnx.ConstantOfShape" | "onnx.Reshape" | "onnx.Expand" => Relation::None,
+        _ if f.regions(op).is_empty() => Relation::Typed,
+        _ => Relation::None,
+    }
+}
+
+/// The number of the axes that an op takes away or adds.
+fn axes(f: &Function, op: OpId) -> Option<i64> {
+    if let Some(axes) = f.ints(op, "axes") {
+        return Some(axes.len() as i64);
+    }
+    let axes = f.constant_ints(f.operand(op, 1)?).ok()??;
+    Some(axes.len() as i64)
+}
+
+/// The ranks that an op takes of its first operand, as far as its attributes and constants say.
+fn taken(f: &Function, op: OpId) -> Ranks {
+    let constant = |index| f.constant_ints(f.operand(op, index)?).ok()?;
+    let length = |ints: Option<&[i64]>, index| {
+        let count = ints.map(<[i64]>::len);
+        count.or_else(|| constant(index).map(|ints| ints.len()))
+    };
+    let axis = || f.int(op, "axis").map(|axis| vec![axis]);
+    let axes = |index| {
+        let attr = f.ints(op, "axes").map(<[i64]>::to_vec);
+        attr.or_else(|| constant(index))
+    };
+    let name = f.name(op);
+    let axes = match name {
+        _ if !f.traits(op).is_defined() => None,
+        "onnx.MaxPool" | "onnx.AveragePool" | "onnx.LpPool" => {
+            let windows = f.ints(op, "kernel_shape");
+            return windows.map_or(Ranks::ANY, |windows| Ranks::one(windows.len() + 2));
+        }
+        "onnx.DepthToSpace" | "onnx.SpaceToDepth" => return Ranks::one(4),
+        "onnx.Pad" if f.operand(op, 3).is_none() => {
+            let count = length(f.ints(op, "pads"), 1);
+            return count.map_or(Ranks::ANY, |count| Ranks::one(count / 2));
+        }
+        "onnx.Tile" => return length(None, 1).map_or(Ranks::ANY, Ranks::one),
+        "onnx.Slice" => axes(3),
+        "onnx.Squeeze" => axes(1),
+        "onnx.ArgMax"
+        | "onnx.ArgMin"
+        | "onnx.Concat"
+        | "onnx.Gather"
+        | "onnx.GatherElements"
+        | "onnx.LayerNormalization"
+        | "onnx.Split"
+        | "onnx.TopK" => axis(),
+        _ if name.starts_with("onnx.Reduce") => axes(1),
+        _ => None,
+    };
+    let least = |axis: i64| {
+        if axis < 0 {
+            axis.unsigned_abs()
+        } else {
+            axis as u64 + 1
+        }
+    };
+    let least = axes.into_iter().flatten().map(least).max().unwrap_or(0);
+    let taken = Ranks(match usize::try_from(least) {
+        Ok(least @ 0..MOST) => u32::MAX << least,
+        _ => u32::MAX,
+    });
+    // ONNX Runtime reduces a scalar, whatever the axis.
+    match name.starts_with("onnx.Reduce") || name.starts_with("onnx.Arg") {
+        true => taken.either(Ranks::one(0)),
+        false => taken,
+    }
+}
+
+/// Whether an operand is a list of so many elements.
+fn has_length(f: &Function, op: OpId, index: usize) -> bool {
+    f.operand(op, index)
+        .is_some_and(|value| f.shape(value).is_some())
+}
+
+struct Search {
+    /// Regions after the ops that are in them, ops in program order.
+    order: Vec<OpId>,
+    /// Per op id, whether it leads to what is given out.
+    live: Vec<bool>,
+    /// Per value id, the ranks that it can have.
+    ranks: Vec<Ranks>,
+    /// Regions that run whenever the region around their op does.
+    sure: HashMap<RegionId, RegionId>,
+    only: HashMap<OpId, bool>,
+}
+
+impl Search {
+    fn new(f: &Function) -> Result<Search, EditError> {
+        let (order, mut live) = (order(f), Vec::new());
+        let effects = f.effects()?;
+        for &op in order.iter().rev() {
+            let is_used = |&value: &ValueId| {
+                f.iter_uses(value)
+                    .any(|used| live.get(used.op.index()) == Some(&true))
+            };
+            let is_live = f.terminator(f.parent_region(op)) == Some(op)
+                || !effects.is_pure(op)
+                || f.results(op).iter().any(is_used);
+            if is_live {
+                put(&mut live, op.index(), true, false);
+            }
+        }
+        Ok(Search {
+            order,
+            live,
+            ranks: Vec::new(),
+            sure: HashMap::new(),
+            only: HashMap::new(),
+        })
+    }
+
+    /// The ranks that a value can have, as far as it is known yet.
+    fn of(&self, f: &Function, value: ValueId) -> Ranks {
+        let found = self.ranks.get(value.index()).copied();
+        let known = found.unwrap_or(Ranks::ANY);
+        // What the function takes and constants are what they are declared to be; what a loop carries needn't.
+        let is_given = || f.constant(value).is_some() || f.arg_region(value) == Some(f.body());
+        match f.rank(value) {
+            Some(rank) if known == Ranks::ANY && is_given() => Ranks::one(rank),
+            _ => known,
+        }
+    }
+
+    /// A value has but these ranks.
+    fn narrow(&mut self, f: &Function, value: ValueId, ranks: Ranks) {
+        let both = self.of(f, value).both(ranks);
+        // Of one that can't have any rank nothing more is to be found out.
+        if both != Ranks(0) && value.is_some() {
+            put(&mut self.ranks, value.index(), both, Ranks::ANY);
+        }
+    }
+
+    /// What ops give, in program order.
+    fn go_forward(&mut self, f: &Function) {
+        for at in 0..self.order.len() {
+            let op = self.order[at];
+            if is_if(f, op) {
+                for (index, &result) in f.results(op).iter().enumerate() {
+                    let given = |taken| self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
+                    let ranks = match self.only.get(&op) {
+                        Some(&taken) => given(taken),
+                        None => given(true).either(given(false)),
+                    };
+                    self.narrow(f, result, ranks);
+                }
+                continue;
+            }
+            let Some(&result) = f.results(op).first() else {
+                continue;
+            };
+            let operand = |index| f.operand(op, index).map_or(Ranks::ANY, |v| self.of(f, v));
+            let ranks = match relation(f, op) {
+                Relation::Shift(by) => operand(0).shifted(by),
+                Relation::Longest => longest(f.operands(op).map(|value| self.of(f, value))),
+                Relation::Fixed(rank) => Ranks::one(rank),
+                Relation::Equal => f
+                    .operands(op)
+                    .fold(Ranks::ANY, |ranks, value| ranks.both(self.of(f, value))),
+                Relation::Filter => operand(0).both(operand(1)),
+                Relation::Matrices => Ranks::one(2),
+                Relation::Typed if f.operands(op).all(|value| self.is_known(f, value)) => {
+                    f.rank(result).map_or(Ranks::ANY, Ranks::one)
+                }
+                Relation::Recurrent | Relation::Typed | Relation::None => Ranks::ANY,
+            };
+            self.narrow(f, result, ranks);
+        }
+    }
+
+    /// What ops take, against program order.
+    fn go_back(&mut self, f: &Function) -> Result<(), EditError> {
+        for at in (0..self.order.len()).rev() {
+            let op = self.order[at];
+            if self.live.get(op.index()) != Some(&true) {
+                continue;
+            }
+            if is_if(f, op) {
+                self.choose(f, op);
+                continue;
+            }
+            let result = match f.results(op).first() {
+                Some(&result) => self.of(f, result),
+                None => Ranks::ANY,
+            };
+            let operand = |index| f.operand(op, index).map_or(Ranks::ANY, |v| self.of(f, v));
+            let mut needed: Vec<(usize, Ranks)> = match relation(f, op) {
+                Relation::Shift(by) => vec![(0, result.shifted(-by))],
+                Relation::Fixed(rank) => vec![(0, Ranks::one(rank))],
+                Relation::Equal => {
+                    let all = f
+                        .operands(op)
+                        .fold(result, |ranks, value| ranks.both(self.of(f, value)));
+                    (0..f.operand_count(op)).map(|index| (index, all)).collect()
+                }
+                Relation::Filter => {
+                    let both = operand(0).both(operand(1)).both(result);
+                    vec![(0, both), (1, both)]
+                }
+                Relation::Recurrent => RECURRENT
+                    .iter()
+                    .map(|&(index, rank)| (index, Ranks::one(rank)))
+                    .collect(),
+                Relation::Matrices => vec![(0, Ranks::one(2)), (1, Ranks::one(2))],
+                Relation::Longest | Relation::Typed | Relation::None => Vec::new(),
+            };
+            needed.push((0, taken(f, op)));
+            for (index, ranks) in needed {
+                if let Some(value) = f.operand(op, index)
+                    && self.runs_with(f, op, value)
+                {
+                    self.narrow(f, value, ranks);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees whether but one branch of an If can run, and then what it has to give.
+    fn choose(&mut self, f: &Function, op: OpId) {
+        let can_run = |taken| {
+            f.results(op).iter().enumerate().all(|(index, &result)| {
+                let given = self.given(f, op, taken, index).unwrap_or(Ranks::ANY);
+                given.both(self.of(f, result)) != Ranks(0)
+            })
+        };
+        let taken = match [can_run(true), can_run(false)] {
+            [true, false] => true,
+            [false, true] => false,
+            _ => return,
+        };
+        self.only.insert(op, taken);
+        let Some(branch) = f.region(op, name_of(taken)) else {
+            return;
+        };
+        self.sure.insert(branch, f.parent_region(op));
+        for (index, &result) in f.results(op).iter().enumerate() {
+            if let Some(last) = f.terminator(branch)
+                && let Some(value) = f.operand(last, index)
+                && self.runs_with(f, last, value)
+            {
+                self.narrow(f, value, self.of(f, result));
+            }
+        }
+    }
+
+    /// Whether a value's rank is known, or there is none.
+    fn is_known(&self, f: &Function, value: ValueId) -> bool {
+        value.is_none() || self.of(f, value).0.count_ones() == 1
+    }
+
+    /// The ranks that a branch gives.
+    fn given(&self, f: &Function, op: OpId, taken: bool, index: usize) -> Option<Ranks> {
+        let last = f.terminator(f.region(op, name_of(taken))?)?;
+        Some(self.of(f, f.operand(last, index)?))
+    }
+
+    /// Whether an op runs whenever a value is made.
+    fn runs_with(&self, f: &Function, op: OpId, value: ValueId) -> bool {
+        let home = match f.defining_op(value) {
+            Some(maker) => f.parent_region(maker),
+            None => return false,
+        };
+        let mut region = f.parent_region(op);
+        while region != home {
+            match self.sure.get(&region) {
+                Some(&around) => region = around,
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+fn is_if(f: &Function, op: OpId) -> bool {
+    f.name(op) == "onnx.If" && f.traits(op).is_defined()
+}
+
+fn name_of(taken: bool) -> &'static str {
+    match taken {
+        true => "then_branch",
+        false => "else_branch",
+    }
+}
+
+/// The longest of several ranks each.
+fn longest(all: impl Iterator<Item = Ranks>) -> Ranks {
+    let mut longest = Ranks(1);
+    for ranks in all {
+        if ranks == Ranks::ANY {
+            return ranks;
+        }
+        let mut next = Ranks(0);
+        for a in longest.list() {
+            ranks.list().for_each(|b| next.0 |= 1 << a.max(b));
+        }
+        longest = next;
+    }
+    longest
+}
+
+/// All ops in program order, what is in an op's regions before it.
+fn order(f: &Function) -> Vec<OpId> {
+    let mut order = Vec::with_capacity(f.op_count());
+    let mut steps: Vec<(OpId, bool)> = f
+        .first_op(f.body())
+        .map(|op| (op, false))
+        .into_iter()
+        .collect();
+    while let Some((op, is_done)) = steps.pop() {
+        if is_done {
+            order.push(op);
+            continue;
+        }
+        steps.extend(f.next_op(op).map(|next| (next, false)));
+        steps.push((op, true));
+        let regions = f.regions(op).iter().rev();
+        steps.extend(
+            regions
+                .filter_map(|&region| f.first_op(region))
+                .map(|op| (op, false)),
+        );
+    }
+    order
+}
+
+fn put<T: Clone>(column: &mut Vec<T>, at: usize, entry: T, none: T) {
+    if column.len() <= at {
+        column.resize(at + 1, none);
+    }
+    column[at] = entry;
+}

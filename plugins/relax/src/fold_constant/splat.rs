@@ -1,0 +1,261 @@
+//! Splats: large values of which all elements are the same. They stay as small as they are.
+//!
+//! A chain of ops on splats is one `onnx.ConstantOfShape`, however large its value is: what an op that works
+//! element by element gives is worked out for one element, and one that only moves elements gives the same.
+//! An op that broadcasts its operands takes one element instead of a splat, if another operand says the shape.
+//! No op is added, and nothing is spread for it.
+
+use passdock_plugin_api::Evaluated;
+use passdock_plugin_api::prelude::*;
+
+use super::budget::static_len;
+use super::checker::may_fold;
+use super::forward::Forward;
+use super::typed;
+use crate::shared::accept;
+use crate::shared::operators::is_operator;
+
+const MADE: &str = "onnx.ConstantOfShape";
+/// The version since which there is one.
+const SINCE: i64 = 9;
+
+/// Operators that give elements of operand 0 only, and at least all of one kind.
+const MOVES: &[&str] = &[
+    "onnx.DepthToSpace",
+    "onnx.Expand",
+    "onnx.Flatten",
+    "onnx.Gather",
+    "onnx.Identity",
+    "onnx.Reshape",
+    "onnx.Slice",
+    "onnx.SpaceToDepth",
+    "onnx.Squeeze",
+    "onnx.Tile",
+    "onnx.Transpose",
+    "onnx.Unsqueeze",
+];
+
+impl Forward {
+    /// Makes an op whose result is a large splat a `ConstantOfShape`; the op that stands there now.
+    pub(super) fn as_splat(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<OpId, EditError> {
+        if !self.may_be_splat(f, op, cx) {
+            return Ok(op);
+        }
+        let result = f.result(op, 0);
+        let (name, traits) = (f.name(op), f.traits(op));
+        if name == MADE {
+            let element = match f.attr(op, "value") {
+                None => Some(0_f32.to_le_bytes().to_vec()),
+                Some(Attr::Tensor(id)) => f.constant_bytes(id).ok().map(<[u8]>::to_vec),
+                Some(_) => None,
+            };
+            self.elements
+                .extend(element.map(|element| (result, element)));
+            return Ok(op);
+        }
+        let element = if MOVES.contains(&name) {
+            f.operand(op, 0).and_then(|value| self.element(f, value))
+        } else if traits.is_elementwise() && may_fold(f, op, traits) {
+            self.element_of_all(f, op, cx)?
+        } else {
+            None
+        };
+        let Some(element) = element else {
+            return Ok(op);
+        };
+        // One element that is spread is as small.
+        let is_first = |value| !self.elements.contains_key(&value);
+        if f.name(op) == "onnx.Expand" && f.operand(op, 0).is_some_and(is_first) {
+            self.elements.insert(result, element);
+            return Ok(op);
+        }
+        self.make(f, op, element)
+    }
+
+    fn may_be_splat(&self, f: &Function, op: OpId, cx: &PassContext) -> bool {
+        let &[result] = f.results(op) else {
+            return false;
+        };
+        let dtype = f.dtype(result);
+        f.opset("").is_some_and(|version| version >= SINCE)
+            && static_len(f, result).is_some_and(|len| len > self.large)
+            && dtype != DType::STRING
+            && dtype.bits().is_multiple_of(8)
+            && is_operator(cx, MADE)
+            && f.traits(op).is_defined()
+    }
+
+    /// The element that all of a value's are.
+    fn element(&self, f: &Function, value: ValueId) -> Option<Vec<u8>> {
+        if let Some(element) = self.elements.get(&value) {
+            return Some(element.clone());
+        }
+        let constant = self.constant(f, value).filter(|&v| is_one(f, v))?;
+        f.constant_data(constant).ok()?.map(<[u8]>::to_vec)
+    }
+
+    /// The element that all of a result's are, of an op that works element by element.
+    fn element_of_all(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<Option<Vec<u8>>, EditError> {
+        let mut elements = Vec::with_capacity(f.operand_count(op));
+        for (index, value) in f.operands(op).enumerate() {
+            let stand_in = typed::element(f, op, index);
+            let Some(element) = stand_in.or_else(|| self.element(f, value)) else {
+                return Ok(None);
+            };
+            elements.push((f.dtype(value), element));
+        }
+        let mut one = OpBuilder::new(f.symbol(op)).untyped_results(1);
+        let attrs: Vec<(SymbolId, Option<AttrValue>)> = f
+            .attrs(op)
+            .map(|(name, attr)| (name, attr.to_value()))
+            .collect();
+        for (name, value) in attrs {
+            let Some(value) = value else {
+                return Ok(None);
+            };
+            one = one.attr(name, value);
+        }
+        let mut singles = Vec::with_capacity(elements.len());
+        for (dtype, element) in elements {
+            singles.push(self.single(f, dtype, &element)?);
+        }
+        let at = Position {
+            region: f.parent_region(op),
+            before: op,
+        };
+        let one = f.create_op(one.operands(singles.iter().copied()), at)?;
+        let found = match cx.evaluate_with(f, one, &singles, 64)? {
+            Evaluated::Constants(values) => {
+                self.left
+                    .extend(values.iter().filter_map(|&v| f.constant(v)));
+                let of_type = |&&value: &&ValueId| f.dtype(value) == f.dtype(f.result(op, 0));
+                let value = values.first().filter(of_type);
+                value.and_then(|&value| Some(f.constant_data(value).ok()??.to_vec()))
+            }
+            Evaluated::Refused(_) => None,
+        };
+        f.erase_op(one)?;
+        Ok(found)
+    }
+
+    /// A constant of one element.
+    fn single(
+        &mut self,
+        f: &mut Function,
+        dtype: DType,
+        element: &[u8],
+    ) -> Result<ValueId, EditError> {
+        let key = (dtype.0, element.to_vec());
+        if let Some(&known) = self.singles.get(&key) {
+            return Ok(known);
+        }
+        let ty = f.add_type(&TypeSpec::shaped(dtype, &[]))?;
+        let value = f.add_constant(&ConstantSpec::new(ty, element))?;
+        self.left.extend(f.constant(value));
+        self.singles.insert(key, value);
+        Ok(value)
+    }
+
+    /// Puts a `ConstantOfShape` in the place of an op.
+    fn make(&mut self, f: &mut Function, op: OpId, element: Vec<u8>) -> Result<OpId, EditError> {
+        let result = f.result(op, 0);
+        let (dtype, ty) = (f.dtype(result), f.type_id(result));
+        let Some(sizes) = f.shape(result) else {
+            return Ok(op);
+        };
+        self.left
+            .extend(f.operands(op).filter_map(|v| f.constant(v)));
+        let shape = f.add_ints(&sizes)?;
+        let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
+        let value = f.add_constant(&ConstantSpec::new(one, &element))?;
+        let Some(value) = f.constant(value) else {
+            return Ok(op);
+        };
+        self.left.push(value);
+        let made = OpBuilder::new(MADE)
+            .operand(shape)
+            .attr("value", AttrValue::Tensor(value))
+            .result(ty)
+            .loc(f.loc(op));
+        let useful = self.useful.get(op.index()).copied();
+        let made = f.replace_op(op, made)?;
+        if let Some(useful) = useful {
+            self.useful
+                .resize(self.useful.len().max(made.index() + 1), true);
+            self.useful[made.index()] = useful;
+        }
+        self.elements.insert(f.result(made, 0), element);
+        Ok(made)
+    }
+
+    /// Gives an op one element instead of each large splat that only its broadcasting spreads.
+    pub(super) fn take_one(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<(), EditError> {
+        if self.elements.is_empty() || f.operand_count(op) < 2 || !f.traits(op).is_elementwise() {
+            return Ok(());
+        }
+        for index in 0..f.operand_count(op) {
+            let Some(value) = f.operand(op, index) else {
+                continue;
+            };
+            let Some(element) = self.elements.get(&value).cloned() else {
+                continue;
+            };
+            let says_shape = |other: usize| {
+                let other = f.operand(op, other);
+                other.is_some_and(|other| other != value && covers(f, other, value))
+            };
+            if !(0..f.operand_count(op)).any(says_shape) {
+                continue;
+            }
+            let one = self.single(f, f.dtype(value), &element)?;
+            let mut operands: Vec<ValueId> = f.operands(op).collect();
+            operands[index] = one;
+            if accept::refusal(f, cx, op, &operands).is_some() {
+                continue;
+            }
+            f.set_operand(op, index, one)?;
+            if let Some(maker) = f.defining_op(value)
+                && f.use_count(value) == 0
+                && self.known(value).is_none()
+            {
+                self.left
+                    .extend(f.operands(maker).filter_map(|v| f.constant(v)));
+                f.erase_op(maker)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value has one element.
+fn is_one(f: &Function, value: ValueId) -> bool {
+    f.type_of(value).element_count() == Some(1)
+}
+
+/// Whether broadcasting a value to another's shape leaves that as it is.
+fn covers(f: &Function, shape: ValueId, value: ValueId) -> bool {
+    let (Some(shape), Some(dims)) = (f.dims(shape), f.shape(value)) else {
+        return false;
+    };
+    let shape: Vec<Dim> = shape.collect();
+    let from_back = |(at, &size): (usize, &i64)| {
+        let dim = shape.len().checked_sub(at + 1).map(|at| shape[at]);
+        dim.is_some_and(|dim| size == 1 || dim.as_const() == Some(size))
+    };
+    dims.iter().rev().enumerate().all(from_back)
+}

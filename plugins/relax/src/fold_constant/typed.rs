@@ -1,0 +1,80 @@
+//! Operands of which only the type matters: another value of that type stands in for them.
+
+use passdock_plugin_api::prelude::*;
+
+use super::forward::Forward;
+
+/// The most bytes that stand in for an operand whose shape matters, too.
+const MOST: u64 = 1 << 20;
+
+/// The operands of which but the element type matters, and those of which the shape does, too.
+const TYPED: &[(&str, usize, bool)] = &[("onnx.CastLike", 1, false), ("onnx.EyeLike", 0, true)];
+
+/// Whether of an op's operand only the type matters, and it is known.
+pub(super) fn is_typed(f: &Function, op: OpId, index: usize) -> bool {
+    stand_in(f, op, index).is_some()
+}
+
+/// The element that may stand for all of an operand's.
+pub(super) fn element(f: &Function, op: OpId, index: usize) -> Option<Vec<u8>> {
+    stand_in(f, op, index).map(|(dtype, _)| zero(dtype))
+}
+
+fn zero(dtype: DType) -> Vec<u8> {
+    vec![0; dtype.bits().div_ceil(8) as usize]
+}
+
+/// The element type and shape of what may stand for an operand.
+fn stand_in(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)> {
+    let name = f.name(op);
+    let is_this = |&&(of, at, _): &&(&str, usize, bool)| at == index && of == name;
+    let &(.., has_shape) = TYPED.iter().find(is_this)?;
+    let value = f.operand(op, index)?;
+    let dtype = f.dtype(value);
+    let is_plain = dtype != DType::NONE && dtype != DType::STRING;
+    let shape = match has_shape {
+        true => f.shape(value).filter(|_| {
+            let count = f.type_of(value).element_count();
+            let bytes = count.and_then(|count| dtype.byte_len(count));
+            bytes.is_some_and(|bytes| bytes <= MOST)
+        })?,
+        false => Vec::new(),
+    };
+    is_plain.then_some((dtype, shape))
+}
+
+impl Forward {
+    /// An op's operands, each as the constant that it is or comes to, or that may stand for it.
+    pub(super) fn constants(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let mut operands: Vec<ValueId> = f.operands(op).collect();
+        for value in operands.iter_mut().filter(|value| value.is_some()) {
+            *value = self.constant(f, *value).unwrap_or(*value);
+        }
+        // What is made is an edit: it should be of use.
+        let is_open = |at: usize, value: ValueId| {
+            value.is_some() && f.constant(value).is_none() && !is_typed(f, op, at)
+        };
+        if operands
+            .iter()
+            .enumerate()
+            .any(|(at, &value)| is_open(at, value))
+        {
+            return Ok(operands);
+        }
+        for (index, value) in operands.iter_mut().enumerate() {
+            if value.is_none() || f.constant(*value).is_some() {
+                continue;
+            }
+            if let Some((dtype, shape)) = stand_in(f, op, index) {
+                let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
+                *value = f.add_constant(&ConstantSpec::splat(ty, &zero(dtype)))?;
+                self.left.extend(f.constant(*value));
+            }
+        }
+        Ok(operands)
+    }
+}
