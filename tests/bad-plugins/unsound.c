@@ -60,7 +60,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     host = the_host;
     pass.name = FAULT == OTHER_NAME ? passdock_text("c.transform.Sound")
                                     : passdock_text("c.transform.Unsound");
-    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = work;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;

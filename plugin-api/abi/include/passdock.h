@@ -33,6 +33,9 @@
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
  *             on several threads. It calls op definitions at any time, on any thread.
  *  Text       UTF-8, with a length, without a NUL at its end.
+ *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status
+ *             PASSDOCK_STATUS_REFUSED, but for PASSDOCK_OK. Flags that a kind stands beside have FLAG
+ *             between (PASSDOCK_TYPE_FLAG_UNRANKED). Comments say the last part alone.
  *  Unwinding  No C++ exception, no Rust panic, no longjmp leaves a function of the contract, on
  *             either side.
  *  Numbers    Of the machine's byte order; elements of constants are little-endian.

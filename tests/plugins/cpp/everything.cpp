@@ -30,7 +30,7 @@ void read_it(const passdock::function_view &f) {
     std::vector<value_id> parameters = f.parameters();
     expect(parameters.size() == 2 && f.name(parameters[0]) == "x", "the parameters are %x and %flag");
     value_id x = parameters[0];
-    expect(f.dtype(x) == PASSDOCK_F32 && f.dims(x)->size() == 2 && !f.shape(x), "%x has two dims, one of them a symbol");
+    expect(f.dtype(x) == PASSDOCK_DTYPE_F32 && f.dims(x)->size() == 2 && !f.shape(x), "%x has two dims, one of them a symbol");
     expect(f.dims(x)->at(0).kind == PASSDOCK_DIM_SYMBOL && f.dims(x)->at(1).value == 4, "%x is f32[n,4]");
 
     op_id relu = *f.ops_named("onnx.Relu").begin();
@@ -46,7 +46,7 @@ void read_it(const passdock::function_view &f) {
     expect(f.attr(given, "fs").get<std::vector<float>>() == std::vector<float>({1.5f, 2.0f}), "floats are read");
     expect(f.attr(given, "ss").get<std::vector<std::string>>() == std::vector<std::string>({"a", "", "b"}), "texts are read");
     expect(!f.attr_or<int64_t>(given, "s", 1), "an attribute of another kind is nothing");
-    expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_FAILED, "reading another kind is an error");
+    expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_STATUS_FAILED, "reading another kind is an error");
 
     auto elements = f.elements<int64_t>(f.operand(given, 1));
     expect(elements == std::vector<int64_t>({5, -6}), "a constant's elements are read");
@@ -71,13 +71,13 @@ void read_it(const passdock::function_view &f) {
 void function_pass(passdock::function &f, passdock::context &cx, const passdock::module_view *before) {
     expect(before != nullptr && !before->functions().empty(), "the module before is there");
     expect(cx.opt_level() <= 4 && !cx.find_pass("no.such.Pass") &&
-               cx.find_pass("everything.transform.Module") == PASSDOCK_MODULE_PASS, "passes are found by name");
+               cx.find_pass("everything.transform.Module") == PASSDOCK_PASS_MODULE, "passes are found by name");
     expect(cx.option<bool>("b") && cx.option<double>("f") == 0.5 && cx.option<std::string>("s") == "on", "options are typed");
     expect(cx.option<std::vector<std::string>>("l") == std::vector<std::string>({"a", "b"}), "a list is items");
     expect(cx.option<std::map<std::string, int64_t>>("t") == std::map<std::string, int64_t>({{"n", 3}}), "a table is items");
     expect(cx.option<std::optional<bool>>("b") == true && cx.option("t").items().size() == 1, "a setting is a value, too");
     expect(cx.config<int64_t>("everything.Target", "cores") == 8, "config is read");
-    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_NOT_FOUND, "an option that isn't is an error");
+    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an option that isn't is an error");
     read_it(f);
 
     value_id x = f.parameters()[0];
@@ -89,9 +89,9 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
         expect(f.name(made) == "onnx.Identity" && f.op(op) == nullptr, "an op is replaced");
         seen++;
     }
-    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STALE, "what is replaced is gone");
+    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STATUS_STALE, "what is replaced is gone");
 
-    passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_F32, std::vector<int64_t>{2}));
+    passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_DTYPE_F32, std::vector<int64_t>{2}));
     expect(f.spec(type).dims.size() == 1 && f.add_type(f.spec(type)) == type, "a type is what its description says");
     value_id numbers = f.add_constant<float>({2}, {1.0f, -2.0f}, "numbers");
     expect(f.elements<float>(numbers) == std::vector<float>({1.0f, -2.0f}) && f.type(numbers) == type, "a constant is made");
@@ -109,7 +109,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     f.move_op(sum, position::end_of(f.body()));
     f.set_operand(sum, 1, numbers);
     f.set_loc(sum, f.fuse_locs({f.loc(sum), f.name_loc("other")}));
-    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_REFUSED, "a use before the definition is refused");
+    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is refused");
     expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "what is used stays");
 
     cx.infer(f, sum);
@@ -121,7 +121,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     } else {
         expect(f.erase_if_unused(sum), "what isn't used goes");
     }
-    f.set_type(f.result(given), type_spec::unranked(PASSDOCK_F32));
+    f.set_type(f.result(given), type_spec::unranked(PASSDOCK_DTYPE_F32));
     f.set_opset("acme", 1);
     f.replace_uses(f.result(given), x);
     f.erase_op(given);
@@ -153,7 +153,7 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is made");
         passdock_dim size = made.add_expr(PASSDOCK_EXPR_ADD, passdock::dim(2), passdock::dim(3));
         expect(size.kind == PASSDOCK_DIM_CONST && size.value == 5, "a dim expression is simplified");
-        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_BOOL, std::vector<int64_t>())), {}});
+        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_DTYPE_BOOL, std::vector<int64_t>())), {}});
         std::vector<value_id> copied =
             made.clone_region(moved.body(), position::end_of(made.body()), {argument, flag}, {}, &moved);
         expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
@@ -162,7 +162,7 @@ void module_pass(passdock::module &m, passdock::context &cx) {
     }
     expect(m.functions().size() == 2, "there is one more function");
     m.remove_function(m.find("made"));
-    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_NOT_FOUND, "a function that isn't there is an error");
+    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a function that isn't there is an error");
     m.run_pass(cx, "everything.transform.Nothing");
 }
 
