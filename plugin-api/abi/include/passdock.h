@@ -40,7 +40,9 @@
  *             either side.
  *  Numbers    Of the machine's byte order; elements of constants are little-endian.
  *  Unknown    A kind, a flag, a status may have values that this header doesn't know. Treat such
- *             a kind as "something else", and ignore such a flag.
+ *             a kind as "something else", and ignore such a flag. What asks for something (kinds and
+ *             flags of a description, of `add_expr`) the host refuses if it doesn't know it:
+ *             UNSUPPORTED.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
  *             what isn't there counts as 0. A null function isn't there. An array of such structs,

@@ -239,7 +239,8 @@ pub struct ModuleApi {
     >,
 }
 
-/// The severity of a diagnostic: TVM's numbers.
+/// The severity of a diagnostic: TVM's numbers; the smaller, the graver. One that the host doesn't know
+/// counts as the next milder one.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Severity(pub u32);

@@ -172,6 +172,8 @@ typedef struct passdock_module_api {
                                passdock_symbol_id *function, passdock_op_id *call);
 } passdock_module_api;
 
+/* The smaller, the graver. One that the host doesn't know counts as the next milder one that it knows, and
+ * the user is told. */
 typedef uint32_t passdock_severity;
 #define PASSDOCK_SEVERITY_BUG 10u
 #define PASSDOCK_SEVERITY_ERROR 20u /* the pass counts as failed */

@@ -246,8 +246,7 @@ pub(in crate::boundary) fn checked_expr(
     rhs: Dim,
 ) -> Edit<Dim> {
     if !(ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0) {
-        let message = format!("This host knows no dim expression of kind {}.", kind.0);
-        return Err(EditError::invalid(message));
+        return Err(input::unknown("dim expression", kind.0));
     }
     describe::check_dims(f, &[lhs, rhs])?;
     f.add_expr(kind, lhs, rhs)
@@ -262,6 +261,7 @@ unsafe extern "C" fn add_constant(
     unsafe {
         gate::edit_to(out, f, |state| {
             let desc = input::described(desc)?;
+            input::check_flags::<ConstantDesc>(desc.flags, ConstantDesc::SPLAT)?;
             let name = input::text(desc.name, "name of a constant")?;
             let bytes = input::list(desc.data.ptr, desc.data.len, "bytes of a constant")?;
             let function = state.edit()?;
