@@ -3,6 +3,7 @@
 #ifndef PASSDOCK_CPP_PLUGIN_HPP
 #define PASSDOCK_CPP_PLUGIN_HPP
 
+#include "analysis.hpp"
 #include "definition.hpp"
 #include "module.hpp"
 
