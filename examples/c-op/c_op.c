@@ -14,7 +14,7 @@ static const passdock_host *host;
 /* Says why there is no answer. */
 static passdock_status refuse(passdock_op_call *call, const char *reason) {
     host->definitions->refuse(call, passdock_text(reason));
-    return PASSDOCK_REFUSED;
+    return PASSDOCK_STATUS_REFUSED;
 }
 
 /* An operand's type as a description, its dims copied to `dims`; 0 if it isn't a tensor of known rank. */
@@ -23,7 +23,7 @@ static int describe(const passdock_function_view *view, passdock_value_id value,
     const passdock_type *type = passdock_type_of(view, value);
     uint32_t i;
     if (type == NULL || type->kind != PASSDOCK_TYPE_TENSOR ||
-        (type->flags & PASSDOCK_TYPE_UNRANKED) != 0 || type->dims.len > MAX_RANK) {
+        (type->flags & PASSDOCK_TYPE_FLAG_UNRANKED) != 0 || type->dims.len > MAX_RANK) {
         return 0;
     }
     for (i = 0; i < type->dims.len; i++) {
@@ -86,7 +86,7 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
         memcpy(&scale, &bits, sizeof scale);
     }
     /* The same type has the same description, in one function. */
-    if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_F32 ||
+    if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_DTYPE_F32 ||
         !describe(view, x, &desc, dims)) {
         return refuse(call, "only f32 of one shape is evaluated");
     }

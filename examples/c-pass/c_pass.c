@@ -44,7 +44,7 @@ static passdock_status fuse_double_relu(void *state, passdock_context *context,
             failure.op = op;
             failure.message = host->functions->last_error(function->handle);
             host->context->fail(context, &failure);
-            return PASSDOCK_FAILED;
+            return PASSDOCK_STATUS_FAILED;
         }
     }
     return PASSDOCK_OK;
@@ -62,13 +62,13 @@ static passdock_status counter_create(void *state, passdock_context *context, vo
     passdock_setting setting;
     counter *made = (counter *)calloc(1, sizeof *made);
     (void)state;
-    if (made == NULL) return PASSDOCK_FAILED;
+    if (made == NULL) return PASSDOCK_STATUS_FAILED;
     memset(&setting, 0, sizeof setting);
     setting.struct_size = sizeof setting;
     /* The host knows the option from the manifest, so that it is there and an int. */
     if (host->context->option(context, passdock_text(limit), &setting) != PASSDOCK_OK) {
         free(made);
-        return PASSDOCK_FAILED;
+        return PASSDOCK_STATUS_FAILED;
     }
     made->limit = setting.int_value;
     *out = made;
@@ -133,7 +133,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     }
     host = the_host;
     pass.name = passdock_text(name);
-    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = fuse_double_relu;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;

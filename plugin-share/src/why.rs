@@ -3,21 +3,30 @@
 use std::error::Error;
 use std::fmt;
 
-use passdock_plugin_api::{EditError, PassError};
+use passdock_plugin_api::{EditError, OpId, PassError, SymbolId};
 
 /// The reason why data can't be read or published: a sentence, for a diagnostic or a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Why(String);
+pub struct Why {
+    sentence: String,
+    /// The op that it is about, and the function that the op is in.
+    op: Option<OpId>,
+    function: Option<SymbolId>,
+}
 
 impl Why {
     pub(crate) fn new(sentence: String) -> Why {
-        Why(sentence)
+        Why {
+            sentence,
+            op: None,
+            function: None,
+        }
     }
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.sentence)
     }
 }
 
@@ -25,18 +34,24 @@ impl Error for Why {}
 
 impl From<EditError> for Why {
     fn from(error: EditError) -> Why {
-        Why(error.message)
+        Why {
+            sentence: error.message,
+            op: error.op,
+            function: error.function,
+        }
     }
 }
 
 impl From<Why> for String {
     fn from(why: Why) -> String {
-        why.0
+        why.sentence
     }
 }
 
 impl From<Why> for PassError {
     fn from(why: Why) -> PassError {
-        PassError::new(why)
+        let mut error = PassError::new(why.sentence);
+        (error.op, error.function) = (why.op, why.function);
+        error
     }
 }

@@ -32,7 +32,7 @@ static passdock_status warn(void *state, passdock_context *context,
         notes[0] = passdock_text("`Relu(Relu(x))` is `Relu(x)`.");
         memset(&said, 0, sizeof said);
         said.struct_size = sizeof said;
-        said.severity = PASSDOCK_WARNING;
+        said.severity = PASSDOCK_SEVERITY_WARNING;
         said.code = passdock_text("c::double-relu");
         said.message = passdock_text("This op does nothing.");
         said.help = passdock_text("Run `c.transform.FuseDoubleRelu`.");
@@ -41,7 +41,7 @@ static passdock_status warn(void *state, passdock_context *context,
         said.label_count = 2;
         said.notes = notes;
         said.note_count = 1;
-        if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_FAILED;
+        if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     }
     return PASSDOCK_OK;
 }
@@ -56,11 +56,11 @@ static passdock_status give_up(void *state, passdock_context *context,
     (void)module;
     memset(&said, 0, sizeof said);
     said.struct_size = sizeof said;
-    said.severity = PASSDOCK_ERROR;
+    said.severity = PASSDOCK_SEVERITY_ERROR;
     said.op = PASSDOCK_NONE;
     said.message = passdock_text("This can't go on.");
     if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_OK;
-    return PASSDOCK_FAILED;
+    return PASSDOCK_STATUS_FAILED;
 }
 
 PASSDOCK_MANIFEST("complains", "0.1.0",
@@ -77,10 +77,10 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     (void)attach;
     host = the_host;
     passes[0].name = passdock_text(warn_name);
-    passes[0].kind = PASSDOCK_FUNCTION_PASS;
+    passes[0].kind = PASSDOCK_PASS_FUNCTION;
     passes[0].run_function = warn;
     passes[1].name = passdock_text(give_up_name);
-    passes[1].kind = PASSDOCK_FUNCTION_PASS;
+    passes[1].kind = PASSDOCK_PASS_FUNCTION;
     passes[1].run_function = give_up;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 2;

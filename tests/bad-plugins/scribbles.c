@@ -13,7 +13,7 @@ static passdock_status scribble(void *state, passdock_context *context,
     (void)state;
     (void)context;
     (void)module;
-    if (op == NULL || neg == PASSDOCK_NONE) return PASSDOCK_FAILED;
+    if (op == NULL || neg == PASSDOCK_NONE) return PASSDOCK_STATUS_FAILED;
     op->name = neg;
     return PASSDOCK_OK;
 }
@@ -28,7 +28,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     (void)attach;
     host = the_host;
     pass.name = passdock_text("c.transform.Scribble");
-    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = scribble;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;

@@ -5,9 +5,17 @@
 
 #include "passdock.h"
 
-enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN };
+enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
 static const passdock_host *host;
+
+/* Uses an optional power of the host's as if every host had it. */
+static passdock_status analyse(const passdock_function_ref *function) {
+    passdock_column column;
+    const passdock_analysis_api *analyses =
+        host->get_extension(host, passdock_text(PASSDOCK_ANALYSIS_EXTENSION));
+    return analyses->column(function->handle, passdock_text(PASSDOCK_ANALYSIS_ORDER), &column);
+}
 
 /* Sets the attribute `mark` of the function. */
 static passdock_status mark(const passdock_function_ref *function, uint64_t number) {
@@ -38,6 +46,7 @@ static passdock_status work(void *state, passdock_context *context,
     case COUNT: return mark(function, ++runs);
     case PROCESS: return mark(function, (uint64_t)getpid());
     case STATUS: return 77;
+    case EXTENSION: return analyse(function);
     default: break;
     }
     return PASSDOCK_OK;
@@ -60,7 +69,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     host = the_host;
     pass.name = FAULT == OTHER_NAME ? passdock_text("c.transform.Sound")
                                     : passdock_text("c.transform.Unsound");
-    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = work;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;

@@ -20,7 +20,7 @@ static void say(passdock_context *context, passdock_status status, passdock_str 
     passdock_diagnostic note;
     memset(&note, 0, sizeof note);
     note.struct_size = sizeof note;
-    note.severity = PASSDOCK_NOTE;
+    note.severity = PASSDOCK_SEVERITY_NOTE;
     note.op = PASSDOCK_NONE;
     snprintf(said, sizeof said, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
     note.message = passdock_text(said);
@@ -44,8 +44,8 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     passdock_status status;
     (void)state;
 
-    if (host->modules->snapshot(m->handle, main_, &source) != PASSDOCK_OK) return PASSDOCK_FAILED;
-    if (host->modules->edit(m->handle, other, &f) != PASSDOCK_OK) return PASSDOCK_FAILED;
+    if (host->modules->snapshot(m->handle, main_, &source) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
+    if (host->modules->edit(m->handle, other, &f) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     memset(&clone, 0, sizeof clone);
     clone.struct_size = sizeof clone;
     clone.source = source;
@@ -63,7 +63,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     clone.captures = (const passdock_value_id (*)[2])capture;
     clone.capture_count = 1;
     status = host->functions->clone_ops(f.handle, &clone);
-    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     /* The first result is that of the first op of the list. */
     memset(&port, 0, sizeof port);
     port.struct_size = sizeof port;
@@ -75,15 +75,15 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     ends.ports = &port;
     ends.count = 1;
     status = host->functions->set_results(f.handle, f.view->body, &ends);
-    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     param = passdock_get_value(source.view, 0)->type_id;
     status = host->functions->type_from(f.handle, source.handle, param, &type);
-    if (status != PASSDOCK_OK || type >= f.view->types.len) return PASSDOCK_FAILED;
+    if (status != PASSDOCK_OK || type >= f.view->types.len) return PASSDOCK_STATUS_FAILED;
     status = host->functions->type_from(f.handle, source.handle, 99, &type);
     say(context, status, host->functions->last_error(f.handle));
-    if (!host->functions->names_function(f.handle, main_)) return PASSDOCK_FAILED;
-    if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_FAILED;
-    if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_FAILED;
+    if (!host->functions->names_function(f.handle, main_)) return PASSDOCK_STATUS_FAILED;
+    if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_STATUS_FAILED;
+    if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_STATUS_FAILED;
 
     memset(&outline, 0, sizeof outline);
     outline.struct_size = sizeof outline;
@@ -108,12 +108,12 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     say(context, status, host->modules->last_error(m->handle));
     ops[0] = 1;
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    if (status != PASSDOCK_OK) return PASSDOCK_FAILED;
+    if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     say(context, call, host->symbols->text(symbols, made));
     /* The ops are gone; a handle that was given out before lives on. */
     status = host->modules->outline(m->handle, &outline, &made, &call);
     say(context, status, host->modules->last_error(m->handle));
-    return host->functions->set_name(f.handle, 0, passdock_text("renamed"));
+    return host->functions->set_value_name(f.handle, 0, passdock_text("renamed"));
 }
 
 PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_PASS("c.transform.Outline", "module", 0, ""));
@@ -128,7 +128,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     }
     host = the_host;
     entry.name = passdock_text("c.transform.Outline");
-    entry.kind = PASSDOCK_MODULE_PASS;
+    entry.kind = PASSDOCK_PASS_MODULE;
     entry.run_module = pass;
     plugin.struct_size = sizeof plugin;
     plugin.passes = &entry;

@@ -34,20 +34,20 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     for (i = 0; i < 4; i++) set[i].struct_size = sizeof set[i];
     for (i = 0; i < 2; i++) {
         if (host->context->config(context, passdock_text(key), field[i], &set[i]) != PASSDOCK_OK)
-            return PASSDOCK_FAILED;
+            return PASSDOCK_STATUS_FAILED;
     }
     /* A key that is a value itself. */
     field[0].len = 0;
     if (host->context->config(context, passdock_text(verbose), field[0], &set[2]) != PASSDOCK_OK)
-        return PASSDOCK_FAILED;
+        return PASSDOCK_STATUS_FAILED;
     if (host->context->option(context, passdock_text(option), &set[3]) != PASSDOCK_OK)
-        return PASSDOCK_FAILED;
+        return PASSDOCK_STATUS_FAILED;
     snprintf(text, sizeof text, "%lld cores of %.*s, %s, limit %lld", (long long)number(&set[0]),
              (int)set[1].string_value.len, (const char *)set[1].string_value.ptr,
              set[2].int_value ? "verbose" : "silent", (long long)number(&set[3]));
     memset(&said, 0, sizeof said);
     said.struct_size = sizeof said;
-    said.severity = PASSDOCK_NOTE;
+    said.severity = PASSDOCK_SEVERITY_NOTE;
     said.op = PASSDOCK_NONE;
     said.code = passdock_text(code);
     said.message = passdock_text(text);
@@ -85,10 +85,10 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     (void)attach;
     host = the_host;
     passes[0].name = passdock_text(says_name);
-    passes[0].kind = PASSDOCK_MODULE_PASS;
+    passes[0].kind = PASSDOCK_PASS_MODULE;
     passes[0].run_module = says;
     passes[1].name = passdock_text(runs_name);
-    passes[1].kind = PASSDOCK_MODULE_PASS;
+    passes[1].kind = PASSDOCK_PASS_MODULE;
     passes[1].run_module = runs;
     plugin.struct_size = sizeof plugin;
     plugin.passes = passes;

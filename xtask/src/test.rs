@@ -12,6 +12,7 @@ mod sdk;
 mod share;
 mod steps;
 mod system_calls;
+mod unknown;
 mod windows;
 mod wine;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
+use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError};
 
 use crate::args::CheckCommandArgs;
@@ -147,16 +148,6 @@ fn shell(command: &str) -> Command {
         let mut shell = Command::new("cmd");
         shell.raw_arg(format!("/D /S /C \"{command}\""));
         shell
-    }
-}
-
-/// A path as the shell takes it for one word.
-fn shell_word(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/\\:._-".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false if cfg!(windows) => format!("\"{path}\""),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
     }
 }
 

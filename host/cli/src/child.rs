@@ -6,23 +6,83 @@ use std::path::Path;
 #[cfg(not(unix))]
 use std::process::Stdio;
 use std::process::{Child, Command, ExitStatus};
+#[cfg(unix)]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The bytes of a command's output that are shown.
 const TAIL: u64 = 2000;
 
-/// The status of a command; `None` if it took longer than `timeout` and was ended, with what it started.
+/// The status of a command; `None` if it took longer than `timeout` and was ended, with what it started. A
+/// signal that ends this process ends it, too ([`give_up`]).
 pub(crate) fn run(
     command: &mut Command,
     timeout: Option<Duration>,
 ) -> io::Result<Option<ExitStatus>> {
-    let Some(timeout) = timeout else {
-        return command.status().map(Some);
+    let mut child = start(command, timeout.is_some())?;
+    let status = match timeout {
+        Some(timeout) => within(&mut child, timeout),
+        None => child.wait().map(Some),
     };
-    // A group of its own, so that what the command started can be ended with it.
     #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
-    let mut child = command.spawn()?;
+    running().take();
+    status
+}
+
+/// Starts a command; in a group of its own if it is to be ended with what it started.
+#[cfg(not(unix))]
+fn start(command: &mut Command, _: bool) -> io::Result<Child> {
+    command.spawn()
+}
+
+/// Starts a command; in a group of its own if it is to be ended with what it started. In the group of this
+/// process it hears from the terminal itself.
+#[cfg(unix)]
+fn start(command: &mut Command, alone: bool) -> io::Result<Child> {
+    if alone {
+        std::os::unix::process::CommandExt::process_group(command, 0);
+    }
+    // Until it is known, a signal waits.
+    let mut running = running();
+    let child = command.spawn()?;
+    *running = Some(Running {
+        pid: rustix::process::Pid::from_child(&child),
+        alone,
+    });
+    Ok(child)
+}
+
+/// The command that runs.
+#[cfg(unix)]
+struct Running {
+    pid: rustix::process::Pid,
+    /// Whether it is in a group of its own.
+    alone: bool,
+}
+
+#[cfg(unix)]
+fn running() -> MutexGuard<'static, Option<Running>> {
+    static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the command that runs, and lets no other one start. For a thread that is about to end the process because
+/// of a signal.
+#[cfg(unix)]
+pub(crate) fn give_up() {
+    use rustix::process::{Signal, kill_process, kill_process_group};
+    let running = running();
+    // It may have ended by itself meanwhile.
+    _ = match &*running {
+        Some(Running { pid, alone: true }) => kill_process_group(*pid, Signal::KILL),
+        Some(Running { pid, alone: false }) => kill_process(*pid, Signal::TERM),
+        None => Ok(()),
+    };
+    std::mem::forget(running);
+}
+
+/// The status of a command; `None` if it took longer and was ended.
+fn within(child: &mut Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut wait = Duration::from_millis(1);
     loop {
@@ -30,7 +90,7 @@ pub(crate) fn run(
             return Ok(Some(status));
         }
         let Some(left) = timeout.checked_sub(start.elapsed()) else {
-            end(&mut child)?;
+            end(child)?;
             return Ok(None);
         };
         std::thread::sleep(wait.min(left));

@@ -80,7 +80,7 @@ pub(crate) fn warn(error: impl Into<PassError>) {
 /// Writes an error to standard error and answers its exit status.
 pub(crate) fn fail(error: &PassError) -> u8 {
     diagnostic(&error.to_diagnostic());
-    error.kind.exit_status()
+    error.exit_status()
 }
 
 /// The first error of writing to standard output.

@@ -1,5 +1,5 @@
-//! What happens when a signal asks the command to end: unfinished files go, and the command ends by
-//! that signal.
+//! What happens when a signal asks the command to end: what it started ends, unfinished files go, and the
+//! command ends by that signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,8 @@ use passdock::files;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
+
+use crate::child;
 
 /// Starts to listen. Where that fails, a signal ends the command as it ends any.
 pub(crate) fn listen() {
@@ -31,6 +33,7 @@ pub(crate) fn listen() {
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             again.store(true, Ordering::SeqCst);
+            child::give_up();
             files::give_up();
             let _ = low_level::emulate_default_handler(signal);
         }

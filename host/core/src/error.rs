@@ -58,6 +58,8 @@ pub struct ErrorParts {
     pub run_by: Vec<String>,
     /// The definition of an op that failed, or that calls the op wrong, when the pass asked it.
     pub definition: Option<BlamedDefinition>,
+    /// Whether a pass asked for what is wrong: then the pass has failed, and not the user's request.
+    pub is_inner: bool,
     /// The function that the pass worked on.
     pub function: Option<String>,
     /// The op that the pass failed on.
@@ -204,6 +206,7 @@ impl PassError {
             plugin: None,
             run_by: Vec::new(),
             definition: None,
+            is_inner: false,
             function: None,
             op: None,
             location: None,
@@ -223,6 +226,14 @@ impl PassError {
             ErrorKind::Diagnostics,
             "One or more error diagnostics were emitted, please check diagnostic render for output.",
         )
+    }
+
+    /// The exit status of a program that ends with this error: that of its kind, but for what a pass asked for.
+    pub fn exit_status(&self) -> u8 {
+        match self.kind.exit_status() {
+            2 if self.is_inner => 1,
+            status => status,
+        }
     }
 
     /// Names the failed pass, if none is named yet.

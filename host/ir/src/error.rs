@@ -35,6 +35,11 @@ impl EditError {
         EditError::new(Status::INVALID, message.into())
     }
 
+    /// What is asked for is of a newer contract than this host's.
+    pub fn unsupported(message: impl Into<String>) -> EditError {
+        EditError::new(Status::UNSUPPORTED, message.into())
+    }
+
     /// What is asked for isn't there.
     #[cold]
     pub fn not_found(message: impl Into<String>) -> EditError {

@@ -34,7 +34,7 @@ impl FirstRun {
         let end = match result {
             Ok(module) => Ok(module),
             Err(error) => match error.site().cloned() {
-                Some(site) if error.kind.exit_status() == 1 => Err(FailedPass { error, site }),
+                Some(site) if error.exit_status() == 1 => Err(FailedPass { error, site }),
                 _ => return Err(error),
             },
         };

@@ -33,11 +33,16 @@
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
  *             on several threads. It calls op definitions at any time, on any thread.
  *  Text       UTF-8, with a length, without a NUL at its end.
+ *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status
+ *             PASSDOCK_STATUS_REFUSED, but for PASSDOCK_OK. Flags that a kind stands beside have FLAG
+ *             between (PASSDOCK_TYPE_FLAG_UNRANKED). Comments say the last part alone.
  *  Unwinding  No C++ exception, no Rust panic, no longjmp leaves a function of the contract, on
  *             either side.
  *  Numbers    Of the machine's byte order; elements of constants are little-endian.
  *  Unknown    A kind, a flag, a status may have values that this header doesn't know. Treat such
- *             a kind as "something else", and ignore such a flag.
+ *             a kind as "something else", and ignore such a flag. What asks for something (kinds and
+ *             flags of a description, of `add_expr`) the host refuses if it doesn't know it:
+ *             UNSUPPORTED.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
  *             what isn't there counts as 0. A null function isn't there. An array of such structs,

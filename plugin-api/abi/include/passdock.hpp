@@ -7,9 +7,9 @@
  * and `x.check(status)` throws the host's sentence.
  *
  * Its parts, in reading order, lie in passdock/cpp: base.hpp (ids, errors), attribute.hpp and
- * describe.hpp (what an op to make is), read.hpp and function.hpp (functions), context.hpp (options,
- * diagnostics, op definitions asked), module.hpp, definition.hpp (op definitions given), plugin.hpp
- * (instruments, PASSDOCK_PLUGIN).
+ * describe.hpp (what an op to make is), read.hpp and function.hpp (functions), analysis.hpp (analyses of
+ * the plugin's own), context.hpp (options, diagnostics, op definitions asked), module.hpp,
+ * definition.hpp (op definitions given), plugin.hpp (instruments, PASSDOCK_PLUGIN).
  *
  * THE RULES are those of passdock.h. What they mean here:
  *

@@ -114,9 +114,9 @@ pub struct FunctionApi {
     /// Removes an attribute of an op; NONE: of the function.
     pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,
     /// Refines a value's type; the unknown type forgets it.
-    pub set_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
+    pub set_value_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
     /// Names a value; a name that is taken gets a number.
-    pub set_name: Option<unsafe extern "C" fn(*mut Function, ValueId, Str) -> Status>,
+    pub set_value_name: Option<unsafe extern "C" fn(*mut Function, ValueId, Str) -> Status>,
     /// Interns a type.
     pub add_type:
         Option<unsafe extern "C" fn(*mut Function, *const TypeDesc, out: *mut TypeId) -> Status>,
@@ -240,7 +240,8 @@ pub struct ModuleApi {
     >,
 }
 
-/// The severity of a diagnostic: TVM's numbers.
+/// The severity of a diagnostic: TVM's numbers; the smaller, the graver. One that the host doesn't know
+/// counts as the next milder one.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Severity(pub u32);

@@ -387,11 +387,11 @@ impl RawFunction {
     }
 
     pub(crate) fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-        call!(self.set_type(None; value, ty))
+        call!(self.set_value_type(None; value, ty))
     }
 
     pub(crate) fn set_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
-        call!(self.set_name(None; value, abi::Str::new(name)))
+        call!(self.set_value_name(None; value, abi::Str::new(name)))
     }
 
     pub(crate) fn add_type(&mut self, parts: &TypeParts<'_>) -> Result<TypeId, EditError> {

@@ -1,5 +1,9 @@
 /* A plugin in C++ that calls all that passdock.hpp has, and fails where an answer isn't what it should be.
  * It runs on `everything.ir`; its operator is that of `examples/c-op`. */
+#include <algorithm>
+#include <atomic>
+#include <map>
+
 #include "passdock.hpp"
 
 namespace {
@@ -30,7 +34,7 @@ void read_it(const passdock::function_view &f) {
     std::vector<value_id> parameters = f.parameters();
     expect(parameters.size() == 2 && f.name(parameters[0]) == "x", "the parameters are %x and %flag");
     value_id x = parameters[0];
-    expect(f.dtype(x) == PASSDOCK_F32 && f.dims(x)->size() == 2 && !f.shape(x), "%x has two dims, one of them a symbol");
+    expect(f.dtype(x) == PASSDOCK_DTYPE_F32 && f.dims(x)->size() == 2 && !f.shape(x), "%x has two dims, one of them a symbol");
     expect(f.dims(x)->at(0).kind == PASSDOCK_DIM_SYMBOL && f.dims(x)->at(1).value == 4, "%x is f32[n,4]");
 
     op_id relu = *f.ops_named("onnx.Relu").begin();
@@ -46,7 +50,7 @@ void read_it(const passdock::function_view &f) {
     expect(f.attr(given, "fs").get<std::vector<float>>() == std::vector<float>({1.5f, 2.0f}), "floats are read");
     expect(f.attr(given, "ss").get<std::vector<std::string>>() == std::vector<std::string>({"a", "", "b"}), "texts are read");
     expect(!f.attr_or<int64_t>(given, "s", 1), "an attribute of another kind is nothing");
-    expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_FAILED, "reading another kind is an error");
+    expect(status_of([&] { f.attr(given, "s").get<int64_t>(); }) == PASSDOCK_STATUS_FAILED, "reading another kind is an error");
 
     auto elements = f.elements<int64_t>(f.operand(given, 1));
     expect(elements == std::vector<int64_t>({5, -6}), "a constant's elements are read");
@@ -68,17 +72,96 @@ void read_it(const passdock::function_view &f) {
     expect(f.loc(relu) == f.loc(relu) && f.next(f.prev(f.terminator(f.body()))) == f.terminator(f.body()), "ops are a list");
 }
 
+/* What the plugin works out of a function and keeps: its ops by name. How often it did. */
+using counts = std::map<std::string, size_t>;
+std::atomic<size_t> counted{0};
+
+counts count_ops(const passdock::function_view &f) {
+    counts made;
+    for (op_id op : f.ops()) made[std::string(f.name(op))]++;
+    counted++;
+    return made;
+}
+
+void analyse_it(passdock::function &f) {
+    passdock::own_analysis<counts> ops("ops", count_ops), others("others", count_ops);
+    size_t before = counted;
+    auto first = ops.of(f);
+    expect(first->at("onnx.Relu") == 3 && counted == before + 1, "an analysis is worked out");
+    expect(&*ops.of(f) == &*first && ops.find(f) == &*first && counted == before + 1, "it is found again");
+    expect(others.find(f) == nullptr && !others.preserve(f), "under its own key");
+    f.set_attr("edited", 1);
+    expect(ops.find(f) == nullptr, "an edit ends it");
+    expect(ops.preserve(f) && ops.find(f)->at("onnx.Relu") == 3, "but one that it says nothing against");
+    f.remove_attr("edited");
+    expect(ops.of(f)->at("onnx.Neg") == 1 && counted == before + 2, "and it is worked out again");
+}
+
+/* Asks definitions, on ops that are gone when it returns. */
+void ask_definitions(passdock::function &f, passdock::context &cx) {
+    value_id one = f.add_constant<float>({2}, {1.0f, 2.0f}), two = f.add_constant<float>({2}, {3.0f, 4.0f});
+    op_id scaled = f.create_op(op_builder("acme.ScaledAdd").operand(one).operand(one).attr("scale", 2.0f),
+                               position::end_of(f.body()));
+    expect(f.traits(scaled) == 0 || (f.traits(scaled) & PASSDOCK_TRAIT_PURE) != 0, "traits are the definition's");
+    auto made = cx.evaluate_with(f, scaled, {one, two}, 64);
+    expect(made && f.elements<float>(made->at(0)) == std::vector<float>({5.0f, 8.0f}), "other operands are tried");
+    f.erase_constant(f.constant(made->at(0)));
+    expect(!cx.evaluate_with(f, scaled, {one, f.parameters()[0]}, 64), "what isn't constant has no answer");
+    expect(!cx.infer_with(f, scaled, {one, two}), "they would be right");
+    auto body = cx.decompose(f, scaled);
+    expect(body && f.name(f.defining_op(body->at(0))) == "onnx.Add", "an op has a body");
+    op_id add = f.defining_op(body->at(0));
+    f.replace_op_with(scaled, *body);
+    f.erase_op(add);
+
+    op_id sizes = f.create_op(op_builder("acme.Sizes").operand(f.parameters()[0]), position::end_of(f.body()));
+    expect(!f.known_dims(f.result(sizes)), "nothing is known before it is asked");
+    cx.infer(f, sizes);
+    auto known = f.known_dims(f.result(sizes));
+    expect(known && known->size() == 2 && known->at(1).value == 5, "what a definition says of elements is known");
+    auto wrong = cx.infer_with(f, sizes, {one});
+    expect(wrong && wrong->find("two dims") != std::string::npos, "what would be wrong is said");
+    op_id sum = f.create_op(op_builder("acme.Sizes").operand(f.result(sizes)), position::end_of(f.body()));
+    cx.infer(f, sum);
+    expect(f.known_dims(f.result(sum))->at(0).value == known->at(1).value, "definitions hear what others said");
+    f.erase_op(sum);
+    f.erase_op(sizes);
+    expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "one without a definition has none");
+}
+
+/* Makes and replaces ops in all ways, and takes them back. */
+void build_it(passdock::function &f) {
+    value_id flag = f.parameters()[1];
+    op_id outer = f.create_op(op_builder("acme.Region").operand(flag).no_results().attr("a", 1)
+                                  .region("body", {{f.add_type(type_spec::scalar(PASSDOCK_DTYPE_INDEX)), "i"}}),
+                              position::end_of(f.body()));
+    passdock::region_id region = f.regions(outer)[0];
+    expect(f.results(outer).empty() && f.region(region)->parent == outer.raw && f.args(region).size() == 1, "an op has a region");
+    f.set_results(region, {f.args(region)[0]});
+    op_id other = f.replace_op(outer, op_builder("acme.Other").operand(flag).no_results().take_regions().take_attrs().attr("b", 2));
+    auto attr = f.attr(other, "a");
+    expect(attr.is<int64_t>() && attr.get_if<int64_t>() == 1 && !attr.get_if<float>() && attr.kind() == PASSDOCK_ATTR_INT,
+           "attributes are taken over");
+    expect(f.attr(other, "b").get<int64_t>() == 2 && f.regions(other).size() == 1, "so are regions");
+    f.erase_op(other);
+    expect(f.text(f.symbol()) == "main", "a function has a symbol");
+}
+
 void function_pass(passdock::function &f, passdock::context &cx, const passdock::module_view *before) {
     expect(before != nullptr && !before->functions().empty(), "the module before is there");
     expect(cx.opt_level() <= 4 && !cx.find_pass("no.such.Pass") &&
-               cx.find_pass("everything.transform.Module") == PASSDOCK_MODULE_PASS, "passes are found by name");
+               cx.find_pass("everything.transform.Module") == PASSDOCK_PASS_MODULE, "passes are found by name");
     expect(cx.option<bool>("b") && cx.option<double>("f") == 0.5 && cx.option<std::string>("s") == "on", "options are typed");
     expect(cx.option<std::vector<std::string>>("l") == std::vector<std::string>({"a", "b"}), "a list is items");
     expect(cx.option<std::map<std::string, int64_t>>("t") == std::map<std::string, int64_t>({{"n", 3}}), "a table is items");
     expect(cx.option<std::optional<bool>>("b") == true && cx.option("t").items().size() == 1, "a setting is a value, too");
     expect(cx.config<int64_t>("everything.Target", "cores") == 8, "config is read");
-    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_NOT_FOUND, "an option that isn't is an error");
+    expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an option that isn't is an error");
+    expect(cx.option("b").is_set() && cx.option("b").kind() == PASSDOCK_SETTING_BOOL, "a setting has a kind");
     read_it(f);
+    analyse_it(f);
+    build_it(f);
+    ask_definitions(f, cx);
 
     value_id x = f.parameters()[0];
     op_id relu = *f.ops_named("onnx.Relu").begin();
@@ -89,11 +172,12 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
         expect(f.name(made) == "onnx.Identity" && f.op(op) == nullptr, "an op is replaced");
         seen++;
     }
-    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STALE, "what is replaced is gone");
+    expect(seen == 3 && status_of([&] { f.erase_op(relu); }) == PASSDOCK_STATUS_STALE, "what is replaced is gone");
 
-    passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_F32, std::vector<int64_t>{2}));
+    passdock::type_id type = f.add_type(type_spec::tensor(PASSDOCK_DTYPE_F32, std::vector<int64_t>{2}));
     expect(f.spec(type).dims.size() == 1 && f.add_type(f.spec(type)) == type, "a type is what its description says");
     value_id numbers = f.add_constant<float>({2}, {1.0f, -2.0f}, "numbers");
+    expect(f.is_constant(numbers) && !f.is_constant(x), "a constant is one");
     expect(f.elements<float>(numbers) == std::vector<float>({1.0f, -2.0f}) && f.type(numbers) == type, "a constant is made");
     f.set_attr(given, "list", std::vector<std::string>{"p", "q"});
     f.set_attr(given, "tensor", f.constant(numbers));
@@ -109,7 +193,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     f.move_op(sum, position::end_of(f.body()));
     f.set_operand(sum, 1, numbers);
     f.set_loc(sum, f.fuse_locs({f.loc(sum), f.name_loc("other")}));
-    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_REFUSED, "a use before the definition is refused");
+    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is refused");
     expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "what is used stays");
 
     cx.infer(f, sum);
@@ -121,7 +205,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     } else {
         expect(f.erase_if_unused(sum), "what isn't used goes");
     }
-    f.set_type(f.result(given), type_spec::unranked(PASSDOCK_F32));
+    f.set_type(f.result(given), type_spec::unranked(PASSDOCK_DTYPE_F32));
     f.set_opset("acme", 1);
     f.replace_uses(f.result(given), x);
     f.erase_op(given);
@@ -131,6 +215,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     op_id branch = *f.ops_named("if").begin();
     f.inline_region(f.regions(branch)[0], {});
     f.replace_op_with(branch, f.operands(f.terminator(f.regions(branch)[0])));
+    cx.emit(passdock::diagnostic::note_of("Nearly done."));
     cx.emit(passdock::diagnostic::warning("All of it holds.").code("everything::done")
                 .label(passdock::place::result(f.defining_op(f.operand(f.terminator(f.body()), 0)), 0), "here")
                 .note("One more.").help("Nothing to do."));
@@ -153,16 +238,18 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         expect(made.op_count() == 2 && made.parameters().size() == 1, "a function is made");
         passdock_dim size = made.add_expr(PASSDOCK_EXPR_ADD, passdock::dim(2), passdock::dim(3));
         expect(size.kind == PASSDOCK_DIM_CONST && size.value == 5, "a dim expression is simplified");
-        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_BOOL, std::vector<int64_t>())), {}});
+        value_id flag = made.add_arg(made.body(), {made.add_type(type_spec::tensor(PASSDOCK_DTYPE_BOOL, std::vector<int64_t>())), {}});
         std::vector<value_id> copied =
             made.clone_region(moved.body(), position::end_of(made.body()), {argument, flag}, {}, &moved);
         expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
         expect(made.op_count() == 2 + moved.op_count() - 1, "all of it is copied, but the terminator");
         made.erase_op(made.defining_op(copied[0]));
+        expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REFUSED, "a parameter without a default stays");
+        made.freeze_args({});
     }
     expect(m.functions().size() == 2, "there is one more function");
     m.remove_function(m.find("made"));
-    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_NOT_FOUND, "a function that isn't there is an error");
+    expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a function that isn't there is an error");
     m.run_pass(cx, "everything.transform.Nothing");
 }
 
@@ -189,6 +276,23 @@ void evaluate_scaled(passdock::op_call &call) {
 
 void decompose_scaled(passdock::op_call &call) { call.set_body("fn @body(%0, %1) { %2 = onnx.Add(%0, %1) return %2 }"); }
 
+/* `acme.Sizes`: of an x of two dims, the sizes as a list, the second one more; of a list, the list. */
+void infer_sizes(passdock::op_call &call) {
+    if (auto known = call.operand_dims(0)) {
+        std::vector<passdock_dim> all(*known);
+        std::reverse(all.begin(), all.end());
+        call.set_result_dims(0, all);
+    } else {
+        type_spec type = call.operand_type(0);
+        if (type.dims.size() != 2) throw passdock::error("x hasn't two dims");
+        passdock_dim more = call.add_expr(PASSDOCK_EXPR_ADD, type.dims[1], passdock::dim(1));
+        call.set_result_dims(0, {type.dims[0], more});
+    }
+    type_spec type = type_spec::tensor(PASSDOCK_DTYPE_I64, std::vector<int64_t>{2});
+    expect(bool(call.add_type(type)), "a definition adds types");
+    call.set_result_type(0, type);
+}
+
 } // namespace
 
 PASSDOCK_PLUGIN("everything", "0.1.0",
@@ -211,6 +315,7 @@ PASSDOCK_PLUGIN("everything", "0.1.0",
         .infer(infer_scaled)
         .evaluate(evaluate_scaled)
         .decompose(decompose_scaled))
+    (op, "acme.Sizes", 1, passdock::op_definition().operands(1, 1).infer(infer_sizes))
     (op, "acme.Listed", 1, passdock::op_definition()
         .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
         .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED)));

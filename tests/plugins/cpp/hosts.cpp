@@ -42,7 +42,7 @@ int main() {
 
     const passdock_instrument_entry &instrument = first->instruments[0];
     void *instance = nullptr;
-    if (instrument.create(instrument.state, nullptr, &instance) != PASSDOCK_FAILED || instance != nullptr) {
+    if (instrument.create(instrument.state, nullptr, &instance) != PASSDOCK_STATUS_FAILED || instance != nullptr) {
         return fails("an instrument that can't be made isn't");
     }
     if (reason != "This host has no `option`. Run the plugin in a newer one.") {

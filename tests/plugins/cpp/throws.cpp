@@ -20,7 +20,7 @@ void throw_it(passdock::function &f, passdock::context &cx) {
 }
 
 void throw_in_module(passdock::module &m, passdock::context &) {
-    for (passdock::symbol_id name : m.functions(PASSDOCK_GRAPH_FUNCTION)) {
+    for (passdock::symbol_id name : m.functions(PASSDOCK_FUNCTION_GRAPH)) {
         passdock::function f = m.edit(name);
         throw passdock::error("The function isn't liked.").at(*f.ops().begin(), name);
     }

@@ -179,7 +179,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_at
     static passdock_plugin plugin;
     (void)host; (void)attach;
     passes[0].name = passdock_text(name);
-    passes[0].kind = PASSDOCK_FUNCTION_PASS;
+    passes[0].kind = PASSDOCK_PASS_FUNCTION;
     passes[0].run_function = run;
     plugin.struct_size = sizeof plugin;
     plugin.passes = passes;

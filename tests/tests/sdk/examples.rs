@@ -351,9 +351,9 @@ fn examples_of_instruments_do_what_they_say() {
     expect![[r#"
         doc.transform.AddRelu was the last pass
         sequential was the last pass
-        sdk.budget: 4 ops were added"#]]
+        sdk.budget: 2 ops were added"#]]
     .assert_eq(&watched("sdk.budget", "ops = 1", &passes));
-    expect!["sdk.budget: 4 ops were added"].assert_eq(&watched("sdk.budget", "", &passes));
+    expect!["sdk.budget: 2 ops were added"].assert_eq(&watched("sdk.budget", "", &passes));
 }
 
 #[test]

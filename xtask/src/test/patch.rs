@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::unknown;
+
 /// The number in each field of the future: who finds another one has read what isn't there.
 const MARK: &str = "0xF07E_F07E";
 
@@ -20,7 +22,7 @@ struct Change {
 pub(super) struct Patches(Vec<Change>);
 
 /// Values that get another number: today's side meets one that it doesn't know.
-const RENUMBERED: [(&str, &str, &str, u32, u32); 5] = [
+pub(super) const RENUMBERED: [(&str, &str, &str, u32, u32); 5] = [
     (
         "OPAQUE: AttrKind = AttrKind",
         "ATTR_OPAQUE",
@@ -52,9 +54,6 @@ const RENUMBERED: [(&str, &str, &str, u32, u32); 5] = [
     ),
 ];
 
-/// The flag that nobody knows.
-const FLAG: &str = "1 << 30";
-
 impl Patches {
     pub(super) fn new(root: &Path) -> Result<Patches> {
         let mut patches = Patches(Vec::new());
@@ -73,17 +72,16 @@ impl Patches {
             let define = |number| format!("#define PASSDOCK_{c} {number}u");
             patches.change(header, define(from), define(to));
         }
-        for file in [
-            "host/ir/src/edit/create.rs",
-            "host/ir/src/edit/region.rs",
-            "host/ir/src/pool.rs",
-        ] {
-            patches.change(file, "flags: 0,".to_owned(), format!("flags: {FLAG},"));
-        }
+        unknown::change(&mut patches, root)?;
         Ok(patches)
     }
 
-    fn change(&mut self, file: &'static str, from: impl Into<String>, to: impl Into<String>) {
+    pub(super) fn change(
+        &mut self,
+        file: &'static str,
+        from: impl Into<String>,
+        to: impl Into<String>,
+    ) {
         let (from, to) = (from.into(), to.into());
         self.0.push(Change { file, from, to });
     }

@@ -172,7 +172,8 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
         facts.add("before it", kept.good.clone());
         if let Some(bad) = &kept.bad {
             facts.add("after it", bad.clone());
-            facts.add("compare", format!("passdock diff {} {bad}", kept.good));
+            let [good, bad] = [&kept.good, bad].map(|path| reproducer::shell_word(path));
+            facts.add("compare", format!("passdock diff {good} {bad}"));
         }
         facts.add("run it again", kept.replay.clone());
         text.push_str(&facts.render());

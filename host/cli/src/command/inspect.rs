@@ -36,7 +36,7 @@ pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
             Err(error) => {
                 // The others are shown all the same.
                 let error = PassError::from(error.clone());
-                status = status.max(error.kind.exit_status());
+                status = status.max(error.exit_status());
                 (None, vec![error.to_diagnostic()])
             }
         };

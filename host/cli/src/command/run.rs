@@ -155,13 +155,49 @@ fn built_in(pipeline: &PipelineReport) -> String {
 
 /// The table of what each pass did.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let columns = ["pass", "status", ">time", ">ops", "from"];
-    Table::of(columns, passes.iter().map(row)).render()
+    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
+    let mut at = 0;
+    while let Some(pass) = passes.get(at) {
+        table.row(row(pass));
+        at += 1;
+        let (shown, hidden) = recursion(&passes[at - 1..]);
+        (at..at + shown).for_each(|at| table.row(row(&passes[at])));
+        at += shown + hidden;
+        if hidden > 0 {
+            let indent = indent(passes[at - hidden].depth);
+            let more = format!("{indent}… {hidden} more, each run by the one above");
+            table.row([&more, "FAILED", "", "", ""].map(str::to_owned));
+        }
+    }
+    table.render()
+}
+
+/// How many passes follow the first one that failed each in the one before, and then how many more do of which
+/// the first runs again what is around it.
+fn recursion(passes: &[PassRecord]) -> (usize, usize) {
+    let pairs = passes.windows(2);
+    let is_inside = |pair: &&[PassRecord]| {
+        let both = pair.iter().all(|pass| pass.status == PassStatus::Failed);
+        both && pair[1].depth == pair[0].depth + 1
+    };
+    let inside = pairs.take_while(is_inside).count();
+    let is_again = |at: &usize| {
+        passes[..*at]
+            .iter()
+            .any(|pass| pass.name == passes[*at].name)
+    };
+    match (1..=inside).find(is_again) {
+        Some(again) => (again - 1, inside + 1 - again),
+        None => (0, 0),
+    }
+}
+
+fn indent(depth: u32) -> String {
+    "  ".repeat(depth as usize)
 }
 
 fn row(pass: &PassRecord) -> [String; 5] {
-    let indent = if pass.parent.is_some() { "  " } else { "" };
-    let mut name = format!("{indent}{}", pass.name);
+    let mut name = indent(pass.depth) + &pass.name;
     if let Some(by) = &pass.requested_by {
         // The last part says enough here; `--json` has it whole.
         let by = by.rsplit('.').next().unwrap_or(by);

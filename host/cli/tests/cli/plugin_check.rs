@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Bench, RELUS, Ran, plugin};
+use crate::support::{Bench, RELUS, Ran, passdock, plugin};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -130,6 +130,8 @@ fn passes_that_misbehave_are_found() {
             "determinism crashed",
             "idempotence crashed",
             "ops fail",
+            // So it does in an older host.
+            "older-hosts crashed",
         ]
     );
     for (check, pass) in [
@@ -242,6 +244,22 @@ fn each_fault_fails_its_check() {
             "another module in another process.",
         ),
         ("STATUS", "", "verifier", "pass", "It refuses"),
+        ("NONE", "", "older-hosts", "pass", ""),
+        ("EXTENSION", "", "verifier", "pass", ""),
+        (
+            "EXTENSION",
+            "",
+            "older-hosts",
+            "crashed",
+            "`c.transform.Unsound` ran on small.ir.",
+        ),
+        (
+            "REFUSE_AGAIN",
+            "",
+            "older-hosts",
+            "pass",
+            "It serves one host in a process",
+        ),
         (
             "EXIT",
             "",
@@ -283,6 +301,48 @@ fn a_check_that_hangs_is_ended_and_the_next_one_runs() {
     assert_eq!(bad(&ran), ["panics crashed"]);
     assert!(said(&ran, "panics").contains("It took longer than 2 s and was ended"));
     assert_eq!(verdicts(&ran).len(), 2);
+}
+
+/// Ctrl-C, and what else asks the command to end, ends the process of the check, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_check_that_runs() {
+    let bench = Bench::new();
+    let Some(library) = unsound(&bench, "HANG", "") else {
+        return;
+    };
+    let library = library.display().to_string();
+    let running = || {
+        let all = fs::read_dir("/proc").expect("processes").flatten();
+        let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        let is_check = |line: &Vec<u8>| {
+            let line = String::from_utf8_lossy(line);
+            line.contains(&library) && line.contains("--answer")
+        };
+        lines.filter(is_check).count()
+    };
+    let wait_for = |count: usize| {
+        let start = std::time::Instant::now();
+        while running() != count {
+            assert!(start.elapsed().as_secs() < 60, "{} processes", running());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    for signal in ["INT", "TERM"] {
+        // A shell's background job ignores SIGINT, and so would what it starts.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM").arg(passdock());
+        command.args(["plugin", "check", "--only", "panics", "--timeout", "600"]);
+        command.arg(&library).env("PASSDOCK_CACHE", "off");
+        let mut child = command.spawn().expect("the command");
+        wait_for(1);
+        let pid = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.expect("kill").success());
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), None, "{signal}: {status}");
+        wait_for(0);
+    }
 }
 
 #[test]

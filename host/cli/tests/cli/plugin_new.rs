@@ -63,13 +63,24 @@ fn a_plugin_in_c_and_one_in_cpp() {
         ("--c", "src/acme.c", "CC ?= cc"),
         ("--cpp", "src/acme.cpp", "CXX ?= c++"),
     ] {
+        let header = if flag == "--c" {
+            "passdock.h"
+        } else {
+            "passdock.hpp"
+        };
         let dir = flag.trim_start_matches('-');
         let ran = bench.passdock(&format!("plugin new {flag} {dir} --name acme"));
         assert_eq!(ran.status, 0, "{}", ran.stderr);
         let files = own(&bench, dir);
         assert!(files.iter().any(|file| file == source), "{files:?}");
         assert!(bench.read(&format!("{dir}/Makefile")).contains(compiler));
-        assert!(bench.exists(&format!("{dir}/vendor/passdock/include/passdock.h")));
+        assert!(
+            bench
+                .read(&format!("{dir}/{source}"))
+                .contains(&format!("\"{header}\""))
+        );
+        assert!(bench.read(&format!("{dir}/README.md")).contains(header));
+        assert!(bench.exists(&format!("{dir}/vendor/passdock/include/{header}")));
         assert!(!bench.exists(&format!("{dir}/Cargo.toml")));
     }
     assert_eq!(bench.passdock("plugin new --c --cpp x").status, 2);

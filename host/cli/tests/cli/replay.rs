@@ -100,6 +100,24 @@ fn a_failure_is_replayed_far_from_its_model() {
     );
 }
 
+/// The report of a pass that emits an error and gives up has that error alone.
+#[test]
+fn a_pass_that_only_emits_an_error_fails_in_the_same_way_again() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let bad = plugin("passdock-misbehaving").display().to_string();
+    for pass in ["bad.transform.GiveUp", "bad.transform.Complain"] {
+        let run = ["run", "m.ir", "--plugin", &bad, "--passes", pass];
+        let ran = bench.run(run.into_iter().chain(["--reproducer-dir", "kept"]), "");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let replay = ["replay", "kept/m.ir.reproducer", "--plugin", &bad];
+        let ran = bench.run(replay, "");
+        let same = format!("the same failure: error-diagnostics in {pass}");
+        assert!(ran.stdout.contains(&same), "{pass}: {}", ran.stdout);
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_replay_with_other_plugins_says_so() {
     let bench = bench();

@@ -43,6 +43,82 @@ fn a_report_has_the_parents_of_what_a_sequential_and_a_pass_run() {
     .assert_eq(&placed(&ran.json()));
 }
 
+/// The names in a table of passes, as far as they are indented, with those that failed.
+fn names(table: &str) -> String {
+    let rows = table.lines().skip(1);
+    let row = |row: &str| {
+        let name = row.trim_end().split("  ").find(|word| !word.is_empty());
+        let indent = row.len() - row.trim_start().len();
+        let failed = if row.contains("FAILED") {
+            ", FAILED"
+        } else {
+            ""
+        };
+        format!(
+            "{}{}{failed}\n",
+            " ".repeat(indent),
+            name.unwrap_or_default().trim()
+        )
+    };
+    rows.take_while(|row| !row.contains('→')).map(row).collect()
+}
+
+#[test]
+fn what_is_inside_is_indented_by_how_deep_it_is() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.passdock("run m.ir --passes tap.transform.Runs -o out.ir");
+    expect![[r#"
+        tap.transform.Runs
+          relax.transform.InferType (for Needs)
+          tap.Rest (for Needs)
+            relax.transform.InferType (for DeadCodeElimination)
+            relax.transform.DeadCodeElimination
+            tap.Late
+          tap.transform.Needs
+          relax.transform.InferType (for Cleanup)
+          tap.Cleanup
+            relax.transform.InferType (for EliminateCommonSubexpr)
+            relax.transform.EliminateCommonSubexpr
+            relax.transform.FoldConstant
+            tap.Rest
+              relax.transform.InferType (for DeadCodeElimination)
+              relax.transform.DeadCodeElimination
+              tap.Late
+    "#]]
+    .assert_eq(&names(&ran.stdout));
+}
+
+#[test]
+fn passes_that_run_each_other_for_ever_are_a_few_lines() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let bad = plugin("passdock-misbehaving").display().to_string();
+    for (pass, expected) in [
+        (
+            "RunItself",
+            expect![[r#"
+            bad.transform.RunItself, FAILED
+              … 64 more, each run by the one above, FAILED
+        "#]],
+        ),
+        (
+            "RunLoop",
+            expect![[r#"
+            bad.transform.RunLoop, FAILED
+              bad.Loop, FAILED
+                … 127 more, each run by the one above, FAILED
+        "#]],
+        ),
+    ] {
+        let passes = format!("bad.transform.{pass}");
+        let ran = bench.run(["run", "m.ir", "--plugin", &bad, "--passes", &passes], "");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("error[too-deep]"), "{}", ran.stderr);
+        expected.assert_eq(&names(&ran.stdout));
+    }
+}
+
 #[test]
 fn a_sequential_is_listed_as_a_pass_and_inspected() {
     let bench = Bench::new();

@@ -1,6 +1,6 @@
 //! The effects of running an op, beside its results.
 
-use passdock_abi::{self as abi, OpEffects, OpEntry, OpId};
+use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
 use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
@@ -30,7 +30,9 @@ impl Analysis for Effects {
     const NAME: &'static str = abi::analysis::name::EFFECTS;
 
     fn compute(f: &Function, ops: &OpDefs) -> Effects {
-        let names = get::<Names>(f, ops).iter().filter(|used| used.flags == 0);
+        let names = get::<Names>(f, ops)
+            .iter()
+            .filter(|used| used.flags & NameUse::CALLEE == 0);
         let by_name: FxHashMap<_, _> = names.map(|used| (used.name, used.traits)).collect();
         let nothing = OpEffects {
             traits: 0,

@@ -10,6 +10,7 @@
 //! one, or gives out memory that a plugin has to free.
 
 mod instrument;
+mod older;
 mod op;
 mod rewrite;
 mod run;
@@ -20,6 +21,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{Answer, Instance, PassCall, Said};
+pub use older::older_host;
 pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;

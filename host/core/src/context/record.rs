@@ -50,6 +50,9 @@ pub struct PassRecord {
     pub file: Option<String>,
     /// The Sequential that the pass is in, if it isn't the pipeline itself, or the pass that ran it.
     pub parent: Option<String>,
+    /// The number of Sequentials around the pass, without the pipeline itself, and of passes that run each
+    /// other down to it.
+    pub depth: u32,
     /// The pass that required it.
     pub requested_by: Option<String>,
     /// The outcome of the pass.
@@ -71,7 +74,7 @@ impl PassRecord {
     /// The record of a pass that hasn't run.
     pub(crate) fn new(
         pass: &dyn Pass,
-        parent: Option<&str>,
+        parents: &[String],
         requested_by: Option<&str>,
         ops: usize,
     ) -> Self {
@@ -80,7 +83,8 @@ impl PassRecord {
             name: pass.info().name.clone(),
             plugin: provider.map(|p| p.plugin.clone()),
             file: provider.and_then(|p| p.file()),
-            parent: parent.map(str::to_owned),
+            parent: parents.last().cloned(),
+            depth: parents.len() as u32,
             requested_by: requested_by.map(str::to_owned),
             status: PassStatus::Skipped,
             reason: String::new(),

@@ -8,7 +8,7 @@ use passdock_ir::Module;
 use super::Run;
 use super::done::Done;
 use crate::context::{PassContext, RunsPasses};
-use crate::error::{ErrorKind, PassError};
+use crate::error::PassError;
 use crate::pass::Pass;
 use crate::plan::{self, Held};
 use crate::util;
@@ -104,9 +104,7 @@ impl RunsPasses for Inner<'_, '_> {
     fn run_pass(&self, cx: &PassContext, module: &Module, name: &str) -> Result<Module, PassError> {
         self.run(cx, module, name).map_err(|mut error| {
             // Not a wrong request of the user's: the pass that asked for the other one has failed.
-            if error.kind.exit_status() == 2 {
-                error.kind = ErrorKind::Failed;
-            }
+            error.is_inner = error.kind.exit_status() == 2;
             // It is also the one to run again.
             error.site = None;
             error

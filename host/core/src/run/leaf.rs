@@ -283,9 +283,10 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
     {
         return PassError::diagnostics();
     }
+    let is_silent = failure.silent && !failure.panicked;
     let nested = match failure.nested {
         // It only handed on what it was told.
-        Some((error, told)) if told == failure.message => return error,
+        Some((error, told)) if is_silent || told == failure.message => return error,
         Some((error, _)) => Some(error),
         None => None,
     };

@@ -74,8 +74,12 @@ impl Run<'_> {
     }
 
     fn record(&self, step: &Step, module: &Module) -> PassRecord {
-        let parent = self.parents.last().map(String::as_str);
         let ops = module.op_count();
-        PassRecord::new(&*step.pass, parent, step.requested_by.as_deref(), ops)
+        PassRecord::new(
+            &*step.pass,
+            &self.parents,
+            step.requested_by.as_deref(),
+            ops,
+        )
     }
 }

@@ -51,7 +51,7 @@ fn handles_end_when_another_pass_runs() {
         assert_eq!(m.functions().len(), 1);
         // SAFETY: the handle has ended, which the host has to notice.
         let status =
-            unsafe { raw().set_type.expect("is there")(kept.handle, ValueId(0), TypeId(0)) };
+            unsafe { raw().set_value_type.expect("is there")(kept.handle, ValueId(0), TypeId(0)) };
         assert_eq!(status, Status::STALE);
         assert_eq!(m.edit("main")?.value_name(ValueId(0)), Some("renamed"));
         let unknown = m

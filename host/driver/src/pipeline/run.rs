@@ -25,12 +25,13 @@ pub fn run(registry: &Registry, request: &Request, watch: Watch) -> Report {
     run_to_module(registry, request, watch).0
 }
 
-/// As [`run`]; the module that the passes made comes with the report, if all went well.
+/// As [`run`]; the module that the passes made comes with the report, or the error: of a pass that emitted
+/// errors, the report has those alone.
 pub(crate) fn run_to_module(
     registry: &Registry,
     request: &Request,
     watch: Watch,
-) -> (Report, Option<Module>) {
+) -> (Report, Result<Module, PassError>) {
     let start = Instant::now();
     let mut report = Report {
         pipeline: PipelineReport::asked(request),
@@ -56,11 +57,11 @@ pub(crate) fn run_to_module(
     let after = match result {
         Ok(after) => {
             report.ok = true;
-            Some(after)
+            Ok(after)
         }
         Err(error) => {
             let error = blame::locate(error, request, registry);
-            report.exit_status = error.kind.exit_status();
+            report.exit_status = error.exit_status();
             // What the pass said is there already.
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
                 report.diagnostics.push(error.to_diagnostic());
@@ -69,7 +70,7 @@ pub(crate) fn run_to_module(
             if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
                 report.diagnostics.push(failed(&*payload).to_diagnostic());
             }
-            None
+            Err(error)
         }
     };
     report.seconds = start.elapsed().as_secs_f64();

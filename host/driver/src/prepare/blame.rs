@@ -35,8 +35,11 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
             None => error,
         };
     }
-    match (error.kind, error.pass.clone()) {
-        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, &file, request, registry),
+    match (
+        error.kind == ErrorKind::Failed || error.is_inner,
+        error.pass.clone(),
+    ) {
+        (true, Some(pass)) => of_pass(error, &pass, &file, request, registry),
         _ => error,
     }
 }

@@ -115,31 +115,35 @@ impl Reproducer {
         if let Some(dir) = &request.manifest_cache {
             registry.keep_manifests(dir);
         }
-        let (report, ran) = match self.differences(registry, &request, locked) {
+        let (report, error, ran) = match self.differences(registry, &request, locked) {
             Ok(differences) => {
-                let (mut report, after) = pipeline::run_to_module(registry, &request, watch);
+                let (mut report, made) = pipeline::run_to_module(registry, &request, watch);
                 report.diagnostics.splice(0..0, differences);
-                if let (Some(_), Some(after)) = (self.check(), after)
-                    && let Err(error) = self.judge(&request, &after, judge)
-                {
-                    report.ok = false;
-                    report.exit_status = error.kind.exit_status();
-                    report.diagnostics.push(error.to_diagnostic());
-                }
-                (report, true)
+                let error = match made {
+                    Err(error) => Some(error),
+                    Ok(after) if self.check().is_some() => {
+                        let judged = self.judge(&request, &after, judge);
+                        if let Err(error) = &judged {
+                            report.ok = false;
+                            report.exit_status = error.exit_status();
+                            report.diagnostics.push(error.to_diagnostic());
+                        }
+                        judged.err()
+                    }
+                    Ok(_) => None,
+                };
+                (report, error, true)
             }
             Err(error) => {
                 let report = Report {
-                    exit_status: error.kind.exit_status(),
+                    exit_status: error.exit_status(),
                     diagnostics: vec![error.to_diagnostic()],
                     ..Report::default()
                 };
-                (report, false)
+                (report, Some(error), false)
             }
         };
-        let mut said = report.diagnostics.iter().rev();
-        let failure = said.find(|said| !report.ok && said.severity.is_failure());
-        let failure = failure.map(Failure::from);
+        let failure = error.as_ref().map(Failure::from);
         let expected = self.about.failure.clone();
         let outcome = match &failure {
             None => Outcome::None,

@@ -8,28 +8,28 @@ use passdock_core::FailureSite;
 /// their files if they were named so, else by their directories, but for those that it looks in by
 /// itself.
 pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> String {
-    let mut command = format!("passdock replay {}", word(&dir.to_string_lossy()));
+    let mut command = format!("passdock replay {}", shell_word(&dir.to_string_lossy()));
     let mut named: Vec<PathBuf> = Vec::new();
     let files = site.context.registry().named_files();
     for plugin in site.context.registry().plugins() {
         let path = plugin.origin().path().filter(|_| plugin.is_used());
         if let Some(file) = path.filter(|path| files.contains(*path)) {
             command.push_str(" --plugin ");
-            command.push_str(&word(&file.to_string_lossy()));
+            command.push_str(&shell_word(&file.to_string_lossy()));
         } else if let Some(dir) = path.and_then(Path::parent)
             && !standard_dirs.iter().any(|known| known == dir)
             && !named.iter().any(|known| known == dir)
         {
             named.push(dir.to_path_buf());
             command.push_str(" --plugin-dir ");
-            command.push_str(&word(&dir.to_string_lossy()));
+            command.push_str(&shell_word(&dir.to_string_lossy()));
         }
     }
     command
 }
 
-/// A word as a shell takes it.
-fn word(text: &str) -> String {
+/// A text as a shell takes it for one word.
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
     let plain = |c: char| plain(c) || (cfg!(windows) && c == '\\');
     match !text.is_empty() && text.chars().all(plain) {

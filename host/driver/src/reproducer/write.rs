@@ -30,7 +30,7 @@ pub struct ReproducerOptions {
 /// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't
 /// be loaded and mistakes of the user aren't such.
 pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
-    let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+    let is_failure = error.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
     error.site().filter(|_| is_failure)
 }
 

@@ -64,6 +64,14 @@ impl CheckAnswer {
         }
     }
 
+    /// What is wrong, if anything is.
+    pub(super) fn reasons_of_failure(self) -> Vec<String> {
+        match self.verdict.is_bad() {
+            true => self.reasons,
+            false => Vec::new(),
+        }
+    }
+
     /// The answer of a check that there is nothing for.
     pub fn skipped(why: impl Into<String>) -> CheckAnswer {
         CheckAnswer::lone(CheckVerdict::Skipped, why.into())

@@ -28,7 +28,44 @@ const MODEL: (&str, &[u8]) = (
 pub(super) struct Sample {
     /// The module's name, for people.
     pub(super) name: String,
-    pub(super) module: Module,
+    /// The text that it is made of, if it is of one.
+    text: Option<String>,
+    module: Module,
+}
+
+impl Sample {
+    /// A module of no text.
+    pub(super) fn of(name: String, module: Module) -> Sample {
+        Sample {
+            name,
+            text: None,
+            module,
+        }
+    }
+
+    fn of_text(name: &str, text: impl Into<String>) -> Result<Sample, PassError> {
+        let text = text.into();
+        Ok(Sample {
+            name: name.to_owned(),
+            module: model_file::parse_text(name, &text)?,
+            text: Some(text),
+        })
+    }
+
+    /// The module, for one run: a pass that writes past what it may finds nothing that others are given. Of
+    /// one that comes out of a file, constants are the same.
+    pub(super) fn fresh(&self) -> Module {
+        let text = self.text.as_deref();
+        if let Some(Ok(made)) = text.map(|text| model_file::parse_text(&self.name, text)) {
+            return made;
+        }
+        let mut copy = self.module.clone();
+        for function in self.module.functions() {
+            // It is there, under this name.
+            _ = copy.replace((**function).clone());
+        }
+        copy
+    }
 }
 
 /// The corpus, and behind it the models of these files.
@@ -38,15 +75,15 @@ pub(super) struct Sample {
 pub(super) fn samples(models: &[PathBuf]) -> Result<Vec<Sample>, PassError> {
     let mut samples = Vec::new();
     for (name, text) in TEXTS {
-        samples.push(sample(name, model_file::parse_text(name, text)?));
+        samples.push(Sample::of_text(name, text)?);
     }
     let (name, bytes) = MODEL;
     let model = passdock_onnx::read_bytes(Path::new(name), bytes.to_vec())
         .map_err(|error| PassError::new(ErrorKind::Read, error.to_string()))?;
-    samples.push(sample(name, model));
+    samples.push(Sample::of(name.to_owned(), model));
     for path in models {
         let name = path.display().to_string();
-        samples.push(sample(&name, model_file::read(path)?));
+        samples.push(Sample::of(name, model_file::read(path)?));
     }
     Ok(samples)
 }
@@ -86,20 +123,13 @@ pub(super) fn many() -> Result<Sample, PassError> {
     }
     text.push('}');
     let name = "64 functions of each kind";
-    Ok(sample(name, model_file::parse_text(name, &text)?))
+    Sample::of_text(name, text)
 }
 
 /// Ops of which each has something to simplify beside it.
 const OPS: [&str; 8] = [
     "Relu", "Relu", "Sigmoid", "Identity", "Add", "Abs", "Sub", "Mul",
 ];
-
-fn sample(name: &str, module: Module) -> Sample {
-    Sample {
-        name: name.to_owned(),
-        module,
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -112,7 +142,12 @@ mod tests {
         let mut samples = samples(&[]).expect("a corpus");
         samples.push(many().expect("a module"));
         for sample in samples {
-            verify::all(&sample.module).unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+            let (one, other) = (sample.fresh(), sample.fresh());
+            let mut pairs = one.functions().zip(other.functions());
+            assert!(pairs.all(|(one, other)| !std::sync::Arc::ptr_eq(one, other)));
+            for module in [sample.fresh(), sample.module] {
+                verify::all(&module).unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+            }
         }
     }
 }

@@ -1,27 +1,81 @@
 //! Hosts of older contracts.
 
+use std::collections::BTreeMap;
+
 use passdock_abi as abi;
-use passdock_core::Plugin;
+use passdock_core::{boundary, capitalized, toml};
+use passdock_ir::text;
 
-use super::{CheckAnswer, CheckedPlugin, Trail};
+use super::subject::{Fault, Subject, told};
+use super::{CheckAnswer, instruments, ops};
 
-/// The plugin works with the oldest host that it says it serves. A host can only pretend to be one
-/// whose tables are the beginnings of its own: of today's contract there is none.
-pub(super) fn older_hosts(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
-    trail.at("the manifest was read");
-    let plugin = match Plugin::open(&checked.file) {
-        Ok(plugin) => plugin,
-        Err(error) => {
-            return CheckAnswer::skipped(format!("There is no plugin to check: {error}."));
-        }
+/// What came of passes on samples: the module as text, or what was said.
+type Made = BTreeMap<(String, String), Result<String, String>>;
+
+/// The plugin works with the least host that it says it serves: one whose tables end where those of the
+/// contract in `min_host` do, and that has no extension.
+pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckAnswer {
+    let said = subject.plugin.manifest().plugin.min_host;
+    let minor = said.minor.max(abi::OLDEST_MINOR);
+    let Some(host) = boundary::older_host(minor) else {
+        return CheckAnswer::skipped(format!("This host can't be one of contract {said}."));
     };
-    let oldest = plugin.manifest().plugin.min_host;
-    if oldest.minor == abi::ABI.minor || abi::OLDEST_MINOR == abi::ABI.minor {
-        return CheckAnswer::skipped(format!(
-            "The oldest contract that it serves is {oldest}, and that is this host's."
-        ));
+    subject
+        .trail
+        .at("the library was loaded into an older host");
+    // All that is run below is what this host has loaded.
+    if let Err(error) = subject.plugin.load(host) {
+        let message = capitalized(&error.to_string());
+        return CheckAnswer::of(vec![message], Vec::new());
     }
-    CheckAnswer::skipped(format!(
-        "This host can't pretend to be one of contract {oldest}: try the plugin in one."
-    ))
+    let mut findings = Vec::new();
+    let older = runs(subject, &mut findings);
+    findings.extend(ops::ops(subject).reasons_of_failure());
+    findings.extend(instruments::instruments(subject).reasons_of_failure());
+    let notes = match subject.anew() {
+        Some(whole) => differences(&older, &runs(&whole, &mut Vec::new())),
+        None => vec![
+            "It serves one host in a process: what it makes in this one isn't compared.".to_owned(),
+        ],
+    };
+    CheckAnswer::of(findings, notes)
+}
+
+/// Runs all passes on all samples; adds what they do wrong.
+fn runs(subject: &Subject<'_>, findings: &mut Vec<String>) -> Made {
+    let mut made = Made::new();
+    for pass in subject.passes() {
+        let mut faults = Vec::new();
+        for sample in &subject.samples {
+            let run = subject.run(pass, &toml::Table::new(), sample, |context| context);
+            let run = run.map(|module| text::print(&module)).map_err(|error| {
+                let said = told(pass.name(), &sample.name, &error);
+                if matches!(subject.fault(&error), Fault::Panic | Fault::Invalid) {
+                    faults.push(said.clone());
+                }
+                said
+            });
+            made.insert((pass.name().to_owned(), sample.name.clone()), run);
+        }
+        // One of each pass says enough.
+        findings.extend(faults.into_iter().take(1));
+    }
+    made
+}
+
+/// Which passes do another thing in the older host: they may, with less to go by.
+fn differences(older: &Made, whole: &Made) -> Vec<String> {
+    let mut notes = BTreeMap::new();
+    for (at, made) in older {
+        let (pass, sample) = at;
+        let note = match (made, whole.get(at)) {
+            (Err(said), Some(Ok(_))) => format!("In the older host alone: {said}"),
+            (Ok(made), Some(Ok(other))) if made != other => {
+                format!("`{pass}` makes another module of {sample} in the older host.")
+            }
+            _ => continue,
+        };
+        notes.entry(pass).or_insert(note);
+    }
+    notes.into_values().collect()
 }

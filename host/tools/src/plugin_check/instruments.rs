@@ -50,7 +50,7 @@ fn watch(
     let own = own.map(|pass| subject.registry.get_pass(pass.name()));
     // A pass whose names can't be looked up is another check's.
     for pass in [nothing].into_iter().chain(own.flatten()) {
-        let called = subject.call(pass, &sample.module, |context| {
+        let called = subject.call(pass, sample.fresh(), |context| {
             context.shared_instrument(made.clone())
         });
         match called {

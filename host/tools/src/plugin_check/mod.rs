@@ -105,7 +105,7 @@ pub const CHECKS: [PluginCheck; 14] = [
     },
     PluginCheck {
         name: "options",
-        description: "Passes run with the default, the limits and each choice of each option.",
+        description: "Passes run with the default, the limits and each choice of each option, and with empty lists and lists of one.",
         twice: false,
         work: Work::Subject(options::options),
     },
@@ -141,9 +141,9 @@ pub const CHECKS: [PluginCheck; 14] = [
     },
     PluginCheck {
         name: "older-hosts",
-        description: "The plugin loads into a host of the oldest contract that it says it serves.",
+        description: "The plugin works in a host that has the tables of its `min_host`, and no extension.",
         twice: false,
-        work: Work::File(hosts::older_hosts),
+        work: Work::Subject(hosts::older_hosts),
     },
 ];
 

@@ -48,7 +48,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
     for sample in &subject.samples {
         let at = format!("op definitions were asked on {}", sample.name);
         subject.trail.at(&at);
-        let said = ask(subject, &sample.module, &names);
+        let said = ask(subject, sample.fresh(), &names);
         asked += said.asked;
         let said = said.errors.into_iter();
         findings.extend(said.map(|said| format!("On {}: {said}", sample.name)));
@@ -65,7 +65,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
                 unreadable.push(format!("`{}`", info.name));
                 continue;
             };
-            let said = ask(subject, &module, &names);
+            let said = ask(subject, module, &names);
             asked += said.asked;
             // A call of this tool's making may well be wrong, and the definition right to say so.
             let of_definition = said.errors.into_iter();
@@ -91,7 +91,7 @@ struct Said {
 }
 
 /// Asks about all ops of a module that are among `names`.
-fn ask(subject: &Subject<'_>, module: &Module, names: &Arc<BTreeSet<String>>) -> Said {
+fn ask(subject: &Subject<'_>, module: Module, names: &Arc<BTreeSet<String>>) -> Said {
     let said = Arc::new(Mutex::new(Said::default()));
     let made = subject.call(asker(names.clone(), said.clone()), module, |context| {
         context.jobs(1)

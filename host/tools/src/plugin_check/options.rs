@@ -17,7 +17,17 @@ pub(super) fn options(subject: &Subject<'_>) -> CheckAnswer {
     for pass in passes {
         let runs_at_all = runs(subject, pass, &toml::Table::new());
         for field in &pass.declaration.options {
-            for value in allowed(field) {
+            let edges = allowed(field).into_iter();
+            let lists = lists(field).into_iter().filter(|value| {
+                // What the schema has to say of entries, it says here.
+                let mut options = mandatory(&pass.declaration.options);
+                options.insert(field.name.clone(), value.clone());
+                let made = subject
+                    .registry
+                    .get_pass_with_options(pass.name(), &options);
+                made.is_ok()
+            });
+            for value in edges.chain(lists) {
                 let options = toml::Table::from_iter([(field.name.clone(), value.clone())]);
                 match (runs(subject, pass, &options), &runs_at_all) {
                     (Ok(true), _) | (Ok(false), Ok(false)) => {}
@@ -91,6 +101,31 @@ fn allowed(field: &Field) -> Vec<toml::Value> {
     tried
 }
 
+/// Lists and tables without and with an entry, beside the default.
+fn lists(field: &Field) -> Vec<toml::Value> {
+    let table = |value: toml::Value| toml::Table::from_iter([("a".to_owned(), value)]);
+    let one = match field.ty {
+        FieldType::Strings => {
+            let choice = field.choices.first().map_or("a", String::as_str);
+            toml::Value::from(vec![choice])
+        }
+        FieldType::Ints => {
+            let (min, max) = field.range.unwrap_or((i64::MIN, i64::MAX));
+            table(1.clamp(min, max).into()).into()
+        }
+        FieldType::Values => table("a".into()).into(),
+        _ => return Vec::new(),
+    };
+    let none = match &one {
+        toml::Value::Array(_) => toml::Value::Array(Vec::new()),
+        _ => toml::Table::new().into(),
+    };
+    let default = as_toml(&field.default).filter(|_| !field.mandatory);
+    let mut values = vec![none, one];
+    values.retain(|value| Some(value) != default.as_ref());
+    values
+}
+
 /// Values that an option may not have.
 fn refused(field: &Field) -> Vec<toml::Value> {
     let mut values = vec![match field.ty {
@@ -112,6 +147,8 @@ const NO_CHOICE: &str = "none of the choices";
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use passdock_core::FieldValue;
 
     use super::*;
@@ -140,6 +177,11 @@ mod tests {
         };
         assert_eq!(texts(allowed(&choice)), ["\"a\"", "\"b\""]);
         assert_eq!(texts(refused(&choice)), ["true", "\"none of the choices\""]);
+        let list = Field::new("names", FieldValue::Strings(vec!["x".to_owned()]));
+        assert_eq!(texts(lists(&list)), ["[]", "[\"a\"]"]);
+        let table = Field::new("sizes", FieldValue::Ints(BTreeMap::new()));
+        assert_eq!(texts(lists(&table)), ["{ a = 1 }"]);
+        assert_eq!(texts(lists(&choice)), [""; 0]);
         let bool = Field::new("all", FieldValue::Bool(true));
         assert_eq!(texts(allowed(&bool)), ["true", "false"]);
         assert_eq!(texts(refused(&bool)), ["1"]);

@@ -45,7 +45,7 @@ pub(super) fn requirements(subject: &Subject<'_>) -> CheckAnswer {
                 return Ok(());
             };
             subject
-                .call(pass, &sample.module, |context| context)
+                .call(pass, sample.fresh(), |context| context)
                 .map(drop)
         });
         match checked {

@@ -78,10 +78,7 @@ pub(super) fn idempotence(subject: &Subject<'_>) -> CheckAnswer {
                 return false;
             };
             let after = text::print(&made);
-            let next = Sample {
-                name: format!("what it made of {}", sample.name),
-                module: made,
-            };
+            let next = Sample::of(format!("what it made of {}", sample.name), made);
             let next = subject.run(pass, &toml::Table::new(), &next, |context| context);
             next.is_ok_and(|next| text::print(&next) != after)
         });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
-    PassSpec, Plugin, Registry, Sequential, Verify, toml,
+    PassSpec, Plugin, Registry, Sequential, Verify, boundary, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
@@ -15,6 +15,7 @@ use super::{CheckedPlugin, Trail};
 
 /// The plugin under check.
 pub(super) struct Subject<'t> {
+    checked: &'t CheckedPlugin,
     pub(super) plugin: Arc<Plugin>,
     pub(super) registry: Registry,
     pub(super) samples: Vec<Sample>,
@@ -49,7 +50,7 @@ impl<'t> Subject<'t> {
     /// # Errors
     /// If a model or a directory can't be read.
     pub(super) fn new(
-        checked: &CheckedPlugin,
+        checked: &'t CheckedPlugin,
         trail: &'t Trail,
     ) -> Result<Result<Subject<'t>, String>, PassError> {
         trail.at("the manifest was read");
@@ -71,11 +72,19 @@ impl<'t> Subject<'t> {
             })));
         };
         Ok(Ok(Subject {
+            checked,
             plugin,
             registry,
             samples: corpus::samples(&checked.models)?,
             trail,
         }))
+    }
+
+    /// The plugin as it is in this process's own host; `None` if it serves another one already.
+    pub(super) fn anew(&self) -> Option<Subject<'t>> {
+        let anew = Subject::new(self.checked, self.trail).ok()?.ok()?;
+        anew.plugin.load(boundary::host()).ok()?;
+        Some(anew)
     }
 
     /// The plugin's passes.
@@ -96,14 +105,14 @@ impl<'t> Subject<'t> {
         let mut all = mandatory(&pass.declaration.options);
         all.extend(options.clone());
         let pass = self.registry.get_pass_with_options(pass.name(), &all)?;
-        self.call(pass, &sample.module, configure)
+        self.call(pass, sample.fresh(), configure)
     }
 
-    /// Runs a pass.
+    /// Runs a pass on a module that nobody else has: it may write into it.
     pub(super) fn call(
         &self,
         pass: PassRef,
-        module: &Module,
+        module: Module,
         configure: impl FnOnce(ContextBuilder) -> ContextBuilder,
     ) -> Result<Module, PassError> {
         let context = PassContext::builder()
@@ -112,7 +121,7 @@ impl<'t> Subject<'t> {
             .verify(Verify::Off)
             .on_diagnostic(|_| ());
         let context = configure(context).build()?;
-        context.scope(|_| Sequential::new([pass]).call(module.clone()))
+        context.scope(|_| Sequential::new([pass]).call(module))
     }
 
     /// What kind of fault an error is.

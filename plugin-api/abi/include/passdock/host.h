@@ -58,9 +58,9 @@ typedef struct passdock_function_api {
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
     /* Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The
        unknown type forgets what was known. */
-    passdock_status (*set_type)(passdock_function *, passdock_value_id, passdock_type_id);
+    passdock_status (*set_value_type)(passdock_function *, passdock_value_id, passdock_type_id);
     /* Names a value; a name that is taken gets a number. */
-    passdock_status (*set_name)(passdock_function *, passdock_value_id, passdock_str);
+    passdock_status (*set_value_name)(passdock_function *, passdock_value_id, passdock_str);
     passdock_status (*add_type)(passdock_function *, const passdock_type_desc *,
                                 passdock_type_id *out);
     /* A dim expression, brought into canonical form. */
@@ -172,12 +172,14 @@ typedef struct passdock_module_api {
                                passdock_symbol_id *function, passdock_op_id *call);
 } passdock_module_api;
 
+/* The smaller, the graver. One that the host doesn't know counts as the next milder one that it knows, and
+ * the user is told. */
 typedef uint32_t passdock_severity;
-#define PASSDOCK_BUG 10u
-#define PASSDOCK_ERROR 20u /* the pass counts as failed */
-#define PASSDOCK_WARNING 30u
-#define PASSDOCK_NOTE 40u
-#define PASSDOCK_HELP 50u
+#define PASSDOCK_SEVERITY_BUG 10u
+#define PASSDOCK_SEVERITY_ERROR 20u /* the pass counts as failed */
+#define PASSDOCK_SEVERITY_WARNING 30u
+#define PASSDOCK_SEVERITY_NOTE 40u
+#define PASSDOCK_SEVERITY_HELP 50u
 
 /* The part of an op that is meant. */
 typedef uint32_t passdock_op_part;
@@ -260,9 +262,9 @@ struct passdock_setting_item {
 };
 
 typedef uint32_t passdock_pass_kind;
-#define PASSDOCK_FUNCTION_PASS 1u      /* runs on each graph function */
-#define PASSDOCK_PRIM_FUNCTION_PASS 2u /* runs on each prim function */
-#define PASSDOCK_MODULE_PASS 3u        /* runs on the module */
+#define PASSDOCK_PASS_FUNCTION 1u      /* runs on each graph function */
+#define PASSDOCK_PASS_PRIM_FUNCTION 2u /* runs on each prim function */
+#define PASSDOCK_PASS_MODULE 3u        /* runs on the module */
 
 /* The running pass. */
 typedef struct passdock_context_api {

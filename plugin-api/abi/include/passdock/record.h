@@ -35,21 +35,21 @@ typedef struct passdock_version {
 typedef uint32_t passdock_status;
 #define PASSDOCK_OK 0u
 /* An id names nothing, or something erased. A mistake of the caller; forget the id. */
-#define PASSDOCK_STALE 1u
+#define PASSDOCK_STATUS_STALE 1u
 /* The edit would break an invariant of the IR. Leave it, or do another. */
-#define PASSDOCK_REFUSED 2u
+#define PASSDOCK_STATUS_REFUSED 2u
 /* An argument is malformed: a null pointer, text that isn't UTF-8, a length over the limit. */
-#define PASSDOCK_INVALID 3u
+#define PASSDOCK_STATUS_INVALID 3u
 /* There is no such symbol, option, function, definition. */
-#define PASSDOCK_NOT_FOUND 4u
+#define PASSDOCK_STATUS_NOT_FOUND 4u
 /* The host doesn't do this: it is too old, or not here. Go on without. */
-#define PASSDOCK_UNSUPPORTED 5u
+#define PASSDOCK_STATUS_UNSUPPORTED 5u
 /* The pass failed and said why. */
-#define PASSDOCK_FAILED 6u
+#define PASSDOCK_STATUS_FAILED 6u
 /* The plugin panicked (or caught an exception) and said where. */
-#define PASSDOCK_PANICKED 7u
+#define PASSDOCK_STATUS_PANICKED 7u
 /* Bytes couldn't be read from the file that holds them. */
-#define PASSDOCK_IO 8u
+#define PASSDOCK_STATUS_IO 8u
 
 /* ---- Ids ------------------------------------------------------------------------------------- */
 
@@ -186,40 +186,40 @@ typedef struct passdock_attr {
     uint32_t flags;
     passdock_attr_kind stands_for; /* of a REFERENCE: the kind of value it stands for, or NONE */
 } passdock_attr;
-#define PASSDOCK_ATTR_PARAM 1u /* of a function: a parameter that callers may set */
+#define PASSDOCK_ATTR_FLAG_PARAM 1u /* of a function: a parameter that callers may set */
 
 /* An element type: those below 0x8000 are ONNX's TensorProto.DataType. */
 typedef uint32_t passdock_dtype;
 #define PASSDOCK_DTYPE_NONE 0u
-#define PASSDOCK_F32 1u
-#define PASSDOCK_U8 2u
-#define PASSDOCK_I8 3u
-#define PASSDOCK_U16 4u
-#define PASSDOCK_I16 5u
-#define PASSDOCK_I32 6u
-#define PASSDOCK_I64 7u
-#define PASSDOCK_STRING 8u
-#define PASSDOCK_BOOL 9u
-#define PASSDOCK_F16 10u
-#define PASSDOCK_F64 11u
-#define PASSDOCK_U32 12u
-#define PASSDOCK_U64 13u
-#define PASSDOCK_C64 14u
-#define PASSDOCK_C128 15u
-#define PASSDOCK_BF16 16u
-#define PASSDOCK_F8E4M3FN 17u
-#define PASSDOCK_F8E4M3FNUZ 18u
-#define PASSDOCK_F8E5M2 19u
-#define PASSDOCK_F8E5M2FNUZ 20u
-#define PASSDOCK_U4 21u
-#define PASSDOCK_I4 22u
-#define PASSDOCK_F4E2M1 23u
-#define PASSDOCK_F8E8M0 24u
-#define PASSDOCK_U2 25u
-#define PASSDOCK_I2 26u
-#define PASSDOCK_F6E2M3 27u
-#define PASSDOCK_F6E3M2 28u
-#define PASSDOCK_INDEX 0x8000u /* the type of loop counters */
+#define PASSDOCK_DTYPE_F32 1u
+#define PASSDOCK_DTYPE_U8 2u
+#define PASSDOCK_DTYPE_I8 3u
+#define PASSDOCK_DTYPE_U16 4u
+#define PASSDOCK_DTYPE_I16 5u
+#define PASSDOCK_DTYPE_I32 6u
+#define PASSDOCK_DTYPE_I64 7u
+#define PASSDOCK_DTYPE_STRING 8u
+#define PASSDOCK_DTYPE_BOOL 9u
+#define PASSDOCK_DTYPE_F16 10u
+#define PASSDOCK_DTYPE_F64 11u
+#define PASSDOCK_DTYPE_U32 12u
+#define PASSDOCK_DTYPE_U64 13u
+#define PASSDOCK_DTYPE_C64 14u
+#define PASSDOCK_DTYPE_C128 15u
+#define PASSDOCK_DTYPE_BF16 16u
+#define PASSDOCK_DTYPE_F8E4M3FN 17u
+#define PASSDOCK_DTYPE_F8E4M3FNUZ 18u
+#define PASSDOCK_DTYPE_F8E5M2 19u
+#define PASSDOCK_DTYPE_F8E5M2FNUZ 20u
+#define PASSDOCK_DTYPE_U4 21u
+#define PASSDOCK_DTYPE_I4 22u
+#define PASSDOCK_DTYPE_F4E2M1 23u
+#define PASSDOCK_DTYPE_F8E8M0 24u
+#define PASSDOCK_DTYPE_U2 25u
+#define PASSDOCK_DTYPE_I2 26u
+#define PASSDOCK_DTYPE_F6E2M3 27u
+#define PASSDOCK_DTYPE_F6E3M2 28u
+#define PASSDOCK_DTYPE_INDEX 0x8000u /* the type of loop counters */
 
 typedef uint32_t passdock_type_kind;
 #define PASSDOCK_TYPE_UNKNOWN 0u
@@ -245,8 +245,8 @@ typedef struct passdock_type {
     passdock_symbol_id name; /* a name, by kind; the denotation of a tensor */
     uint32_t reserved;
 } passdock_type;
-#define PASSDOCK_TYPE_UNRANKED 1u  /* a tensor whose rank isn't known */
-#define PASSDOCK_TYPE_MAY_ALIAS 2u /* a buffer that other buffers may overlap */
+#define PASSDOCK_TYPE_FLAG_UNRANKED 1u  /* a tensor whose rank isn't known */
+#define PASSDOCK_TYPE_FLAG_MAY_ALIAS 2u /* a buffer that other buffers may overlap */
 
 typedef uint32_t passdock_dim_kind;
 #define PASSDOCK_DIM_UNKNOWN 0u /* equal to nothing, itself included */

@@ -26,8 +26,8 @@ typedef struct passdock_column {
 } passdock_column;
 
 typedef uint32_t passdock_function_kind;
-#define PASSDOCK_GRAPH_FUNCTION 1u /* `fn` */
-#define PASSDOCK_PRIM_FUNCTION 2u  /* `prim`: loop level */
+#define PASSDOCK_FUNCTION_GRAPH 1u /* `fn` */
+#define PASSDOCK_FUNCTION_PRIM 2u  /* `prim`: loop level */
 
 /* The host's own; a plugin only hands them back. */
 typedef struct passdock_function passdock_function;

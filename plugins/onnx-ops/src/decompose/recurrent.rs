@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::DType;
 
-use super::{Body, line, name_of};
+use super::{Body, line, literal, name_of};
 use crate::infer::{Answer, Infer, Stop, as_const};
 
 /// A convolution of what was kept, or zeros, and the input.
@@ -47,7 +47,7 @@ pub(crate) fn causal_conv(op: &Infer) -> Answer<String> {
 
 /// Zeros of the shape of this name.
 fn zeros(body: &mut Body, name: &str, ty: DType) -> Answer {
-    let value = format!("tensor {}[1] [0.0]", name_of(ty)?);
+    let value = format!("tensor {}[1] [{}]", name_of(ty)?, literal(ty, 0.0));
     line!(
         body,
         "%{name} = onnx.ConstantOfShape(%{name}_shape) {{value = {value}}}"

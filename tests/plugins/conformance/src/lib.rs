@@ -95,6 +95,33 @@ fn mill(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+options! {
+    /// What `Understands` reads.
+    pub struct Heard {
+        /// A word, which a host of the future may hand out as something else.
+        pub word: String = "",
+    }
+}
+
+/// Says what it makes of what only a host of the future hands out.
+fn understands(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    say(
+        cx,
+        &format!("a pass of kind {:?}", cx.find_pass("of.the.Future")),
+    );
+    for entry in m.functions() {
+        say(cx, &format!("a function of kind {:?}", entry.kind));
+    }
+    let main = m.edit("main")?;
+    let value = *main.params().first().ok_or("no parameter")?;
+    if let Err(error) = main.set_value_name(value, "of the future") {
+        say(cx, &error.to_string());
+    }
+    let heard: Heard = cx.options()?;
+    say(cx, &heard.word);
+    Ok(())
+}
+
 /// Says how it was called.
 fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
     let backtrace = std::backtrace::Backtrace::force_capture();
@@ -157,6 +184,8 @@ plugin! {
         function "t.transform.Visits" => visits,
         /// Says which prim functions it gets.
         prim_function "t.transform.VisitsPrim" => visits,
+        /// Says what it understands.
+        module "t.transform.Understands" => understands { options: Heard },
         /// Says how it was called.
         function "t.transform.Traces" => traces,
         /// Changes each graph function.

@@ -40,10 +40,12 @@ const RUST: [(&str, &str); 8] = [
     (".gitignore", template!("rust/gitignore")),
     (".github/workflows/ci.yml", template!("rust/ci.yml")),
 ];
-/// The files of a plugin in C or C++, and their templates.
-const C: [(&str, &str); 8] = [
+/// The source of a plugin in C, and of one in C++.
+const C_SOURCE: &str = template!("c/plugin.c");
+const CPP_SOURCE: &str = template!("cpp/plugin.cpp");
+/// The files of a plugin in C or C++ beside its source, and their templates.
+const C: [(&str, &str); 7] = [
     ("Makefile", template!("c/Makefile")),
-    ("src/@source@", template!("c/plugin.c")),
     ("tests/after.ir", template!("c/after.ir")),
     ("pipeline.toml", template!("both/pipeline.toml")),
     ("model.ir", template!("both/model.ir")),
@@ -53,7 +55,7 @@ const C: [(&str, &str); 8] = [
 ];
 /// What a reader of a plugin in C++ is told of the header.
 const CPP_NOTE: &str =
-    "\nThe contract's header is C11 and C++17 alike; this plugin is written against it as it is.\n";
+    "\n`passdock.hpp` beside it makes it short in C++17. What that hasn't is called as in C.\n";
 
 /// The language of a plugin.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,8 +152,9 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         filled.fold(text.to_owned(), |text, (word, by)| text.replace(word, by))
     };
     let templates = match language {
-        Language::Rust => RUST,
-        Language::C | Language::Cpp => C,
+        Language::Rust => RUST.to_vec(),
+        Language::C => [&C[..], &[("src/@source@", C_SOURCE)]].concat(),
+        Language::Cpp => [&C[..], &[("src/@source@", CPP_SOURCE)]].concat(),
     };
     let mut files: Files = templates
         .iter()

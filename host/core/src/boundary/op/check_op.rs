@@ -100,8 +100,10 @@ fn kind(attr: &Attr) -> AttrKind {
     }
 }
 
-/// Whether an attribute fits the listed kind. Opaque values and references without a kind fit any.
+/// Whether an attribute fits the listed kind. Opaque values and references without a kind fit any, and any
+/// fits a kind of a newer contract.
 fn fits(attr: &Attr, listed: AttrKind) -> bool {
     let kind = kind(attr);
-    kind == listed || matches!(kind, AttrKind::NONE | AttrKind::OPAQUE)
+    let is_unknown = listed.0 > AttrKind::OPAQUE.0;
+    kind == listed || is_unknown || matches!(kind, AttrKind::NONE | AttrKind::OPAQUE)
 }

@@ -366,9 +366,12 @@ unsafe extern "C" fn operand_dims(
             let message = "Nothing is known of the operand's elements.";
             return Err(EditError::not_found(message));
         };
+        let at = call.asked.len();
+        call.asked.push(dims);
+        // Taken where the box stays: moving a box ends the pointers to what it holds.
+        let dims = &call.asked[at];
         input::answer(out, dims.as_ptr());
         input::answer(count, dims.len());
-        call.asked.push(dims);
         Ok(())
     })
 }
@@ -436,11 +439,11 @@ unsafe extern "C" fn allocate_result(
             return Err(EditError::not_found(""));
         }
         bytes.resize(len, 0_u8);
-        let mut bytes = bytes.into_boxed_slice();
         call.budget = Some(left);
-        // The allocation stays where it is when the box moves.
-        input::answer(out, bytes.as_mut_ptr());
-        call.results.push((index, ty, bytes));
+        let at = call.results.len();
+        call.results.push((index, ty, bytes.into_boxed_slice()));
+        // Taken where the box stays, as in `operand_dims`.
+        input::answer(out, call.results[at].2.as_mut_ptr());
         Ok(())
     })
 }

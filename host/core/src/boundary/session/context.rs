@@ -397,18 +397,26 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
     })
 }
 
+/// A severity as the host has it: the next milder one that it knows; and whether it knows this one.
+fn severity(said: abi::Severity) -> (Severity, bool) {
+    let known = [
+        (abi::Severity::BUG, Severity::Bug),
+        (abi::Severity::ERROR, Severity::Error),
+        (abi::Severity::WARNING, Severity::Warning),
+        (abi::Severity::NOTE, Severity::Note),
+        (abi::Severity::HELP, Severity::Help),
+    ];
+    let next = known.into_iter().find(|(known, _)| said <= *known);
+    let (next, severity) = next.unwrap_or((abi::Severity::HELP, Severity::Help));
+    (severity, said == next)
+}
+
 /// A diagnostic of the contract as the host keeps it.
 ///
 /// # Safety
 /// As [`input::list`] and [`input::text`], for all that it points to.
 unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edit<Diagnostic> {
-    let severity = match said.severity {
-        abi::Severity::BUG => Severity::Bug,
-        abi::Severity::ERROR => Severity::Error,
-        abi::Severity::WARNING => Severity::Warning,
-        abi::Severity::HELP => Severity::Help,
-        _ => Severity::Note,
-    };
+    let (severity, is_known) = severity(said.severity);
     // SAFETY: the caller's promise.
     let (code, message, help, notes, labels) = unsafe {
         (
@@ -426,6 +434,12 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
         diagnostic
             .notes
             .push(unsafe { input::text(*note, "note")? }.to_owned());
+    }
+    if !is_known {
+        diagnostic.notes.push(format!(
+            "This host knows no severity {}, which the plugin gave it.",
+            said.severity.0
+        ));
     }
     for label in labels.iter() {
         let label = label?;

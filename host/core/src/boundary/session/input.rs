@@ -59,6 +59,29 @@ fn wrong_size<T: Grows>(size: usize) -> EditError {
     ))
 }
 
+/// The error about a kind that this host doesn't know.
+#[cold]
+pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
+    EditError::unsupported(format!("This host knows no {what} of kind {kind}."))
+}
+
+/// Refuses flags that this host doesn't know: who describes something asks for what they say.
+#[inline]
+pub(in crate::boundary) fn check_flags<T: Grows>(flags: u32, known: u32) -> Edit {
+    match flags & !known {
+        0 => Ok(()),
+        unknown => Err(unknown_flags::<T>(unknown)),
+    }
+}
+
+#[cold]
+fn unknown_flags<T: Grows>(unknown: u32) -> EditError {
+    EditError::unsupported(format!(
+        "This host knows no flag {unknown:#x} of `{}`.",
+        T::NAME
+    ))
+}
+
 /// Fills a struct of the plugin's that starts with its size, as far as both sides know it.
 ///
 /// # Safety

@@ -446,8 +446,7 @@ unsafe extern "C" fn create_function(
 
 fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<SymbolId> {
     if !matches!(desc.kind, FunctionKind::GRAPH | FunctionKind::PRIM) {
-        let message = format!("This host knows no function of kind {}.", desc.kind.0);
-        return Err(EditError::invalid(message));
+        return Err(input::unknown("function", desc.kind.0));
     }
     name::check_canonical(text).map_err(EditError::invalid)?;
     let opsets = match desc.opsets_of.option() {

@@ -27,6 +27,8 @@ impl<'a> OpParts<'a> {
     pub(in crate::boundary) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
         // SAFETY: the caller's promise, here and below.
         let desc = unsafe { input::described(desc)? };
+        let known = abi::OpDesc::TAKE_REGIONS | abi::OpDesc::TAKE_ATTRS;
+        input::check_flags::<abi::OpDesc>(desc.flags, known)?;
         // SAFETY: as above.
         let attrs =
             unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
@@ -182,6 +184,10 @@ unsafe fn new_attr<'a>(
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
+    input::check_flags::<abi::AttrDesc>(desc.flags, abi::Attr::PARAM)?;
+    if desc.stands_for.0 > AttrKind::OPAQUE.0 {
+        return Err(input::unknown("attribute", desc.stands_for.0));
+    }
     let id = || {
         u32::try_from(desc.bits)
             .map_err(|_| EditError::invalid(format!("An attribute's id is {}.", desc.bits)))
@@ -210,10 +216,7 @@ unsafe fn new_attr<'a>(
             let message = "An attribute that is a region is made with its op's regions.";
             return Err(EditError::invalid(message));
         }
-        AttrKind(kind) => {
-            let message = format!("This host knows no attribute of kind {kind}.");
-            return Err(EditError::invalid(message));
-        }
+        AttrKind(kind) => return Err(input::unknown("attribute", kind)),
     };
     Ok(NewAttr {
         name: desc.name,
@@ -256,6 +259,8 @@ pub(in crate::boundary) unsafe fn add_type(
     let layout = unsafe { input::list(desc.layout, desc.layout_count, "layout")? };
     // SAFETY: as above.
     let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
+    let known = abi::Type::UNRANKED | abi::Type::MAY_ALIAS;
+    input::check_flags::<abi::TypeDesc>(desc.flags, known)?;
     check_dims(f, dims)?;
     if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
         return Err(EditError::invalid("A dim of a shape is negative."));
@@ -314,10 +319,7 @@ pub(in crate::boundary) unsafe fn add_type(
                 return Err(EditError::invalid(message));
             }
         },
-        TypeKind(kind) => {
-            let message = format!("This host knows no type of kind {kind}.");
-            return Err(EditError::invalid(message));
-        }
+        TypeKind(kind) => return Err(input::unknown("type", kind)),
     };
     Ok(match desc.kind {
         TypeKind::TENSOR | TypeKind::SPARSE => f.add_denoted_type(spec, desc.name),
@@ -333,7 +335,7 @@ pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
             DimKind::UNKNOWN | DimKind::CONST => true,
             DimKind::SYMBOL => symbol_of(dim).is_some_and(|id| f.symbols().get(id).is_some()),
             DimKind::EXPR => u32::try_from(dim.value).is_ok_and(|id| id < exprs),
-            _ => false,
+            DimKind(kind) => return Err(input::unknown("dim", kind)),
         };
         let denoted = dim.denotation.is_none() || f.symbols().get(dim.denotation).is_some();
         if !known || !denoted {

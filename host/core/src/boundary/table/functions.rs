@@ -23,8 +23,8 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     replace_uses: Some(replace_uses),
     set_attr: Some(set_attr),
     remove_attr: Some(remove_attr),
-    set_type: Some(set_type),
-    set_name: Some(set_name),
+    set_value_type: Some(set_value_type),
+    set_value_name: Some(set_value_name),
     add_type: Some(add_type),
     add_expr: Some(add_expr),
     add_constant: Some(add_constant),
@@ -203,12 +203,12 @@ unsafe extern "C" fn remove_attr(f: *mut abi::Function, op: OpId, name: SymbolId
     unsafe { gate::edit(f, |state| state.edit()?.remove_attr(op, name)) }
 }
 
-unsafe extern "C" fn set_type(f: *mut abi::Function, value: ValueId, ty: TypeId) -> Status {
+unsafe extern "C" fn set_value_type(f: *mut abi::Function, value: ValueId, ty: TypeId) -> Status {
     // SAFETY: see above.
     unsafe { gate::edit(f, |state| state.edit()?.set_type(value, ty)) }
 }
 
-unsafe extern "C" fn set_name(f: *mut abi::Function, value: ValueId, name: Str) -> Status {
+unsafe extern "C" fn set_value_name(f: *mut abi::Function, value: ValueId, name: Str) -> Status {
     // SAFETY: see above.
     unsafe {
         gate::edit(f, |state| {
@@ -246,8 +246,7 @@ pub(in crate::boundary) fn checked_expr(
     rhs: Dim,
 ) -> Edit<Dim> {
     if !(ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0) {
-        let message = format!("This host knows no dim expression of kind {}.", kind.0);
-        return Err(EditError::invalid(message));
+        return Err(input::unknown("dim expression", kind.0));
     }
     describe::check_dims(f, &[lhs, rhs])?;
     f.add_expr(kind, lhs, rhs)
@@ -262,6 +261,7 @@ unsafe extern "C" fn add_constant(
     unsafe {
         gate::edit_to(out, f, |state| {
             let desc = input::described(desc)?;
+            input::check_flags::<ConstantDesc>(desc.flags, ConstantDesc::SPLAT)?;
             let name = input::text(desc.name, "name of a constant")?;
             let bytes = input::list(desc.data.ptr, desc.data.len, "bytes of a constant")?;
             let function = state.edit()?;

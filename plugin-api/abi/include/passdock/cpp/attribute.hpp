@@ -12,7 +12,7 @@ namespace detail {
 inline symbol_id intern(const passdock_host *host, const passdock_symbols *symbols,
                         std::string_view text) {
     symbol_id made(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
-    if (!made) throw error("A name is too long, or isn't UTF-8.", PASSDOCK_INVALID);
+    if (!made) throw error("A name is too long, or isn't UTF-8.", PASSDOCK_STATUS_INVALID);
     return made;
 }
 

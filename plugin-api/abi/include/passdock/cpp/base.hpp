@@ -85,7 +85,7 @@ private:
  * pass throws and doesn't catch is its failure. */
 class error : public std::runtime_error {
 public:
-    explicit error(const std::string &sentence, passdock_status status = PASSDOCK_FAILED)
+    explicit error(const std::string &sentence, passdock_status status = PASSDOCK_STATUS_FAILED)
         : std::runtime_error(sentence), status_(status) {}
 
     /* The same error about an op: `throw passdock::error("...").at(op)`. */
@@ -122,7 +122,7 @@ auto reached(const Table *table, const char *name) {
         if (end <= table->struct_size && table->*Function != nullptr) return table->*Function;
     }
     throw error("This host has no `" + std::string(name) + "`. Run the plugin in a newer one.",
-                PASSDOCK_UNSUPPORTED);
+                PASSDOCK_STATUS_UNSUPPORTED);
 }
 
 /* Throws what `last_error` says of a status that isn't OK. */
@@ -155,27 +155,27 @@ std::vector<Id> ids(const std::vector<uint32_t> &raw_ids) {
 template <class T>
 inline constexpr passdock_dtype dtype_of = PASSDOCK_DTYPE_NONE;
 template <>
-inline constexpr passdock_dtype dtype_of<float> = PASSDOCK_F32;
+inline constexpr passdock_dtype dtype_of<float> = PASSDOCK_DTYPE_F32;
 template <>
-inline constexpr passdock_dtype dtype_of<double> = PASSDOCK_F64;
+inline constexpr passdock_dtype dtype_of<double> = PASSDOCK_DTYPE_F64;
 template <>
-inline constexpr passdock_dtype dtype_of<int8_t> = PASSDOCK_I8;
+inline constexpr passdock_dtype dtype_of<int8_t> = PASSDOCK_DTYPE_I8;
 template <>
-inline constexpr passdock_dtype dtype_of<uint8_t> = PASSDOCK_U8;
+inline constexpr passdock_dtype dtype_of<uint8_t> = PASSDOCK_DTYPE_U8;
 template <>
-inline constexpr passdock_dtype dtype_of<int16_t> = PASSDOCK_I16;
+inline constexpr passdock_dtype dtype_of<int16_t> = PASSDOCK_DTYPE_I16;
 template <>
-inline constexpr passdock_dtype dtype_of<uint16_t> = PASSDOCK_U16;
+inline constexpr passdock_dtype dtype_of<uint16_t> = PASSDOCK_DTYPE_U16;
 template <>
-inline constexpr passdock_dtype dtype_of<int32_t> = PASSDOCK_I32;
+inline constexpr passdock_dtype dtype_of<int32_t> = PASSDOCK_DTYPE_I32;
 template <>
-inline constexpr passdock_dtype dtype_of<uint32_t> = PASSDOCK_U32;
+inline constexpr passdock_dtype dtype_of<uint32_t> = PASSDOCK_DTYPE_U32;
 template <>
-inline constexpr passdock_dtype dtype_of<int64_t> = PASSDOCK_I64;
+inline constexpr passdock_dtype dtype_of<int64_t> = PASSDOCK_DTYPE_I64;
 template <>
-inline constexpr passdock_dtype dtype_of<uint64_t> = PASSDOCK_U64;
+inline constexpr passdock_dtype dtype_of<uint64_t> = PASSDOCK_DTYPE_U64;
 template <>
-inline constexpr passdock_dtype dtype_of<bool> = PASSDOCK_BOOL;
+inline constexpr passdock_dtype dtype_of<bool> = PASSDOCK_DTYPE_BOOL;
 
 template <size_t Size>
 struct unsigned_of_size;

@@ -47,7 +47,7 @@ private:
                                       "passdock::setting, or a std::vector, std::map or std::optional of these");
     };
     void want(bool is, const char *what) const {
-        if (!is) throw error("`" + name_ + "` isn't " + what + ".", PASSDOCK_INVALID);
+        if (!is) throw error("`" + name_ + "` isn't " + what + ".", PASSDOCK_STATUS_INVALID);
     }
 
     passdock_setting value_{};
@@ -144,10 +144,10 @@ class diagnostic {
 public:
     diagnostic(passdock_severity severity, std::string message)
         : severity_(severity), message_(std::move(message)) {}
-    static diagnostic warning(std::string message) { return {PASSDOCK_WARNING, std::move(message)}; }
-    static diagnostic note_of(std::string message) { return {PASSDOCK_NOTE, std::move(message)}; }
+    static diagnostic warning(std::string message) { return {PASSDOCK_SEVERITY_WARNING, std::move(message)}; }
+    static diagnostic note_of(std::string message) { return {PASSDOCK_SEVERITY_NOTE, std::move(message)}; }
     /* After it, the pass counts as failed. */
-    static diagnostic error(std::string message) { return {PASSDOCK_ERROR, std::move(message)}; }
+    static diagnostic error(std::string message) { return {PASSDOCK_SEVERITY_ERROR, std::move(message)}; }
 
     /* Short and stable: "acme::bad-axis". */
     diagnostic &code(std::string text) {
@@ -252,7 +252,7 @@ public:
     std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
         passdock_pass_kind kind = 0;
         auto status = PASSDOCK_CPP_CALL(api(), find_pass)(handle_, str(name), &kind);
-        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
         check(status);
         return kind;
     }
@@ -308,7 +308,7 @@ public:
 private:
     template <class T>
     T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
-        if (status == PASSDOCK_NOT_FOUND) {
+        if (status == PASSDOCK_STATUS_NOT_FOUND) {
             throw error(std::string("There is no ") + what + " `" + name + "`. Declare it in PASSDOCK_PLUGIN, under this name.", status);
         }
         check(status);
@@ -318,12 +318,12 @@ private:
     static std::optional<std::vector<value_id>> answers(function &f, op_id op, Ask ask) {
         std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
         passdock_status status = ask(values.data(), values.size());
-        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
         f.check(status);
         return detail::ids<value_id>(values);
     }
     static std::optional<std::string> complaint(function &f, passdock_status status) {
-        if (status == PASSDOCK_REFUSED) {
+        if (status == PASSDOCK_STATUS_REFUSED) {
             return std::string(text(PASSDOCK_CPP_CALL(f.api(), last_error)(f.handle())));
         }
         f.check(status);

@@ -36,7 +36,7 @@ public:
         const passdock_dim *dims = nullptr;
         size_t count = 0;
         auto status = PASSDOCK_CPP_CALL(api(), operand_dims)(handle_, index, &dims, &count);
-        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
         check(status);
         return std::vector<passdock_dim>(dims, dims + count);
     }

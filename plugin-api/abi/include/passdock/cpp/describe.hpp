@@ -32,7 +32,7 @@ struct type_spec {
     }
     static type_spec unranked(passdock_dtype dtype) {
         type_spec made = tensor(dtype, std::vector<passdock_dim>());
-        made.flags = PASSDOCK_TYPE_UNRANKED;
+        made.flags = PASSDOCK_TYPE_FLAG_UNRANKED;
         return made;
     }
     static type_spec scalar(passdock_dtype dtype, uint32_t lanes = 1) {
@@ -50,7 +50,7 @@ struct type_spec {
         return made;
     }
     bool is_ranked_tensor() const {
-        return kind == PASSDOCK_TYPE_TENSOR && (flags & PASSDOCK_TYPE_UNRANKED) == 0;
+        return kind == PASSDOCK_TYPE_TENSOR && (flags & PASSDOCK_TYPE_FLAG_UNRANKED) == 0;
     }
 
     /* Calls `use` with the description, which lives until it returns. */

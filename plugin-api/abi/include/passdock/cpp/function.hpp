@@ -92,12 +92,12 @@ public:
     }
     /* Refines a value's type; the unknown type forgets what was known. */
     void set_type(value_id value, type_id type) {
-        check(PASSDOCK_CPP_CALL(api(), set_type)(handle(), value.raw, type.raw));
+        check(PASSDOCK_CPP_CALL(api(), set_value_type)(handle(), value.raw, type.raw));
     }
     void set_type(value_id value, const type_spec &type) { set_type(value, add_type(type)); }
     /* Names a value; a name that is taken gets a number. */
     void set_name(value_id value, std::string_view name) {
-        check(PASSDOCK_CPP_CALL(api(), set_name)(handle(), value.raw, str(name)));
+        check(PASSDOCK_CPP_CALL(api(), set_value_name)(handle(), value.raw, str(name)));
     }
     type_id add_type(const type_spec &type) {
         type_id made;
@@ -205,7 +205,7 @@ public:
     void set_results(region_id region, const std::vector<value_id> &values, std::vector<port> ports = {}) {
         if (ports.empty()) ports.resize(values.size());
         if (ports.size() != values.size()) {
-            throw error("`set_results` needs a port for each value, or none.", PASSDOCK_INVALID);
+            throw error("`set_results` needs a port for each value, or none.", PASSDOCK_STATUS_INVALID);
         }
         std::vector<uint32_t> raw = detail::raw(values);
         std::vector<passdock_port_desc> descs = port::described(ports);

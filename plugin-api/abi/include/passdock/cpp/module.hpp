@@ -93,7 +93,7 @@ public:
     /* Makes a function with an empty body, handed out as by `edit`, which has the opset versions of
      * another one; NONE: it has none. */
     function create_function(std::string_view name, symbol_id opsets_of,
-                             passdock_function_kind kind = PASSDOCK_GRAPH_FUNCTION) {
+                             passdock_function_kind kind = PASSDOCK_FUNCTION_GRAPH) {
         passdock_function_desc desc{};
         desc.struct_size = sizeof desc;
         desc.kind = kind;

@@ -3,6 +3,7 @@
 #ifndef PASSDOCK_CPP_PLUGIN_HPP
 #define PASSDOCK_CPP_PLUGIN_HPP
 
+#include "analysis.hpp"
 #include "definition.hpp"
 #include "module.hpp"
 
@@ -56,13 +57,13 @@ passdock_status gate(Body &&body, Say &&say) noexcept {
         body();
         return PASSDOCK_OK;
     } catch (const stopped &) {
-        return PASSDOCK_FAILED;
+        return PASSDOCK_STATUS_FAILED;
     } catch (const error &thrown) {
-        return say(thrown, PASSDOCK_FAILED);
+        return say(thrown, PASSDOCK_STATUS_FAILED);
     } catch (const std::exception &thrown) {
-        return say(thrown, PASSDOCK_PANICKED);
+        return say(thrown, PASSDOCK_STATUS_PANICKED);
     } catch (...) {
-        return say("Something that isn't a std::exception was thrown.", PASSDOCK_PANICKED);
+        return say("Something that isn't a std::exception was thrown.", PASSDOCK_STATUS_PANICKED);
     }
 }
 
@@ -108,10 +109,10 @@ public:
     passdock_status operator()(const error &thrown, passdock_status) const noexcept {
         switch (thrown.status()) {
         /* The host's answer that nothing is known passes through. */
-        case PASSDOCK_NOT_FOUND: return refuse(thrown.what(), PASSDOCK_NOT_FOUND);
-        case PASSDOCK_INVALID:
-        case PASSDOCK_STALE: return refuse(thrown.what(), PASSDOCK_PANICKED);
-        default: return refuse(thrown.what(), PASSDOCK_REFUSED);
+        case PASSDOCK_STATUS_NOT_FOUND: return refuse(thrown.what(), PASSDOCK_STATUS_NOT_FOUND);
+        case PASSDOCK_STATUS_INVALID:
+        case PASSDOCK_STATUS_STALE: return refuse(thrown.what(), PASSDOCK_STATUS_PANICKED);
+        default: return refuse(thrown.what(), PASSDOCK_STATUS_REFUSED);
         }
     }
     passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
@@ -267,7 +268,7 @@ public:
     plugin_table &operator=(const plugin_table &) = delete;
 
     template <class Pass>
-    void function_pass(std::string_view name, Pass pass, passdock_pass_kind kind = PASSDOCK_FUNCTION_PASS) {
+    void function_pass(std::string_view name, Pass pass, passdock_pass_kind kind = PASSDOCK_PASS_FUNCTION) {
         passdock_pass_entry entry{};
         entry.name = str(name);
         entry.kind = kind;
@@ -279,7 +280,7 @@ public:
     void module_pass(std::string_view name, Pass pass) {
         passdock_pass_entry entry{};
         entry.name = str(name);
-        entry.kind = PASSDOCK_MODULE_PASS;
+        entry.kind = PASSDOCK_PASS_MODULE;
         entry.state = bind(std::move(pass));
         entry.run_module = detail::run_module<Pass>;
         passes_.push_back(entry);
@@ -483,7 +484,7 @@ private:
 #define PASSDOCK_CPP_SAYS_op(name, since, ...) PASSDOCK_OP(name, since)
 #define PASSDOCK_CPP_HAS_function_pass(function, name, level, lines) table.function_pass(name, function)
 #define PASSDOCK_CPP_HAS_prim_function_pass(function, name, level, lines)                          \
-    table.function_pass(name, function, PASSDOCK_PRIM_FUNCTION_PASS)
+    table.function_pass(name, function, PASSDOCK_PASS_PRIM_FUNCTION)
 #define PASSDOCK_CPP_HAS_module_pass(function, name, level, lines) table.module_pass(name, function)
 #define PASSDOCK_CPP_HAS_sequential(name, level, children, lines) static_cast<void>(table)
 #define PASSDOCK_CPP_HAS_config(key, fields) static_cast<void>(table)

@@ -87,7 +87,7 @@ public:
 
     std::string_view name() const { return text(symbol_id(view().name)); }
     symbol_id symbol() const { return symbol_id(view().name); }
-    bool is_prim() const { return view().kind == PASSDOCK_PRIM_FUNCTION; }
+    bool is_prim() const { return view().kind == PASSDOCK_FUNCTION_PRIM; }
     uint64_t version() const { return view().version; }
     uint32_t op_count() const { return view().op_count; }
     region_id body() const { return region_id(view().body); }
@@ -236,7 +236,7 @@ public:
     std::optional<std::vector<passdock_dim>> dims(value_id id) const {
         auto record = type(type(id));
         bool ranked = record != nullptr && record->kind == PASSDOCK_TYPE_TENSOR &&
-                      (record->flags & PASSDOCK_TYPE_UNRANKED) == 0;
+                      (record->flags & PASSDOCK_TYPE_FLAG_UNRANKED) == 0;
         if (!ranked) return std::nullopt;
         return records<passdock_dim>(view().dims, record->dims);
     }
@@ -296,7 +296,7 @@ public:
         const passdock_dim *dims = nullptr;
         size_t count = 0;
         auto status = PASSDOCK_CPP_CALL(host_->ops, known_dims)(handle(), id.raw, &dims, &count);
-        if (status == PASSDOCK_NOT_FOUND) return std::nullopt;
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
         check(status);
         return std::vector<passdock_dim>(dims, dims + count);
     }
