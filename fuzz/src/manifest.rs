@@ -80,23 +80,34 @@ fn check_read(manifest: &Manifest, text: &str) {
         assert_shown(&skipped.to_string());
         assert_shown(skipped.help.as_deref().unwrap_or_default());
     }
-    for field in manifest.passes.iter().flat_map(|pass| &pass.declaration.options) {
+    for field in manifest
+        .passes
+        .iter()
+        .flat_map(|pass| &pass.declaration.options)
+    {
         assert_shown(&field.takes());
         assert_value(&field.default);
     }
     for schema in &manifest.configs {
         assert_shown(&schema.type_name());
-        schema.fields.iter().for_each(|field| assert_value(&field.default));
+        schema
+            .fields
+            .iter()
+            .for_each(|field| assert_value(&field.default));
         // The defaults are values that the schema takes.
         let nothing = Value::Table(Table::new());
         if !schema.is_scalar() {
-            schema.accept(&nothing).expect("a struct without its fields");
+            schema
+                .accept(&nothing)
+                .expect("a struct without its fields");
         }
     }
     for child in manifest.sequentials.iter().flat_map(|s| &s.passes) {
         child.options.values().for_each(assert_toml);
     }
-    manifest.negotiate().expect("versions were agreed on before");
+    manifest
+        .negotiate()
+        .expect("versions were agreed on before");
 }
 
 /// A default is of its type, and what is shown of it is text.
@@ -127,7 +138,9 @@ fn assert_same(a: &Value, b: &Value) {
         }
         (Value::Table(a), Value::Table(b)) => {
             assert!(a.keys().eq(b.keys()));
-            a.values().zip(b.values()).for_each(|(a, b)| assert_same(a, b));
+            a.values()
+                .zip(b.values())
+                .for_each(|(a, b)| assert_same(a, b));
         }
         (Value::Datetime(_), _) | (_, Value::Datetime(_)) => panic!("a date: {b}"),
         _ => assert_eq!(a, b),
@@ -149,5 +162,8 @@ fn assert_json(value: &serde_json::Value) {
 
 fn assert_shown(text: &str) {
     let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
-    assert!(!text.contains(steers), "it would steer a terminal: {text:?}");
+    assert!(
+        !text.contains(steers),
+        "it would steer a terminal: {text:?}"
+    );
 }

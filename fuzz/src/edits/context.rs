@@ -32,9 +32,7 @@ pub(super) fn call(pass: &Pass, step: &Step) {
                 let name = step.pick(&[plugin::FUNCTION, plugin::MODULE, "nobody", ""]);
                 t.find_pass.expect("is there")(cx, Str::new(name), step.out(&mut kind))
             }
-            3 => setting(step, |name, out| {
-                t.option.expect("is there")(cx, name, out)
-            }),
+            3 => setting(step, |name, out| t.option.expect("is there")(cx, name, out)),
             4 => setting(step, |name, out| {
                 t.config.expect("is there")(cx, name, text::text(step), out)
             }),

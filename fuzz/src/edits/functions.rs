@@ -60,9 +60,9 @@ pub(super) fn end_regions(function: FunctionRef) {
                     .is_some_and(|op| matches!(op.name, abi::symbol::RETURN | abi::symbol::YIELD))
             };
             let regions = records_of::<abi::Region>(view.regions);
-            let open = (0..).zip(regions).filter(|(_, region)| {
-                region.flags & abi::Region::DEAD == 0 && !ends(region.last)
-            });
+            let open = (0..)
+                .zip(regions)
+                .filter(|(_, region)| region.flags & abi::Region::DEAD == 0 && !ends(region.last));
             open.map(|(id, _)| RegionId(id)).collect()
         };
         let table = &*host().get().functions;
@@ -72,6 +72,23 @@ pub(super) fn end_regions(function: FunctionRef) {
                 ..abi::ResultsDesc::EMPTY
             };
             table.set_results.expect("is there")(function.handle, region, &nothing);
+        }
+    }
+}
+
+/// Erases the scratch constants that are left.
+pub(super) fn erase_scratch(function: FunctionRef) {
+    // SAFETY: the view and its columns are there until the next edit; the handle hasn't ended.
+    unsafe {
+        let values = records_of::<abi::Value>((*function.view).values);
+        let left = values.iter().filter(|value| {
+            value.flags & abi::Value::SCRATCH != 0 && value.flags & abi::Value::DEAD == 0
+        });
+        let left: Vec<ConstId> = left.map(|value| ConstId(value.def)).collect();
+        let table = &*host().get().functions;
+        for constant in left {
+            let status = table.erase_constant.expect("is there")(function.handle, constant);
+            assert!(status.is_ok(), "scratch that stays: {status:?}");
         }
     }
 }
@@ -181,10 +198,7 @@ impl Call<'_> {
                 }
                 20 => {
                     let kind = abi::ExprKind(u32::from(step.byte() % 9));
-                    let (lhs, rhs) = (
-                        dim(step, ids, self.symbols),
-                        dim(step, ids, self.symbols),
-                    );
+                    let (lhs, rhs) = (dim(step, ids, self.symbols), dim(step, ids, self.symbols));
                     self.out(Dim::constant(-7), |out| {
                         t.add_expr.expect("is there")(f, kind, lhs, rhs, out)
                     })
@@ -221,10 +235,8 @@ impl Call<'_> {
                 }),
                 34 => {
                     let names = ids.list_of(step, |_, step| text::symbol(step, self.symbols));
-                    let dims: Vec<Dim> = names
-                        .iter()
-                        .map(|_| dim(step, ids, self.symbols))
-                        .collect();
+                    let dims: Vec<Dim> =
+                        names.iter().map(|_| dim(step, ids, self.symbols)).collect();
                     let (names, count) = step.list(&names);
                     t.replace_symbols.expect("is there")(f, names, dims.as_ptr(), count)
                 }
@@ -448,8 +460,7 @@ impl Call<'_> {
             match step.below(3) {
                 0 => {
                     let mut bytes = Bytes::EMPTY;
-                    let status =
-                        t.constant_data.expect("is there")(f, a, step.out(&mut bytes));
+                    let status = t.constant_data.expect("is there")(f, a, step.out(&mut bytes));
                     if status.is_ok() && bytes.len > 0 {
                         let read = std::slice::from_raw_parts(bytes.ptr, bytes.len);
                         std::hint::black_box((read.first(), read.last()));
@@ -479,7 +490,10 @@ pub(super) fn on_nothing(step: &Step, name: SymbolId) {
         // SAFETY: the handle is null, which the host has to notice.
         unsafe {
             let t = &*host().get().functions;
-            assert_eq!(t.names_function.expect("is there")(std::ptr::null(), name), 0);
+            assert_eq!(
+                t.names_function.expect("is there")(std::ptr::null(), name),
+                0
+            );
             let said = t.last_error.expect("is there")(std::ptr::null());
             assert_eq!(said.len, 0);
         }

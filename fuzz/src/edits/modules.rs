@@ -183,6 +183,7 @@ unsafe fn run_pass(
         "f.transform.Nobody",
         "",
     ]);
+    pass.erase_scratch();
     let cx = match step.one_in(16) {
         true => std::ptr::null_mut(),
         false => pass.cx,
@@ -226,8 +227,7 @@ unsafe fn outline(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::Mo
     let (mut made, mut call) = (SymbolId(7), OpId(7));
     let made_at = step.out(&mut made);
     // SAFETY: the caller's promise.
-    let status =
-        unsafe { t.outline.expect("is there")(m, step.desc(&desc), made_at, &mut call) };
+    let status = unsafe { t.outline.expect("is there")(m, step.desc(&desc), made_at, &mut call) };
     unwritten(status, &(made, call), &(SymbolId(7), OpId(7)));
     status
 }

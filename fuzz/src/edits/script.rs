@@ -142,7 +142,7 @@ impl Step {
         match byte {
             0..224 if !live.is_empty() => live[usize::from(byte) % live.len()],
             0..240 => u32::from(byte) % len.max(1),
-            240..246 => len.wrapping_add(u32::from(byte) - 241),
+            240..246 => len.wrapping_add(u32::from(byte - 240)).wrapping_sub(1),
             246..253 => u32::MAX,
             253 => u32::MAX - 1,
             254 => 1 << 31,

@@ -48,14 +48,27 @@ impl Pass {
                 49..=51 => context::call(self, &step),
                 52..=61 => self.on_function(&step),
                 62 => break,
-                _ if step.one_in(16) => return Status(u32::from(step.byte() % 9)),
+                _ if step.one_in(16) => {
+                    self.erase_scratch();
+                    return Status(u32::from(step.byte() % 9));
+                }
                 _ => self.end_regions(),
             }
         }
         if Script::ends() {
             self.end_regions();
         }
+        self.erase_scratch();
         Status::OK
+    }
+
+    /// Erases the scratch constants that no op uses, as the contract asks of a pass.
+    pub(super) fn erase_scratch(&self) {
+        for held in &self.functions {
+            if held.state == State::Edit {
+                functions::erase_scratch(held.function);
+            }
+        }
     }
 
     /// Takes the first function of the module in hand.
@@ -71,7 +84,8 @@ impl Pass {
                 view: std::ptr::null(),
             };
             let table = &*host().get().modules;
-            let status = table.edit.expect("is there")(self.module.handle, first.name, &mut function);
+            let status =
+                table.edit.expect("is there")(self.module.handle, first.name, &mut function);
             if status.is_ok() {
                 let state = State::Edit;
                 self.functions.push(Held { function, state });

@@ -121,7 +121,8 @@ fn build(project: &Project, work: &Path, asan: bool) -> Result<PathBuf> {
 /// Makes the seeds, unless they are there.
 fn seeds(project: &Project, work: &Path) -> Result<()> {
     let (onnx, text) = (work.join("seeds/onnx"), work.join("seeds/text"));
-    if text.is_dir() {
+    // Those of a checkout that had fewer targets are made again.
+    if text.is_dir() && work.join("seeds/edits").is_dir() {
         println!(
             "the seeds are those of the last run: {}",
             project.shown(&onnx)
@@ -160,6 +161,9 @@ fn seeds(project: &Project, work: &Path) -> Result<()> {
     for entry in fs::read_dir(project.root.join("tests/filetests/text"))? {
         let entry = entry?;
         fs::copy(entry.path(), part.join(entry.file_name()))?;
+    }
+    if text.is_dir() {
+        fs::remove_dir_all(&text)?;
     }
     // Last, so that seeds that broke off are made again.
     fs::rename(part, text)?;
