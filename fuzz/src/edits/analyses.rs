@@ -46,7 +46,7 @@ pub(super) fn call(pass: &Pass, step: &Step) {
     };
     // SAFETY: the handles are those that the host gave out, of this pass; its tables live for good.
     let status = unsafe {
-        let table = &*host().get();
+        let table = host().get();
         let id = Str::new(analysis::EXTENSION);
         let table = table.get_extension.expect("is there")(table, id).cast::<AnalysisApi>();
         let t = &*table;

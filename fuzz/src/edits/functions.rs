@@ -349,7 +349,6 @@ impl Call<'_> {
             capture_count: captures.len(),
             results: step.out(results.as_mut_ptr()),
             result_count: step.below(5),
-            ..CloneDesc::EMPTY
         };
         // SAFETY: the caller's promise.
         let status = unsafe { t.clone_region.expect("is there")(self.f, step.desc(&desc)) };

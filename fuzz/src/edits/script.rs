@@ -75,7 +75,7 @@ pub(super) enum Odd {
     MisalignedDesc,
     NoStride,
     ShortStride,
-    OddStride,
+    UnevenStride,
     NullHandle,
     OtherHandle,
 }
@@ -104,7 +104,7 @@ impl Step {
             Odd::MisalignedDesc,
             Odd::NoStride,
             Odd::ShortStride,
-            Odd::OddStride,
+            Odd::UnevenStride,
             Odd::NullHandle,
             Odd::OtherHandle,
         ];
@@ -168,7 +168,7 @@ impl Step {
         match self.odd() {
             Odd::NoStride => 0,
             Odd::ShortStride => (self.below(right / 8) * 8) as u32,
-            Odd::OddStride => right as u32 - 3,
+            Odd::UnevenStride => right as u32 - 3,
             _ => right as u32,
         }
     }
