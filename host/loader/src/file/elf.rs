@@ -403,6 +403,11 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         if buckets == 0 {
             return Err(damaged("its symbol hash table is malformed"));
         }
+        // How many chains there are bounds the walk below, so they have to be there.
+        let len = 8 + (u64::from(buckets) + u64::from(chains)) * 4;
+        if self.offset(table, len).is_none() {
+            return Err(damaged("its symbol hash table isn't loaded"));
+        }
         let hash = elf::hash(name.as_bytes());
         let chains_at = table.saturating_add(8 + u64::from(buckets) * 4);
         let mut index = self.word(table.saturating_add(8 + u64::from(hash % buckets) * 4))?;
