@@ -5,16 +5,23 @@ They are the models of ONNX's own test cases, those in the onnx package, those
 in the directories named, and a few made here of what those lack. Small ones go
 to OUT/onnx, to be mutated; larger ones to OUT/large, to be run as they are: a
 fuzzer that needs a millisecond an input finds little.
+
+OUT/manifest gets the manifests of the plugins in the directories named, and the
+examples of the page about manifests; OUT/library libraries made by hand;
+OUT/edits steps at random.
 """
 
 import argparse
 import hashlib
+import random
+import re
 import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
+from libraries import libraries
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 SMALL = 48 * 1024
@@ -143,15 +150,44 @@ def crowds(count=20_000):
         yield bytes([8, 10]) + field(7) + outer
 
 
+def manifests(directories):
+    page = Path("docs/manifests.md").read_text()
+    plugin = '[plugin]\nname = "a"\nabi = "0.4"\nir = "0.1"\npanic = "none"\n'
+    for example in re.findall(r"\n```toml\n(.*?)```", page, re.S):
+        yield (example if "[plugin]" in example else plugin + example).encode()
+    for path in (path for directory in directories for path in sorted(directory.iterdir())):
+        data = path.read_bytes() if path.suffix in (".so", ".dll", ".dylib") else b""
+        at = data.find(b"[plugin]\nname = ")
+        if at >= 0:
+            yield data[at:data.index(0, at)]
+
+
+def edits(count=400):
+    """A header, and steps of 12 bytes: what is called, what is wrong with it (mostly nothing), with what."""
+    numbers = random.Random(1)
+    for _ in range(count):
+        header = bytes(numbers.randrange(256) for _ in range(12))
+        steps = numbers.choice((4, 8, 16, 40))
+        yield header + b"".join(
+            bytes([numbers.randrange(256), numbers.randrange(220), *(numbers.randrange(256) for _ in range(10))])
+            for _ in range(steps)
+        )
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("out", type=Path, help="the directory to write to")
-    p.add_argument("models", type=Path, nargs="*", help="directories of models")
+    p.add_argument("models", type=Path, nargs="*", help="directories of models and plugins")
     args = p.parse_args()
-    for name in ("onnx", "large"):
+    for name in ("onnx", "large", "manifest", "library", "edits"):
         (args.out / name).mkdir(parents=True, exist_ok=True)
     for name, data in enumerate(crowds()):
         (args.out / "large" / f"crowd{name}.onnx").write_bytes(data)
+    for name, data in libraries().items():
+        (args.out / "library" / name).write_bytes(data)
+    for kind, made in (("manifest", manifests(args.models)), ("edits", edits())):
+        for name, data in enumerate(made):
+            (args.out / kind / f"{name}").write_bytes(data)
     sources = [crafted(), node_cases(), files(Path(onnx.__file__).parent), *map(files, args.models)]
     seeds = {hashlib.sha256(data).hexdigest()[:16]: data for source in sources for data in source if len(data) <= LARGE}
     for name, data in seeds.items():

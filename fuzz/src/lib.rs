@@ -3,10 +3,15 @@
 //! [`onnx`] and [`text`] hold the assertions. The regression tests of `passdock-onnx` and
 //! `passdock-ir` include the same files, so what a fuzzer once found is checked on every day.
 
+pub mod edits;
+pub mod library;
 pub mod lines;
+pub mod manifest;
 pub mod memory;
 pub mod mutate;
+pub mod numbers;
 pub mod onnx;
+pub mod steps;
 pub mod tally;
 pub mod text;
 pub mod wire;

@@ -291,3 +291,16 @@ fn ids_and_places_are_for_the_eye() {
     "#]]
     .assert_eq(&printed);
 }
+
+/// A place in a text isn't printed unless asked for, so it is no reason to print an end that says nothing.
+#[test]
+fn an_end_with_a_place_is_implied() {
+    let text = "module {\n  prim @f() {\n    return loc(\"a.ir\":3:5)\n  }\n}\n";
+    let module = text::parse(text).expect("it can be read");
+    assert_eq!(text::print(&module), "module {\n  prim @f() {\n  }\n}\n");
+    let options = PrintOptions {
+        text_locs: true,
+        ..PrintOptions::default()
+    };
+    assert_eq!(text::print_with(&module, &options), text);
+}

@@ -109,7 +109,7 @@ pub struct FunctionApi {
     /// Moves all uses of one value to another.
     pub replace_uses:
         Option<unsafe extern "C" fn(*mut Function, from: ValueId, to: ValueId) -> Status>,
-    /// Sets an attribute of an op; NONE: of the function.
+    /// Sets an attribute of an op; NONE: of the function. A `return` or `yield` has none.
     pub set_attr: Option<unsafe extern "C" fn(*mut Function, OpId, *const AttrDesc) -> Status>,
     /// Removes an attribute of an op; NONE: of the function.
     pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,

@@ -21,8 +21,6 @@ fn others() -> Vec<Value> {
 pub(crate) struct Change {
     /// The place, as a path of keys and indices, and what stands there now.
     pub(crate) what: String,
-    /// Whether a list stands where a table stood, or may stand.
-    pub(crate) is_list_for_table: bool,
     pub(crate) file: Table,
 }
 
@@ -40,17 +38,9 @@ pub(crate) fn changes(file: &Table) -> Vec<Change> {
             let mut root = Value::Table(file.clone());
             put(&mut root, place, value);
             if let Value::Table(file) = root {
-                let was_table = get(&before, place).is_some_and(Value::is_table);
-                let was_item = place.last().is_some_and(|key| key.parse::<usize>().is_ok());
-                let is_list = value.is_some_and(Value::is_array);
-                let is_list_for_table = is_list && (was_table || was_item);
                 let value = value.map_or("nothing".to_owned(), Value::to_string);
                 let what = format!("{shown} = {value}");
-                changes.push(Change {
-                    what,
-                    is_list_for_table,
-                    file,
-                });
+                changes.push(Change { what, file });
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `cargo xtask deep fuzz`: files nobody should have written, for as long as one likes.
 //!
 //! The fuzzer is libFuzzer, which `libfuzzer-sys` builds; the instrumentation is what `cargo fuzz`
-//! asks of rustc without a sanitizer, so the project's own toolchain does and no tool is installed.
+//! asks of rustc without a sanitizer, so the project's own toolchain does and no tool is installed. With
+//! `--asan` it is AddressSanitizer's, too, which only a nightly toolchain builds.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,22 @@ struct Target {
     arguments: &'static [&'static str],
 }
 
-const TARGETS: [Target; 3] = [
+const TARGETS: [Target; 6] = [
+    Target {
+        name: "edits",
+        seeds: "edits",
+        arguments: &["-mutate_depth=2"],
+    },
+    Target {
+        name: "library",
+        seeds: "library",
+        arguments: &["-mutate_depth=3"],
+    },
+    Target {
+        name: "manifest",
+        seeds: "manifest",
+        arguments: &["-mutate_depth=1", "-dict=fuzz/manifest.dict"],
+    },
     Target {
         name: "onnx_read",
         seeds: "onnx",
@@ -49,6 +65,8 @@ const TARGETS: [Target; 3] = [
 /// Runs the targets, `seconds` each; with a name, that one.
 pub(crate) fn fuzz(project: &Project, arguments: &[&str]) -> Result<()> {
     let (mut seconds, mut only) = (60, None);
+    let asan = arguments.contains(&"--asan");
+    let arguments: Vec<&str> = arguments.iter().copied().filter(|a| *a != "--asan").collect();
     for pair in arguments.chunks(2) {
         match *pair {
             ["--seconds", value] => {
@@ -60,11 +78,11 @@ pub(crate) fn fuzz(project: &Project, arguments: &[&str]) -> Result<()> {
                 only = Some(name);
             }
             ["--target", name] => bail!("there is no target `{name}`; see fuzz/fuzz_targets"),
-            _ => bail!("`deep fuzz` takes --seconds N and --target NAME"),
+            _ => bail!("`deep fuzz` takes --seconds N, --target NAME and --asan"),
         }
     }
     let work = project.target.join("fuzz");
-    let executables = build(project, &work)?;
+    let executables = build(project, &work, asan)?;
     seeds(project, &work)?;
     let mut said = Vec::new();
     for target in &TARGETS {
@@ -76,18 +94,26 @@ pub(crate) fn fuzz(project: &Project, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the targets; gives the directory they are in.
-fn build(project: &Project, work: &Path) -> Result<PathBuf> {
+/// Builds the targets, with AddressSanitizer if asked to; gives the directory they are in.
+fn build(project: &Project, work: &Path, asan: bool) -> Result<PathBuf> {
     let version = shell::read(Command::new("rustc").arg("-vV").current_dir(&project.root))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     let host = host.context("rustc doesn't say what it runs on")?;
-    let mut cargo = project.cargo();
+    let (mut cargo, work, flags) = match asan {
+        false => (project.cargo(), work.to_owned(), RUSTFLAGS.to_owned()),
+        true => {
+            let mut cargo = Command::new("cargo");
+            cargo.arg("+nightly").current_dir(&project.root);
+            let flags = format!("{RUSTFLAGS} -Zsanitizer=address");
+            (cargo, work.join("asan"), flags)
+        }
+    };
     // With the target named, build scripts and macros aren't instrumented.
     cargo
         .args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml"])
         .args(["--target", host])
-        .env("CARGO_TARGET_DIR", work)
-        .env("RUSTFLAGS", RUSTFLAGS);
+        .env("CARGO_TARGET_DIR", &work)
+        .env("RUSTFLAGS", flags);
     shell::run(&mut cargo)?;
     Ok(work.join(host).join("release"))
 }
@@ -95,18 +121,25 @@ fn build(project: &Project, work: &Path) -> Result<PathBuf> {
 /// Makes the seeds, unless they are there.
 fn seeds(project: &Project, work: &Path) -> Result<()> {
     let (onnx, text) = (work.join("seeds/onnx"), work.join("seeds/text"));
-    if text.is_dir() {
+    // Those of a checkout that had fewer targets are made again.
+    if text.is_dir() && work.join("seeds/edits").is_dir() {
         println!(
             "the seeds are those of the last run: {}",
             project.shown(&onnx)
         );
         return Ok(());
     }
+    let mut cargo = project.cargo();
+    cargo.args(["build", "--package", "passdock-onnx-ops"]);
+    cargo.args(["--package", "passdock-relax", "--package", "passdock-tir"]);
+    shell::run(&mut cargo)?;
+    let plugins = project.target.join("debug");
     let mut script = Command::new(python::environment(project)?);
     script
         .args(["-B", "fuzz/seeds.py"])
         .arg(work.join("seeds"))
         .arg("examples/models")
+        .arg(plugins)
         .args(std::env::var_os("PASSDOCK_MODELS"));
     shell::run(script.current_dir(&project.root))?;
     shell::run(project.cargo().args(["build", "--package", "passdock-cli"]))?;
@@ -128,6 +161,9 @@ fn seeds(project: &Project, work: &Path) -> Result<()> {
     for entry in fs::read_dir(project.root.join("tests/filetests/text"))? {
         let entry = entry?;
         fs::copy(entry.path(), part.join(entry.file_name()))?;
+    }
+    if text.is_dir() {
+        fs::remove_dir_all(&text)?;
     }
     // Last, so that seeds that broke off are made again.
     fs::rename(part, text)?;

@@ -127,6 +127,59 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: This host knows no attribute of kind 77. [main]"],
         ),
         (
+            "an op at a location that isn't there",
+            |f| {
+                let mut desc = op_desc();
+                desc.loc = abi::LocId(7);
+                create(f, &desc)
+            },
+            expect!["failed: There is no location loc7 in the function. [main]"],
+        ),
+        (
+            "a region without a name",
+            |f| {
+                let mut desc = op_desc();
+                let region = abi::RegionDesc {
+                    name: SymbolId::NONE,
+                    ..abi::RegionDesc::EMPTY
+                };
+                (desc.regions, desc.region_count) = (&region, 1);
+                create(f, &desc)
+            },
+            expect!["failed: A region's name has to be a symbol, and _ is none. [main]"],
+        ),
+        (
+            "a parameter of an op",
+            |f| set_attr(f, OpId(0), |attr| attr.flags = abi::Attr::PARAM),
+            expect!["failed: `index` would be a parameter, which only a function has. [main]"],
+        ),
+        (
+            "an attribute of a region's end",
+            |f| set_attr(f, OpId(2), |_| {}),
+            expect!["failed: op2 (return) ends a region and has no attributes. [main]"],
+        ),
+        (
+            "a reference to nothing",
+            |f| {
+                set_attr(f, OpId(0), |attr| {
+                    (attr.kind, attr.bits) = (abi::AttrKind::REFERENCE, 123_456);
+                })
+            },
+            expect![
+                "failed: What an attribute refers to is a symbol, and sym123456 is none. [main]"
+            ],
+        ),
+        (
+            "a reference that stands for nothing known",
+            |f| {
+                set_attr(f, OpId(0), |attr| {
+                    attr.kind = abi::AttrKind::REFERENCE;
+                    attr.stands_for = abi::AttrKind(15);
+                })
+            },
+            expect!["failed: This host knows no attribute of kind 15. [main]"],
+        ),
+        (
             "a type of an unknown kind",
             |f| add_type(f, |desc| desc.kind = abi::TypeKind(99)),
             expect!["failed: This host knows no type of kind 99. [main]"],
@@ -306,6 +359,13 @@ fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
     assert!(out.is_none());
     status
+}
+
+fn set_attr(f: *mut abi::Function, op: OpId, change: impl FnOnce(&mut abi::AttrDesc)) -> Status {
+    let mut attr = attr_desc();
+    change(&mut attr);
+    // SAFETY: all pointers are good.
+    unsafe { raw().set_attr.expect("is there")(f, op, &attr) }
 }
 
 fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> Status {

@@ -5,6 +5,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, Typ
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::pool::{bare_attr, push_range, slice, span};
+use crate::symbols::is_terminator;
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,10 +79,17 @@ impl Function {
     /// # Errors
     /// If the op is gone, the name is no symbol, or the value none that an attribute can have.
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
-        if op.is_some() {
-            self.live_op(op)?;
+        if op.is_some() && is_terminator(self.live_op(op)?.name) {
+            let message = format!(
+                "{} ends a region and has no attributes.",
+                self.describe_op(op)
+            );
+            return Err(EditError::refused(message));
         }
-        self.check_attr(new)?;
+        match op.is_some() {
+            true => self.check_op_attr(new)?,
+            false => self.check_attr(new)?,
+        }
         let record = self.make_attr(new);
         let range = *self.attr_range(op);
         let known = slice(&self.attrs, range)
@@ -129,6 +137,17 @@ impl Function {
         Ok(())
     }
 
+    /// Refuses an attribute that no op can have.
+    pub(crate) fn check_op_attr(&self, new: &NewAttr<'_>) -> Edit {
+        self.check_attr(new)?;
+        if new.param {
+            let name = self.text(new.name);
+            let message = format!("`{name}` would be a parameter, which only a function has.");
+            return Err(EditError::invalid(message));
+        }
+        Ok(())
+    }
+
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
         if self.symbols.get(new.name).is_none() {
             let message = format!(
@@ -147,6 +166,15 @@ impl Function {
             AttrValue::Tensors(ids) => ids.iter().try_for_each(tensor),
             AttrValue::Types(ids) => ids.iter().try_for_each(ty),
             AttrValue::Regions(ids) => ids.iter().try_for_each(region),
+            AttrValue::Reference(param, _) if self.symbols.get(param).is_none() => {
+                let message =
+                    format!("What an attribute refers to is a symbol, and {param} is none.");
+                Err(EditError::invalid(message))
+            }
+            AttrValue::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
+                let message = format!("This host knows no attribute of kind {kind}.");
+                Err(EditError::invalid(message))
+            }
             _ => Ok(()),
         }
     }

@@ -96,8 +96,8 @@ impl Function {
     /// Makes an op.
     ///
     /// # Errors
-    /// If the place is none, an operand isn't visible there, or a name, type or attribute isn't
-    /// right.
+    /// If the place is none, an operand isn't visible there, or a name, type, location or attribute
+    /// isn't right.
     pub fn create_op(&mut self, new: &NewOp<'_>, at: Position) -> Edit<OpId> {
         let (region, before) = self.resolve(at)?;
         self.check_new(new, region, before)?;
@@ -139,8 +139,9 @@ impl Function {
         self.check_room(lists.iter().map(|(_, len)| len).sum())?;
         self.check_operands(new.operands, region, before)?;
         self.check_types(new.result_types.iter().copied())?;
+        self.check_loc(new.loc)?;
         for attr in new.attrs {
-            self.check_attr(attr)?;
+            self.check_op_attr(attr)?;
         }
         for nested in new.regions {
             self.check_region(nested, region)?;

@@ -28,6 +28,11 @@ impl Function {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
             return Err(EditError::refused(message));
         }
+        if self.symbols.get(new.name).is_none() {
+            let name = new.name;
+            let message = format!("A region's name has to be a symbol, and {name} is none.");
+            return Err(EditError::invalid(message));
+        }
         if new.args.len() > MAX_LIST {
             let message = format!("A region can't have more than {MAX_LIST} arguments.");
             return Err(EditError::invalid(message));

@@ -1,7 +1,8 @@
 //! Replacing ops, moving ops, moving uses.
 
 use passdock_abi::{
-    LocId, LocKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
+    Attr, AttrKind, LocId, LocKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value,
+    ValueId,
 };
 
 use super::{NewOp, Position};
@@ -23,6 +24,9 @@ impl Function {
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.inner_op(old, "be replaced")?;
         self.check_new(new, record.parent, old)?;
+        if new.take_attrs && !new.take_regions {
+            self.check_no_region_attr(old)?;
+        }
         let results: Vec<ValueId> = self.results(old).collect();
         if new.result_types.len() < results.len() {
             let gone = results[new.result_types.len()..].iter().copied();
@@ -58,6 +62,19 @@ impl Function {
         }
         self.erase_checked(old);
         Ok(op)
+    }
+
+    /// Refuses to take over attributes that are regions of an op, without the regions.
+    fn check_no_region_attr(&self, old: OpId) -> Edit {
+        let is_region = |attr: &&Attr| matches!(attr.kind, AttrKind::REGION | AttrKind::REGIONS);
+        match self.attrs(old).iter().find(is_region) {
+            None => Ok(()),
+            Some(attr) => Err(EditError::refused(format!(
+                "The attribute `{}` of {} is a region: it is taken over together with the regions.",
+                self.text(attr.name),
+                self.describe_op(old)
+            ))),
+        }
     }
 
     /// Lets a new result take the place of one that goes: its name, its uses, what is known of it.

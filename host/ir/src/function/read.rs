@@ -112,6 +112,19 @@ impl Function {
             .ok_or_else(|| self.unknown("type", id))
     }
 
+    /// Refuses a location that is none of this function's; NONE is allowed.
+    ///
+    /// # Errors
+    /// If there is no such location.
+    pub fn check_loc(&self, id: LocId) -> Edit {
+        match id.is_none() || self.loc(id).is_some() {
+            true => Ok(()),
+            false => Err(EditError::stale(format!(
+                "There is no location {id} in the function."
+            ))),
+        }
+    }
+
     fn unknown(&self, what: &str, id: impl std::fmt::Display) -> EditError {
         let name = self.text(self.name);
         EditError::stale(format!("There is no {what} {id} in function @{name}."))

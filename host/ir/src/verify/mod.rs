@@ -23,7 +23,7 @@
 //!   body (while a pass runs, they may say too much) and end at
 //!   [`MAX_DEPTH`](crate::function::MAX_DEPTH).
 //! - `terminators`: a region ends with `return` (the body) or `yield`, which stand nowhere else,
-//!   have no results and no regions, and as many operands as the region has ports.
+//!   have no results, regions and attributes, and as many operands as the region has ports.
 //! - `reachable`: what isn't reached from the body is dead; live ops are counted right.
 //! - `limits`: no list of an op is longer than [`MAX_LIST`](crate::function::MAX_LIST).
 //! - `ops`: an op's name is a symbol, its location is one of the function's, its lists lie in

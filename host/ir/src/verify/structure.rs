@@ -263,11 +263,13 @@ impl<'f> Checker<'f> {
             self.outside(Invariant::Ops, op, "regions", op);
         }
         if is_terminator(record.name) {
-            let lonely = record.results.len == 0 && record.regions.len == 0;
+            let lists = [record.results, record.regions, record.attrs];
+            let lonely = lists.iter().all(|list| list.len == 0);
             if record.next.is_some() || !lonely {
                 let name = f.describe_op(op);
                 let message = format!(
-                    "{name} stands inside its region, or has results or regions; it ends a region."
+                    "{name} stands inside its region, or has results, regions or attributes; it \
+                     ends a region."
                 );
                 self.report(Invariant::Terminators, op, message);
             }

@@ -248,7 +248,7 @@ fn terminators() {
             f.ops[at].name = symbol::RETURN;
         },
         expect![
-            "@f: op0 (return) stands inside its region, or has results or regions; it ends a region. [terminators]"
+            "@f: op0 (return) stands inside its region, or has results, regions or attributes; it ends a region. [terminators]"
         ],
     );
 }

@@ -11,7 +11,7 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader, Sym};
 use object::{Architecture, BinaryFormat, Endianness};
 use passdock_abi as abi;
 
-use super::{Found, check_target, damaged, not_a_library, truncated};
+use super::{Found, Target, check_target, damaged, not_a_library, truncated};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
@@ -30,7 +30,7 @@ const TABLES: [(elf::DynamicTag, elf::DynamicTag, &str); 5] = [
     (elf::DT_FINI_ARRAY, elf::DT_FINI_ARRAYSZ, "finalizers"),
 ];
 
-pub(super) fn check<'d, Elf, R>(data: R, len: u64) -> Result<Found<'d>, Kind>
+pub(super) fn check<'d, Elf, R>(target: Target, data: R, len: u64) -> Result<Found<'d>, Kind>
 where
     Elf: FileHeader<Endian = Endianness>,
     R: ReadRef<'d>,
@@ -42,7 +42,7 @@ where
     let endian = header
         .endian()
         .map_err(|_| damaged("its byte order is unknown"))?;
-    check_machine(header, endian)?;
+    check_machine(target, header, endian)?;
     match header.e_type(endian) {
         elf::ET_DYN => {}
         elf::ET_EXEC => return Err(not_a_library("an executable")),
@@ -80,6 +80,7 @@ where
 }
 
 fn check_machine<Elf: FileHeader<Endian = Endianness>>(
+    target: Target,
     header: &Elf,
     endian: Endianness,
 ) -> Result<(), Kind> {
@@ -102,7 +103,7 @@ fn check_machine<Elf: FileHeader<Endian = Endianness>>(
         || cfg!(all(target_arch = "x86_64", target_pointer_width = "32"));
     let abi = header.e_ident().os_abi;
     if !matches!(abi, elf::ELFOSABI_NONE | elf::ELFOSABI_GNU) && cfg!(target_os = "linux") {
-        return check_target(BinaryFormat::Elf, arch, " of another system");
+        return check_target(target, BinaryFormat::Elf, arch, " of another system");
     }
     let detail = match (same_order, same_width) {
         (false, _) => " of the other byte order",
@@ -110,7 +111,7 @@ fn check_machine<Elf: FileHeader<Endian = Endianness>>(
         (_, false) => ", 32-bit",
         _ => "",
     };
-    check_target(BinaryFormat::Elf, arch, detail)
+    check_target(target, BinaryFormat::Elf, arch, detail)
 }
 
 /// The loadable image of a library, read through its file.
@@ -401,6 +402,11 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         let chains = self.word(table.saturating_add(4))?;
         if buckets == 0 {
             return Err(damaged("its symbol hash table is malformed"));
+        }
+        // How many chains there are bounds the walk below, so they have to be there.
+        let len = 8 + (u64::from(buckets) + u64::from(chains)) * 4;
+        if self.offset(table, len).is_none() {
+            return Err(damaged("its symbol hash table isn't loaded"));
         }
         let hash = elf::hash(name.as_bytes());
         let chains_at = table.saturating_add(8 + u64::from(buckets) * 4);

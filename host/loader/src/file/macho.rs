@@ -8,12 +8,12 @@ use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, Rea
 use object::{FileKind, ObjectKind};
 use passdock_abi as abi;
 
-use super::{Found, HOST_ARCH, check_target, not_a_library};
+use super::{Found, HOST_ARCH, Target, check_target, not_a_library};
 use crate::error::PluginErrorKind as Kind;
 
-pub(super) fn check<'d, R: ReadRef<'d>>(data: R) -> Result<Found<'d>, Kind> {
+pub(super) fn check<'d, R: ReadRef<'d>>(target: Target, data: R) -> Result<Found<'d>, Kind> {
     let file = File::parse(data).map_err(damaged)?;
-    check_target(file.format(), file.architecture(), "")?;
+    check_target(target, file.format(), file.architecture(), "")?;
     match file.kind() {
         ObjectKind::Dynamic => {}
         ObjectKind::Executable => return Err(not_a_library("an executable")),
@@ -64,7 +64,11 @@ pub(super) fn check<'d, R: ReadRef<'d>>(data: R) -> Result<Found<'d>, Kind> {
 }
 
 /// Checks a Mach-O file that holds libraries for several machines.
-pub(super) fn check_fat<'d, R: ReadRef<'d>>(data: R, kind: FileKind) -> Result<Found<'d>, Kind> {
+pub(super) fn check_fat<'d, R: ReadRef<'d>>(
+    target: Target,
+    data: R,
+    kind: FileKind,
+) -> Result<Found<'d>, Kind> {
     fn pick<'d, R: ReadRef<'d>, A: FatArch>(
         data: R,
         arches: &'d [A],
@@ -85,7 +89,7 @@ pub(super) fn check_fat<'d, R: ReadRef<'d>>(data: R, kind: FileKind) -> Result<F
         }
     };
     match slice {
-        Some(slice) => check(slice),
+        Some(slice) => check(target, slice),
         None => Err(Kind::WrongTarget {
             found: "a Mach-O library for other machines".to_owned(),
             expected: format!("one that holds {HOST_ARCH:?}").to_lowercase(),

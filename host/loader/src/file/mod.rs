@@ -83,7 +83,33 @@ pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
     Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
 }
 
+/// The bytes of the manifest in a library that is in memory: of whatever system and machine it is,
+/// where [`check`] takes this host's alone.
+///
+/// # Errors
+/// If the bytes aren't a library, or one that its system's loader couldn't map.
+pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
+    check_bytes_for(Target::Any, library, library.len() as u64).map(|found| found.manifest)
+}
+
+/// The systems and machines whose libraries are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// This host's.
+    Host,
+    /// Whichever.
+    Any,
+}
+
 fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind> {
+    check_bytes_for(Target::Host, data, len)
+}
+
+fn check_bytes_for<'d, R: ReadRef<'d>>(
+    target: Target,
+    data: R,
+    len: u64,
+) -> Result<Found<'d>, Kind> {
     if len == 0 {
         return Err(Kind::Empty);
     }
@@ -98,15 +124,15 @@ fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind>
     };
     match kind {
         FileKind::Elf32 => {
-            elf::check::<object::elf::FileHeader32<object::Endianness>, R>(data, len)
+            elf::check::<object::elf::FileHeader32<object::Endianness>, R>(target, data, len)
         }
         FileKind::Elf64 => {
-            elf::check::<object::elf::FileHeader64<object::Endianness>, R>(data, len)
+            elf::check::<object::elf::FileHeader64<object::Endianness>, R>(target, data, len)
         }
-        FileKind::Pe32 => pe::check::<object::pe::ImageNtHeaders32, R>(data, len),
-        FileKind::Pe64 => pe::check::<object::pe::ImageNtHeaders64, R>(data, len),
-        FileKind::MachO32 | FileKind::MachO64 => macho::check(data),
-        FileKind::MachOFat32 | FileKind::MachOFat64 => macho::check_fat(data, kind),
+        FileKind::Pe32 => pe::check::<object::pe::ImageNtHeaders32, R>(target, data, len),
+        FileKind::Pe64 => pe::check::<object::pe::ImageNtHeaders64, R>(target, data, len),
+        FileKind::MachO32 | FileKind::MachO64 => macho::check(target, data),
+        FileKind::MachOFat32 | FileKind::MachOFat64 => macho::check_fat(target, data, kind),
         FileKind::Archive => Err(not_a_library("a static archive")),
         FileKind::Coff | FileKind::CoffBig | FileKind::CoffImport => {
             Err(not_a_library("an object file"))
@@ -135,7 +161,15 @@ fn truncated(what: &str, needed: u64, len: u64) -> Kind {
 }
 
 /// Refuses a library for another machine or system.
-fn check_target(format: BinaryFormat, arch: Architecture, detail: &str) -> Result<(), Kind> {
+fn check_target(
+    target: Target,
+    format: BinaryFormat,
+    arch: Architecture,
+    detail: &str,
+) -> Result<(), Kind> {
+    if target == Target::Any {
+        return Ok(());
+    }
     if format == HOST_FORMAT && arch == HOST_ARCH && detail.is_empty() {
         return Ok(());
     }

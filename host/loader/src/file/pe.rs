@@ -12,7 +12,7 @@ use object::read::pe::{ImageNtHeaders, ImageOptionalHeader};
 use object::{Architecture, BinaryFormat};
 use passdock_abi as abi;
 
-use super::{Found, check_target, damaged, not_a_library, truncated};
+use super::{Found, Target, check_target, damaged, not_a_library, truncated};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
@@ -28,14 +28,14 @@ const DIRECTORIES: [(usize, &str); 5] = [
     (pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG, "load configuration"),
 ];
 
-pub(super) fn check<'d, Pe, R>(data: R, len: u64) -> Result<Found<'d>, Kind>
+pub(super) fn check<'d, Pe, R>(target: Target, data: R, len: u64) -> Result<Found<'d>, Kind>
 where
     Pe: ImageNtHeaders,
     R: ReadRef<'d>,
 {
     let image = Image::<Pe, R>::read(data, len)?;
-    check_target(BinaryFormat::Pe, image.architecture(), "")?;
-    if image.headers.is_type_64() != cfg!(target_pointer_width = "64") {
+    check_target(target, BinaryFormat::Pe, image.architecture(), "")?;
+    if target == Target::Host && image.headers.is_type_64() != cfg!(target_pointer_width = "64") {
         return Err(damaged("its header is of another width than its machine"));
     }
     image.check()

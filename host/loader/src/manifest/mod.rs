@@ -11,6 +11,7 @@ pub(crate) mod raw;
 mod schema;
 mod sequential;
 pub mod states;
+mod table;
 mod typed;
 mod word;
 
@@ -27,6 +28,7 @@ pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use sequential::{ChildSpec, SequentialSpec};
 pub(crate) use sequential::{RawChildTable, RawSequential};
 pub use states::{State, States};
+use table::Table;
 pub use typed::toml_value;
 use word::known;
 
@@ -265,24 +267,24 @@ impl Manifest {
         };
         match toml::from_str::<raw::RawManifest>(text) {
             Ok(raw) => {
-                let plugin = raw.plugin.check()?;
+                let plugin = raw.plugin.0.check()?;
                 plugin.negotiate()?;
                 let mut skipped = Vec::new();
-                let configs = raw::RawConfig::check;
-                let configs = known("config", raw.config, |c| &c.key, configs, &mut skipped)?;
+                let config = |config: Table<raw::RawConfig>| config.0.check();
+                let configs = known("config", raw.config, |c| &c.0.key, config, &mut skipped)?;
                 let unread: Vec<String> = skipped.iter().map(|s| s.name.clone()).collect();
-                let pass = |pass: raw::RawPass| pass.check(&unread);
-                let instrument = raw::RawInstrument::check;
+                let pass = |pass: Table<raw::RawPass>| pass.0.check(&unread);
+                let instrument = |instrument: Table<raw::RawInstrument>| instrument.0.check();
                 let manifest = Manifest {
                     plugin,
-                    passes: known("pass", raw.pass, |p| &p.name, pass, &mut skipped)?,
-                    sequentials: each(raw.sequential, RawSequential::check)?,
+                    passes: known("pass", raw.pass, |p| &p.0.name, pass, &mut skipped)?,
+                    sequentials: each(raw.sequential, |sequential| sequential.0.check())?,
                     configs,
-                    ops: each(raw.op, raw::RawOp::check)?,
+                    ops: each(raw.op, |op| op.0.check())?,
                     instruments: known(
                         "instrument",
                         raw.instrument,
-                        |i| &i.name,
+                        |i| &i.0.name,
                         instrument,
                         &mut skipped,
                     )?,
@@ -294,7 +296,7 @@ impl Manifest {
             }
             Err(error) => {
                 let versions = toml::from_str::<raw::OnlyPlugin>(text).map_err(syntax)?;
-                versions.plugin.check()?.negotiate()?;
+                versions.plugin.0.check()?.negotiate()?;
                 Err(syntax(error))
             }
         }

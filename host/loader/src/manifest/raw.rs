@@ -9,6 +9,7 @@ use super::field::{FieldType, FieldValue};
 use super::schema::{Field, Schema};
 use super::sequential::RawSequential;
 use super::states::{self, State, States};
+use super::table::Table;
 use super::word::{Odd, choice};
 use super::{InstrumentDeclaration, OpSpec, PanicStrategy, PassSpec, Phase, PluginSpec, each};
 use crate::error::{PluginErrorKind as Kind, Ver};
@@ -16,23 +17,23 @@ use crate::names;
 
 #[derive(Deserialize)]
 pub(crate) struct RawManifest {
-    pub(crate) plugin: RawPlugin,
+    pub(crate) plugin: Table<RawPlugin>,
     #[serde(default)]
-    pub(crate) pass: Vec<RawPass>,
+    pub(crate) pass: Vec<Table<RawPass>>,
     #[serde(default)]
-    pub(crate) sequential: Vec<RawSequential>,
+    pub(crate) sequential: Vec<Table<RawSequential>>,
     #[serde(default)]
-    pub(crate) config: Vec<RawConfig>,
+    pub(crate) config: Vec<Table<RawConfig>>,
     #[serde(default)]
-    pub(crate) op: Vec<RawOp>,
+    pub(crate) op: Vec<Table<RawOp>>,
     #[serde(default)]
-    pub(crate) instrument: Vec<RawInstrument>,
+    pub(crate) instrument: Vec<Table<RawInstrument>>,
 }
 
 /// The part of a manifest that is read when the rest can't be understood.
 #[derive(Deserialize)]
 pub(crate) struct OnlyPlugin {
-    pub(crate) plugin: RawPlugin,
+    pub(crate) plugin: Table<RawPlugin>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +72,7 @@ pub(crate) struct RawPass {
     breaks: Vec<String>,
     config: Option<String>,
     #[serde(default)]
-    option: Vec<RawField>,
+    option: Vec<Table<RawField>>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +81,7 @@ pub(crate) struct RawConfig {
     #[serde(default)]
     doc: String,
     #[serde(default)]
-    field: Vec<RawField>,
+    field: Vec<Table<RawField>>,
 }
 
 #[derive(Deserialize)]
@@ -118,7 +119,7 @@ pub(crate) struct RawInstrument {
     #[serde(default)]
     summary: String,
     #[serde(default)]
-    option: Vec<RawField>,
+    option: Vec<Table<RawField>>,
 }
 
 impl RawPlugin {
@@ -217,33 +218,35 @@ impl RawConfig {
 }
 
 /// The options or fields of an entry.
-fn fields(raw: Vec<RawField>, owner: &str, may_be_empty: bool) -> Result<Vec<Field>, Odd> {
+fn fields(raw: Vec<Table<RawField>>, owner: &str, may_be_empty: bool) -> Result<Vec<Field>, Odd> {
     let fields = raw.into_iter();
-    fields.map(|f| f.check(owner, may_be_empty)).collect()
+    fields.map(|f| f.0.check(owner, may_be_empty)).collect()
 }
 
 impl RawField {
     fn check(self, owner: &str, may_be_empty: bool) -> Result<Field, Odd> {
-        let ty: FieldType = choice(&format!("type of its field `{}`:", self.name), &self.ty)?;
+        let ty: FieldType = choice(
+            &format!("type of its field `{}`:", names::shown(&self.name)),
+            &self.ty,
+        )?;
         let name = match self.name.is_empty() && may_be_empty {
             true => self.name,
             false => word(&format!("the name of an option of `{owner}`"), self.name)?,
         };
-        let default = match self.default {
+        let default = match &self.default {
             None => ty.zero(),
-            Some(value) => ty.accept(&value).ok_or_else(|| Kind::ManifestDefault {
+            Some(value) => ty.accept(value).ok_or_else(|| Kind::ManifestDefault {
                 what: format!("`{name}` of `{owner}`"),
-                got: type_name(&value),
+                got: type_name(value),
                 expected: ty.name(),
             })?,
         };
-        let said = match &default {
-            FieldValue::String(s) => std::slice::from_ref(s),
-            FieldValue::Strings(list) => list,
-            _ => &[],
-        };
-        for part in said.iter().chain(&self.choices) {
-            text(&format!("a text of `{name}` of `{owner}`"), part.clone())?;
+        let what = format!("a text of `{name}` of `{owner}`");
+        self.default
+            .iter()
+            .try_for_each(|value| check_texts(&what, value))?;
+        for choice in &self.choices {
+            check_text(&what, choice)?;
         }
         let range = match (self.min, self.max) {
             (None, None) => None,
@@ -361,12 +364,29 @@ fn word(what: &str, name: String) -> Result<String, Kind> {
 }
 
 pub(super) fn text(what: &str, value: String) -> Result<String, Kind> {
-    require(
-        names::is_text,
-        what,
-        value,
-        "control characters other than newline and tab aren't allowed",
-    )
+    check_text(what, &value)?;
+    Ok(value)
+}
+
+pub(super) fn check_text(what: &str, text: &str) -> Result<(), Kind> {
+    let rule = "control characters other than newline and tab aren't allowed";
+    match names::is_text(text) {
+        true => Ok(()),
+        false => Err(refused(what, names::shown(text), rule)),
+    }
+}
+
+/// Checks all texts in a value, keys of tables among them. How deep it nests the TOML parser limits.
+pub(super) fn check_texts(what: &str, value: &toml::Value) -> Result<(), Kind> {
+    match value {
+        toml::Value::String(text) => check_text(what, text),
+        toml::Value::Array(items) => items.iter().try_for_each(|item| check_texts(what, item)),
+        toml::Value::Table(table) => table.iter().try_for_each(|(key, value)| {
+            check_text(what, key)?;
+            check_texts(what, value)
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn require(
@@ -399,5 +419,46 @@ fn type_name(value: &toml::Value) -> &'static str {
         toml::Value::Datetime(_) => "a date",
         toml::Value::Array(_) => "an array",
         toml::Value::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::Manifest;
+
+    const PLUGIN: &str =
+        "[plugin]\nname = \"acme\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n";
+
+    #[track_caller]
+    fn check_error(rest: &str, expected: &Expect) {
+        let error = Manifest::parse(&format!("{PLUGIN}{rest}")).expect_err("a wrong manifest");
+        expected.assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn texts_in_tables_and_names_are_doubted() {
+        let field = |more: &str| {
+            format!("[[config]]\nkey = \"a.b\"\n[[config.field]]\nname = \"x\"\n{more}\n")
+        };
+        let defaults = [
+            ("ints", "{ \"\\u0007\" = 1 }"),
+            ("values", "{ a = [\"\\u0007\"] }"),
+            ("values", "{ \"\\u0007\" = 1 }"),
+        ];
+        for (ty, default) in defaults {
+            check_error(
+                &field(&format!("type = \"{ty}\"\ndefault = {default}")),
+                &expect![[
+                    r#"in its manifest a text of `x` of `a.b` is `\u{7}`; control characters other than newline and tab aren't allowed"#
+                ]],
+            );
+        }
+        let text = format!(
+            "{PLUGIN}[[config]]\nkey = \"a.b\"\n[[config.field]]\nname = \"\\u0007\"\ntype = \"dtype\"\n"
+        );
+        let manifest = Manifest::parse(&text).expect("the rest is right");
+        expect![[r#"the config `a.b` is left out: this host doesn't know the type of its field `\u{7}`: `dtype`"#]].assert_eq(&manifest.skipped[0].to_string());
     }
 }

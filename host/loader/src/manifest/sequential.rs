@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
+use toml::value::Datetime;
 
 use super::declaration::{PassDeclaration, PassInfo};
 use super::each;
-use super::raw::{any_pass_name, level, required, sequential_name, text};
+use super::raw::{
+    any_pass_name, check_text, check_texts, level, refused, required, sequential_name, text,
+};
+use super::table::Table;
 use crate::error::PluginErrorKind as Kind;
 
 /// A Sequential as the manifest describes it. Nothing else of the plugin says anything about it.
@@ -60,7 +64,7 @@ pub(crate) struct RawSequential {
 )]
 enum RawChild {
     Name(String),
-    Table(RawChildTable),
+    Table(Table<RawChildTable>),
 }
 
 #[derive(Deserialize)]
@@ -89,12 +93,79 @@ impl RawChild {
     fn check(self, owner: &str) -> Result<ChildSpec, Kind> {
         let (name, options) = match self {
             RawChild::Name(name) => (name, BTreeMap::new()),
-            RawChild::Table(table) => (table.name, table.options),
+            RawChild::Table(Table(table)) => (table.name, table.options),
         };
         let what = format!("a name in `passes` of `{owner}`");
-        Ok(ChildSpec {
-            name: any_pass_name(&what, name)?,
-            options,
-        })
+        let name = any_pass_name(&what, name)?;
+        for (option, value) in &options {
+            let what = format!("a text in the options of `{name}` of `{owner}`");
+            check_text(&what, option)?;
+            check_texts(&what, value)?;
+            if let Some(date) = date_in(value) {
+                let what = format!("the option `{option}` of `{name}` of `{owner}`");
+                let rule = "no option takes a date; write it as a text, between quotes";
+                return Err(refused(what, date, rule));
+            }
+        }
+        Ok(ChildSpec { name, options })
+    }
+}
+
+/// A date in a value.
+fn date_in(value: &toml::Value) -> Option<&Datetime> {
+    match value {
+        toml::Value::Datetime(date) => Some(date),
+        toml::Value::Array(items) => items.iter().find_map(date_in),
+        toml::Value::Table(table) => table.values().find_map(date_in),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::Manifest;
+
+    const PLUGIN: &str =
+        "[plugin]\nname = \"acme\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n";
+
+    #[track_caller]
+    fn check_error(rest: &str, expected: &Expect) {
+        let error = Manifest::parse(&format!("{PLUGIN}{rest}")).expect_err("a wrong manifest");
+        expected.assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn what_an_option_of_a_child_is_not() {
+        let child = |options: &str| {
+            format!(
+                "[[sequential]]\nname = \"a.B\"\npasses = [{{ name = \"a.C\", options = {options} }}]"
+            )
+        };
+        check_error(
+            &child("{ day = 1979-05-27 }"),
+            &expect![
+                "in its manifest the option `day` of `a.C` of `a.B` is `1979-05-27`; no option takes a date; write it as a text, between quotes"
+            ],
+        );
+        check_error(
+            &child("{ days = { first = [1, 07:32:00] } }"),
+            &expect![
+                "in its manifest the option `days` of `a.C` of `a.B` is `07:32:00`; no option takes a date; write it as a text, between quotes"
+            ],
+        );
+        check_error(
+            &child("{ text = [\"\\u001b[31m\"] }"),
+            &expect![[
+                r#"in its manifest a text in the options of `a.C` of `a.B` is `\u{1b}[31m`; control characters other than newline and tab aren't allowed"#
+            ]],
+        );
+        check_error(
+            &child("{ \"\\u001b\" = 1 }"),
+            &expect![[
+                r#"in its manifest a text in the options of `a.C` of `a.B` is `\u{1b}`; control characters other than newline and tab aren't allowed"#
+            ]],
+        );
     }
 }

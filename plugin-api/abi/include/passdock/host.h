@@ -52,7 +52,7 @@ typedef struct passdock_function_api {
                                    passdock_value_id);
     passdock_status (*replace_uses)(passdock_function *, passdock_value_id from,
                                     passdock_value_id to);
-    /* Sets an attribute of an op; op NONE: of the function. */
+    /* Sets an attribute of an op; op NONE: of the function. A `return` or `yield` has none. */
     passdock_status (*set_attr)(passdock_function *, passdock_op_id, const passdock_attr_desc *);
     /* Removes an attribute of an op; op NONE: of the function. */
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);

@@ -371,7 +371,8 @@ unsafe extern "C" fn fuse_locs(
     unsafe {
         gate::edit_to(out, f, |state| {
             let locs = input::list(locs, count, "locations")?;
-            check_locs(state.read()?, locs)?;
+            let function = state.read()?;
+            locs.iter().try_for_each(|&loc| function.check_loc(loc))?;
             Ok(state.edit()?.fuse_locs(locs))
         })
     }
@@ -395,21 +396,9 @@ unsafe extern "C" fn set_loc(f: *mut abi::Function, op: OpId, loc: LocId) -> Sta
     // SAFETY: see above.
     unsafe {
         gate::edit(f, |state| {
-            check_locs(state.read()?, &[loc])?;
+            state.read()?.check_loc(loc)?;
             state.edit()?.set_loc(op, loc)
         })
-    }
-}
-
-/// Refuses locations that don't exist; NONE is allowed.
-fn check_locs(f: &Function, locs: &[LocId]) -> Edit {
-    let is_missing = |id: &&LocId| id.is_some() && f.loc(**id).is_none();
-    match locs.iter().find(is_missing) {
-        None => Ok(()),
-        Some(bad) => {
-            let message = format!("There is no location {bad} in the function.");
-            Err(EditError::stale(message))
-        }
     }
 }
 

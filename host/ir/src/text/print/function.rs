@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use passdock_abi::{
-    ConstId, Constant, FunctionKind, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
+    ConstId, Constant, FunctionKind, Loc, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
 };
 
 use super::super::syntax::RESERVED;
@@ -223,21 +223,24 @@ impl Printer<'_, '_> {
     pub(super) fn loc(&mut self, id: LocId) {
         let (f, text_locs) = (self.f, self.options.text_locs);
         let mut between = " loc(";
-        for loc in f.single_locs(id) {
-            let in_text = loc.kind == LocKind::TEXT;
-            if !(loc.kind == LocKind::NAME || in_text && text_locs) {
-                continue;
-            }
+        for loc in f.single_locs(id).filter(|loc| is_shown(loc, text_locs)) {
             self.out.text.push_str(between);
             between = ", ";
             self.out.quoted(f.text(loc.name));
-            if in_text {
+            if loc.kind == LocKind::TEXT {
                 _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
             }
         }
         if between == ", " {
             self.out.text.push(')');
         }
+    }
+
+    /// Whether something of a location is written.
+    pub(super) fn shows_loc(&self, id: LocId) -> bool {
+        self.f
+            .single_locs(id)
+            .any(|loc| is_shown(loc, self.options.text_locs))
     }
 
     /// Writes the extras of an entity.
@@ -268,4 +271,9 @@ impl Printer<'_, '_> {
     pub(super) fn use_of(&mut self, value: ValueId) {
         self.names.write_use(&mut self.out.text, self.f, value);
     }
+}
+
+/// Whether a location, which isn't a fused one, is written.
+fn is_shown(loc: &Loc, text_locs: bool) -> bool {
+    loc.kind == LocKind::NAME || loc.kind == LocKind::TEXT && text_locs
 }

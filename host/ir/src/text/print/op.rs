@@ -97,7 +97,7 @@ impl<'p> Printer<'p, '_> {
             && self.f.kind() == FunctionKind::PRIM
             && record.operands.len == 0
             && record.attrs.len == 0
-            && self.f.loc(record.loc).is_none()
+            && !self.shows_loc(record.loc)
             && self.f.origins().extras(Entity::Op(op)).is_none()
     }
 
@@ -145,7 +145,7 @@ impl<'p> Printer<'p, '_> {
             && arg_is_plain
             && ended
             && record.ports.len == 0
-            && f.loc(record.loc).is_none()
+            && !self.shows_loc(record.loc)
             && f.origins().extras(Entity::Region(body)).is_none()
     }
 

@@ -1,0 +1,25 @@
+//! What is asserted of finding the manifest in a library's file.
+
+use passdock_loader::file;
+
+use super::memory::bounded;
+
+/// Looks for the manifest in the bytes of a library, of whatever system and machine: an error that is
+/// a sentence, or bytes that lie in the file. `true`: it is a library.
+pub fn check(bytes: &[u8]) -> bool {
+    match bounded("looking through", bytes.len(), || file::manifest_in(bytes)) {
+        Ok(manifest) => {
+            let (outer, inner) = (bytes.as_ptr_range(), manifest.as_ptr_range());
+            let inside = outer.start <= inner.start && inner.end <= outer.end;
+            // None of it may be anywhere.
+            assert!(inside || manifest.is_empty());
+            true
+        }
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.len() > 10, "{said:?} is no sentence");
+            assert!(!said.contains(char::is_control), "{said:?}");
+            false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Manifests and libraries that the fuzz targets found once, and what is like them: read as the
+//! targets do it.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "the files are modules of another crate, too"
+)]
+
+#[path = "../../../fuzz/src/library.rs"]
+mod library;
+#[path = "../../../fuzz/src/manifest.rs"]
+mod manifest;
+#[path = "../../../fuzz/src/memory.rs"]
+mod memory;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;
+
+fn files(target: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
+    let entries = fs::read_dir(root.join(target)).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
+fn manifests_that_were_read_wrong() {
+    let mut whole = 0;
+    for path in files("manifest") {
+        println!("{}", path.display());
+        whole += usize::from(manifest::check(&fs::read(&path).unwrap()));
+    }
+    assert!(whole > 0, "none is a manifest");
+}
+
+/// Those that are whole have names that say so: one of each system, or more.
+#[test]
+#[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
+fn libraries_that_were_read_wrong() {
+    let mut whole = 0;
+    for path in files("library") {
+        println!("{}", path.display());
+        let is_library = path.extension().is_some_and(|extension| extension != "bin");
+        assert_eq!(library::check(&fs::read(&path).unwrap()), is_library);
+        whole += usize::from(is_library);
+    }
+    assert!(whole > 3, "{whole} libraries");
+}
