@@ -346,6 +346,11 @@ impl Drop for Busy<'_> {
 
 fn missing(module: &Module, name: SymbolId) -> EditError {
     let name = module.symbols().text(name);
+    if name.is_empty() {
+        let message =
+            "No name was given: nothing in the module is called as the one that was looked up.";
+        return EditError::not_found(message);
+    }
     EditError::not_found(format!("The module has no function @{name}."))
 }
 
