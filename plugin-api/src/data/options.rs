@@ -139,6 +139,9 @@ macro_rules! __option_default {
     (spec Table<OptionValue> $($default:expr)?) => {
         $crate::__private::OptionDefault::Values
     };
+    (spec Vec<String>) => {
+        $crate::__private::OptionDefault::Strs(&[])
+    };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
@@ -151,9 +154,6 @@ macro_rules! __option_default {
     };
     (spec String) => {
         $crate::__private::OptionDefault::Str("")
-    };
-    (spec Vec<String>) => {
-        $crate::__private::OptionDefault::Strs(&[])
     };
     (spec $int:ident) => {
         $crate::__private::OptionDefault::Int(0)
