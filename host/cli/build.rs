@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The parts of the repository that go in, and their places in the directory of the SDK. Tests stay
 /// away, as from its packages.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 10] = [
     ("LICENSE-APACHE", "LICENSE-APACHE"),
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("plugin-api/Cargo.toml", "Cargo.toml"),
@@ -18,7 +18,12 @@ const PARTS: [(&str, &str); 8] = [
     ("plugin-api/abi/Cargo.toml", "abi/Cargo.toml"),
     ("plugin-api/abi/include", "abi/include"),
     ("plugin-api/abi/src", "abi/src"),
+    ("plugin-share/Cargo.toml", "share/Cargo.toml"),
+    ("plugin-share/src", "share/src"),
 ];
+/// Where `plugin-share` finds the SDK: in the repository, and in the directory of the SDK. It lies there since cargo
+/// takes no two SDKs, a vendored one and one of a checkout, in one build.
+const SDK_OF_SHARE: [&str; 2] = ["path = \"../plugin-api\"", "path = \"..\""];
 /// The shortest repetition that is worth naming.
 const SHORTEST: usize = 6;
 /// The places where a repetition is looked for.
@@ -42,7 +47,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn add(from: &Path, to: &str, plain: &mut Vec<u8>) -> Result<(), Box<dyn Error>> {
     if !from.is_dir() {
         // A checkout may have other line ends.
-        let text = fs::read_to_string(from)?.replace("\r\n", "\n");
+        let mut text = fs::read_to_string(from)?.replace("\r\n", "\n");
+        if to == "share/Cargo.toml" {
+            let [there, here] = SDK_OF_SHARE;
+            if !text.contains(there) {
+                return Err(format!("plugin-share doesn't say `{there}`").into());
+            }
+            text = text.replace(there, here);
+        }
         plain.extend(format!("{to}\n{}\n{text}", text.len()).bytes());
         return Ok(());
     }

@@ -11,7 +11,7 @@ options! {
         /// and a second line.
         pub explicit_unroll: bool = true,
         pub ratio: f64 = 1.,
-        pub mode: String = "tab\there, \u{7f} and ü",
+        pub mode: String = "tab\there, \nand ü",
     }
 }
 
@@ -50,7 +50,7 @@ plugin! {
         /// Not more.
         function "acme.transform.Fuse" => nothing {
             opt_level: 1,
-            required: ["relax.transform.FoldConstant", "b"],
+            required: ["relax.transform.FoldConstant", "b.C"],
             thread_safe: true,
             phase: "simplify",
             needs: ["opset >= 13", "types-inferred"],
@@ -143,7 +143,7 @@ compiler = "COMPILER"
 name = "acme.transform.Fuse"
 kind = "function"
 opt_level = 1
-required = ["relax.transform.FoldConstant", "b"]
+required = ["relax.transform.FoldConstant", "b.C"]
 summary = "Replaces `Relu(Relu(x))` by \"Relu(x)\".\n\nNot more."
 thread_safe = true
 phase = "simplify"
@@ -255,7 +255,7 @@ default = 1.0
 [[pass.option]]
 name = "mode"
 type = "string"
-default = "tab\u0009here, \u007f and ü"
+default = "tab\u0009here, \nand ü"
 "#;
     let expected = expected
         .replace("OPTIONS\n", &format!("{}\n", options))

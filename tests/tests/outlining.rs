@@ -109,6 +109,30 @@ fn names_that_are_taken_get_numbers() {
     );
 }
 
+/// A name is taken where the module has it: what was done to another copy doesn't matter, and an op
+/// that a function would turn into a call does.
+#[test]
+fn names_of_other_copies_are_free() {
+    let (registry, one) = (registry(), "outliner.transform.OutlineBlocks");
+    let module = passdock_ir::text::parse(LAYERS).expect("a module");
+    let context = passdock::PassContext::builder().registry(&registry);
+    let context = context.build().expect("a context");
+    let pass = registry.get_pass(one).expect("a pass");
+    let run = || {
+        let made =
+            context.scope(|_| passdock::Sequential::new([pass.clone()]).call(module.clone()));
+        passdock_ir::text::print(&made.expect("it runs"))
+    };
+    let (first, second) = (run(), run());
+    assert!(first.contains("fn @blocks.enc_l_0("), "{first}");
+    assert_eq!(first, second);
+
+    let unknown = LAYERS.replace("onnx.Neg", "blocks.enc_l_0");
+    let made = run_on_text(&registry, &[one], &unknown, |context| context);
+    assert!(made.contains("fn @blocks.enc_l_0_1("), "{made}");
+    assert!(!made.contains("fn @blocks.enc_l_0("), "{made}");
+}
+
 /// Regions, constants of regions, tensors of attributes, expressions, results that are left out.
 const KINDS: &str = r#"module {
   fn @main(%c: bool[], %x: f32[n,n*2]) -> (%first: f32[n,n*2], %second: f32[*]) opset("" = 17, "every" = 1) {

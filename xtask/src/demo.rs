@@ -13,20 +13,13 @@ use crate::shell;
 const PIPELINE: &str = "examples/pipelines/demo.toml";
 const MODEL: &str = "examples/models/digits.onnx";
 const VENDOR: &str = "examples/hello-pass";
-/// The command and the standard plugins.
-const PACKAGES: [&str; 4] = [
-    "passdock-cli",
-    "passdock-onnx-ops",
-    "passdock-relax",
-    "passdock-tir",
-];
 
 /// Builds what is needed with `profile`, drops a plugin in a directory, runs the pipeline.
 pub(crate) fn demo(project: &Project, profile: Profile) -> Result<()> {
     println!("Build the host and the standard plugins:\n");
     let mut cargo = project.cargo();
-    cargo.arg("build").args(profile.flags());
-    shell::run(cargo.args(PACKAGES.iter().flat_map(|package| ["--package", package])))?;
+    // The workspace's default members.
+    shell::run(cargo.arg("build").args(profile.flags()))?;
 
     println!("\nBuild a vendor's plugin, a crate of its own that knows only the SDK:\n");
     let plugin = drop_in(project, profile)?;

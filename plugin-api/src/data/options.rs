@@ -106,6 +106,15 @@ macro_rules! options {
             }
         }
     };
+    ($($other:tt)*) => {
+        ::std::compile_error!(
+            "`options!` takes one struct, `pub struct Tile { size: i64 = 32 }`. Above a field stand, in \
+             this order and each if it is needed: doc comments; `#[range(0..=8)]` or `#[range(0..)]`, of \
+             plain numbers; `#[choices(\"rows\", \"columns\")]`, of plain strings; `#[rest]`. A field is \
+             `name: type = default`, or `name: type` for one that has to be set; its type is `bool`, an \
+             integer, `f64`, `String`, `Vec<String>`, `Table<i64>` or `Table<OptionValue>`"
+        );
+    };
 }
 
 /// A default, as the manifest has it and as the struct has it.
@@ -130,6 +139,9 @@ macro_rules! __option_default {
     (spec Table<OptionValue> $($default:expr)?) => {
         $crate::__private::OptionDefault::Values
     };
+    (spec Vec<String>) => {
+        $crate::__private::OptionDefault::Strs(&[])
+    };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
@@ -142,9 +154,6 @@ macro_rules! __option_default {
     };
     (spec String) => {
         $crate::__private::OptionDefault::Str("")
-    };
-    (spec Vec<String>) => {
-        $crate::__private::OptionDefault::Strs(&[])
     };
     (spec $int:ident) => {
         $crate::__private::OptionDefault::Int(0)

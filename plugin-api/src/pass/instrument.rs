@@ -44,7 +44,8 @@ impl<'a> PassInfo<'a> {
 /// The host makes an instance each time the instrument is named, and calls it for one pass at a
 /// time, in the order of the context's list: [`should_run`](Instrument::should_run) of all
 /// instruments, [`run_before_pass`](Instrument::run_before_pass) of all, the pass,
-/// [`run_after_pass`](Instrument::run_after_pass) of all. The module is read-only. An error, or a
+/// [`run_after_pass`](Instrument::run_after_pass) of all. The pipeline and each Sequential are passes,
+/// too: their calls stand around those of the passes in them. The module is read-only. An error, or a
 /// panic, makes the run fail and names the instrument.
 ///
 /// ```

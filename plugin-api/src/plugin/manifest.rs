@@ -3,7 +3,7 @@
 //! `const fn`s may not borrow mutably yet (Rust 1.63), so everything is written by one function,
 //! whose inner loops are macros; called with room for no byte it only counts.
 
-use super::check::equal;
+use super::names::equal;
 use super::spec::{PassRun, PluginSpec};
 use crate::data::{OptionDefault, OptionSpec};
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod manifest;
+mod names;
 mod sequential;
 mod spec;
 

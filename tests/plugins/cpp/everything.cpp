@@ -29,6 +29,17 @@ passdock_status status_of(Body body) {
     }
 }
 
+/* What a body throws. */
+template <class Body>
+std::string said(Body body) {
+    try {
+        body();
+        return "";
+    } catch (const passdock::error &error) {
+        return error.what();
+    }
+}
+
 void read_it(const passdock::function_view &f) {
     expect(f.name() == "main" && !f.is_prim() && f.opset("") == 17 && !f.opset("acme"), "the function is @main");
     std::vector<value_id> parameters = f.parameters();
@@ -223,7 +234,8 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
 
 void module_pass(passdock::module &m, passdock::context &cx) {
     passdock::symbol_id main = m.find("main");
-    passdock::snapshot before = m.snapshot(main);
+    expect(m.snapshot(main).name() == "main", "a function has a symbol");
+    passdock::snapshot before = m.snapshot("main");
     passdock::snapshot moved = std::move(before);
     expect(moved.name() == "main" && moved.view().op_count > 0, "a snapshot is a function");
     {
@@ -248,7 +260,11 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         made.freeze_args({});
     }
     expect(m.functions().size() == 2, "there is one more function");
-    m.remove_function(m.find("made"));
+    expect(m.edit("made").name() == "made", "a function is edited by its name");
+    m.remove_function("made");
+    expect(said([&] { m.snapshot("made"); }) == "The module has no function @made.", "by a name of none, it is said");
+    expect(said([&] { m.snapshot("nobody"); }) == "The module has no function @nobody.", "and by a name of nothing");
+    expect(said([&] { m.snapshot(m.find("nobody")); }).find("No name") == 0, "and if nothing was found");
     expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a function that isn't there is an error");
     m.run_pass(cx, "everything.transform.Nothing");
 }

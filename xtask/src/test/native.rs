@@ -31,6 +31,19 @@ pub(crate) fn test_header(project: &Project) -> Result<()> {
                 .arg(format!("{INCLUDE}/passdock.h"))
                 .current_dir(&project.root),
         )?;
+        // Hosts that can't load the plugin aren't asked for.
+        for minor in ["0", "4000"] {
+            let mut command = needed(compiler)?;
+            command
+                .args([standard, "-fsyntax-only", "-x", language])
+                .arg(format!("-DPASSDOCK_TARGET_MINOR={minor}"))
+                .arg(format!("{INCLUDE}/passdock.h"));
+            let said = command.current_dir(&project.root).output()?;
+            let text = String::from_utf8_lossy(&said.stderr);
+            if said.status.success() || !text.contains("PASSDOCK_TARGET_MINOR is") {
+                bail!("{compiler} should refuse PASSDOCK_TARGET_MINOR {minor}: {text}");
+            }
+        }
     }
     Ok(())
 }

@@ -82,7 +82,21 @@ fn test_rust(project: &Project, tree: &Path) -> Result<()> {
     check(
         project,
         &dir.join("target/debug").join(library_name("new_rust")),
-    )
+    )?;
+    // With data that plugins share: one SDK for both.
+    let manifest = dir.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest)?;
+    let shares = "\n[dependencies]\n\
+        passdock-plugin-share = { path = \"vendor/passdock-plugin-api/share\" }\n";
+    if !text.contains("\n[dependencies]\n") {
+        bail!("{} has no dependencies", manifest.display());
+    }
+    fs::write(&manifest, text.replacen("\n[dependencies]\n", shares, 1))?;
+    let uses = "\n#[doc(hidden)]\npub use passdock_plugin_share as share;\n";
+    let source = dir.join("src/lib.rs");
+    let text = fs::read_to_string(&source)?;
+    fs::write(&source, text + uses)?;
+    cargo(&["build", "--offline"])
 }
 
 fn test_c(project: &Project, tree: &Path, flag: &str, name: &str, compiler: &str) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
-use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline, Request};
+use passdock::pipeline::{self, BUILT_IN, BuiltInPipeline};
 use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
     if plugins_found.is_empty() && of_plugins {
-        status = show::fail(&no_plugins(&request));
+        status = show::fail(&pipeline::no_plugins(&request));
     }
     let name = args.name.as_deref();
     let (json, text) = match (args.what, name) {
@@ -53,16 +53,6 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
         show::print(&text);
     }
     Ok(status)
-}
-
-fn no_plugins(request: &Request) -> PassError {
-    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
-    let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
-    let message = format!("There is no plugin in {}.", dirs.join(", "));
-    PassError::new(ErrorKind::Plugin, message).help(
-        "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
-         `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.",
-    )
 }
 
 fn passes(registry: &Registry) -> (Value, String) {

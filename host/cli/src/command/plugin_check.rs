@@ -157,6 +157,10 @@ fn of_plugin(
         }
         // What was made is compared; nobody reads it.
         answer.made.clear();
+        let earlier = answers.iter();
+        let mut answer =
+            answer.after(earlier.map(|checked: &Checked| (checked.name, &checked.answer)));
+        answer.unusable = false;
         answers.push(Checked {
             name: check.name,
             answer,

@@ -338,6 +338,20 @@ fn a_command_without_plugins_says_so() {
         assert_eq!(status, Some(3));
         assert!(shown.contains("[]"), "{shown}");
     }
+    // And where a pass is looked for.
+    bench.write("m.ir", crate::support::RELUS);
+    let mut run = std::process::Command::new(&command);
+    run.args(["run", "m.ir", "--passes", "FoldConstant"]);
+    run.env_remove("PASSDOCK_PLUGIN_PATH").env("NO_COLOR", "1");
+    let ran = run.current_dir(bench.path("")).output();
+    let said = String::from_utf8(ran.expect("the command starts").stderr).expect("text");
+    let dir = bench.path("").canonicalize().expect("the directory");
+    expect![[r#"
+        error[unknown-pass]: There is no pass `FoldConstant`.
+         |
+         = note: There is no plugin in `lib/passdock/plugins`, `alone`.
+         = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.
+    "#]].assert_eq(&said.replace(&format!("{}/", dir.display()), ""));
     let (status, shown, said) = list(&["instruments"]);
     assert_eq!((status, said.as_str()), (Some(0), ""));
     assert!(shown.contains("timing"), "{shown}");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Bench, RELUS, Ran, passdock, plugin};
+use crate::support::{Bench, RELUS, Ran, passdock, plugin, plugin_elsewhere};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -214,6 +214,14 @@ fn each_fault_fails_its_check() {
             "the table lacks the pass",
         ),
         ("OTHER_NAME", "", "load", "fail", "the table lacks the pass"),
+        // What can't be loaded can't be found to be right.
+        (
+            "OTHER_NAME",
+            "",
+            "verifier",
+            "fail",
+            "the table lacks the pass",
+        ),
         (
             "REFUSE_AGAIN",
             "",
@@ -226,9 +234,15 @@ fn each_fault_fails_its_check() {
             "",
             "determinism",
             "fail",
-            "is another module each time.",
+            "is another module each time: line 2 is `fn @",
         ),
-        ("COUNT", "", "threads", "fail", "on 8 threads than on one."),
+        (
+            "COUNT",
+            "",
+            "threads",
+            "fail",
+            "on 8 threads than on one: line ",
+        ),
         (
             "COUNT",
             "",
@@ -241,7 +255,7 @@ fn each_fault_fails_its_check() {
             "",
             "determinism",
             "fail",
-            "another module in another process.",
+            "another module in another process: line 2 is `fn @",
         ),
         ("STATUS", "", "verifier", "pass", "It refuses"),
         ("NONE", "", "older-hosts", "pass", ""),
@@ -356,6 +370,37 @@ fn what_is_no_plugin_fails_its_manifest_alone() {
         .filter(|(_, v, _)| v == "skipped");
     assert_eq!(skipped.count(), 12);
     assert!(ran.json()["plugins"][0]["name"].is_null());
+}
+
+#[test]
+fn what_cant_be_loaded_is_said_once() {
+    let bench = Bench::new();
+    let Some(library) = unsound(&bench, "OTHER_NAME", "") else {
+        return;
+    };
+    let ran = check(&bench, &library, &["--json"]);
+    assert_eq!(ran.status, 1);
+    assert_eq!(bad(&ran), ["manifest fail", "load fail"]);
+    assert_eq!(said(&ran, "load"), "As `manifest` says.");
+    for check in ["panics", "verifier", "determinism", "ops"] {
+        let why = "The plugin can't be used: see `manifest`.";
+        assert_eq!(said(&ran, check), why);
+    }
+    let ran = check(&bench, &library, &["--only", "panics,verifier", "--json"]);
+    assert_eq!(bad(&ran), ["panics fail"]);
+    assert_eq!(
+        said(&ran, "verifier"),
+        "The plugin can't be used: see `panics`."
+    );
+}
+
+/// The names that it chooses don't depend on what it did to other copies.
+#[test]
+fn a_pass_that_makes_functions_is_deterministic() {
+    let bench = Bench::new();
+    let words = ["--only", "determinism", "--json"];
+    let ran = check(&bench, &plugin_elsewhere(), &words);
+    assert_eq!(bad(&ran), Vec::<String>::new(), "{}", ran.stdout);
 }
 
 #[test]

@@ -48,12 +48,27 @@ fn a_plugin_in_rust() {
             .contains("acme_passes.transform.FuseDoubleRelu")
     );
     let vendored = "acme-passes/vendor/passdock-plugin-api";
-    for file in ["Cargo.toml", "src/lib.rs", "abi/src/lib.rs", "LICENSE-MIT"] {
+    for file in [
+        "Cargo.toml",
+        "src/lib.rs",
+        "abi/src/lib.rs",
+        "share/src/lib.rs",
+        "LICENSE-MIT",
+    ] {
         assert!(bench.exists(&format!("{vendored}/{file}")), "{file}");
     }
     assert!(!bench.exists(&format!("{vendored}/tests")));
     // Nothing else: no temporary directory.
     assert_eq!(bench.files(), ["acme-passes"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_is_quoted_for_the_shell() {
+    let bench = Bench::new();
+    let ran = bench.run(["plugin", "new", "it's new", "--name", "acme"], "");
+    let said = r"in it's new. Try it: `cd 'it'\''s new' && cargo test`.";
+    assert!(ran.stdout.contains(said), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

@@ -163,6 +163,9 @@ const PLUGINS: [&str; 5] = [
     "passdock-tap",
 ];
 
+/// One that isn't beside the command: its passes aren't in what the command lists.
+const ELSEWHERE: &str = "passdock-outliner";
+
 /// The command.
 pub(crate) fn passdock() -> PathBuf {
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
@@ -173,6 +176,13 @@ pub(crate) fn passdock() -> PathBuf {
 pub(crate) fn plugin(name: &str) -> PathBuf {
     build_plugins();
     beside().join(library(name))
+}
+
+/// The library of the plugin that isn't beside the command.
+pub(crate) fn plugin_elsewhere() -> PathBuf {
+    build_plugins();
+    let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
+    built.with_file_name(library(ELSEWHERE))
 }
 
 fn library(name: &str) -> String {
@@ -198,7 +208,7 @@ fn build_plugins() {
         cargo
             .args(["build", "--quiet"])
             .current_dir(env!("CARGO_MANIFEST_DIR"));
-        for package in PLUGINS {
+        for package in PLUGINS.into_iter().chain([ELSEWHERE]) {
             cargo.args(["--package", package]);
         }
         if !cfg!(debug_assertions) {

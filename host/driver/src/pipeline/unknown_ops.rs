@@ -11,12 +11,8 @@ use passdock_core::{Diagnostic, OpDefs, Severity};
 /// More operators of a domain than are named.
 const SHOWN: usize = 8;
 
-/// Says which operators the definitions don't know, by domain, with how many ops of each there are;
-/// nothing if there are no definitions at all.
+/// Says which operators the definitions don't know, by domain, with how many ops of each there are.
 pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
-    if defs.is_empty() {
-        return None;
-    }
     let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let functions = module.functions();
     for function in functions.filter(|f| f.kind() == FunctionKind::GRAPH) {
@@ -39,6 +35,15 @@ pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
         plural(ops),
     );
     let mut diagnostic = Diagnostic::new(Severity::Warning, "unknown-operators", message);
+    if defs.is_empty() {
+        diagnostic.help = Some(
+            "No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op \
+             leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows \
+             what was found."
+                .to_owned(),
+        );
+        return Some(diagnostic);
+    }
     let notes = domains.iter().map(|(domain, found)| note(domain, found));
     diagnostic.notes = notes.collect();
     diagnostic.help = Some(

@@ -14,7 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub(crate) use context::{ContextTable, context_table};
-use table::{TOP, Table, not_toml};
+use table::{PASS, TOP, Table, not_toml};
 
 use passdock_core::{ErrorKind, PassError, Phase, Snippet, suggest};
 
@@ -210,6 +210,13 @@ fn read_plugins(mut table: Table<'_, '_>) -> Result<Plugins, PassError> {
     let mut plugins = Vec::new();
     for (name, value) in std::mem::take(&mut table.rest) {
         let what = format!("`[plugins.{}]`", name.value);
+        if !matches!(value.get_ref(), DeValue::Table(_)) {
+            let message = format!("There is no key `{}` in `[plugins]`.", name.value);
+            let error = table.source.error(&name.span, "unknown key", message);
+            let keys = "Valid keys: `dirs`, `files`, and the names of plugins, whose tables are `[plugins.NAME]`.";
+            let near = suggest::help(&name.value, ["dirs", "files"]);
+            return Err(error.help(near.unwrap_or_else(|| keys.to_owned())));
+        }
         let mut plugin = Table::from_value(table.source, &what, value)?;
         plugins.push(PluginTable {
             name,
@@ -272,7 +279,7 @@ fn read_pass(
             disabled: Vec::new(),
         });
     }
-    let mut table = Table::from_value(source, "`[[passes]]`", item)?;
+    let mut table = Table::from_value(source, PASS, item)?;
     if let Some(phase) = table.string("phase")? {
         return read_phase(table, &phase);
     }
@@ -326,262 +333,4 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    fn name(table: &PassTable) -> &str {
-        match table {
-            PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
-            PassTable::Phase(phase) => phase.value.name(),
-        }
-    }
-
-    #[track_caller]
-    fn check_error(text: &str, expected: Expect) {
-        match PipelineFile::parse("p.toml", text) {
-            Ok(file) => panic!("this should be refused: {file:?}"),
-            Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
-        }
-    }
-
-    #[test]
-    fn the_example_of_the_documentation_is_read() {
-        let text = r#"
-[context]
-opt_level = 3
-disabled_pass = ["relax.transform.EliminateCommonSubexpr"]
-[context.config]
-"tir.UnrollLoop" = { auto_max_step = 16, explicit_unroll = true }
-[plugins]
-dirs = ["plugins"]
-files = ["target/debug/libacme.so"]
-[plugins.acme]
-override = ["relax.transform.FoldConstant"]
-[[instruments]]
-name = "timing"
-[[passes]]
-name = "relax.transform.FoldConstant"
-[[passes]]
-name = "acme.transform.FuseDoubleRelu"
-options = { limit = 8 }
-[[passes]]
-name = "cleanup"
-opt_level = 1
-passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.DeadCodeElimination" }]
-"#;
-        let file = PipelineFile::parse("p.toml", text).unwrap();
-        assert_eq!(file.context.opt_level, Some(3));
-        assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
-        assert_eq!(file.plugin_dirs[0].value, "plugins");
-        assert_eq!(file.plugin_files[0].value, "target/debug/libacme.so");
-        assert_eq!(file.plugins[0].name.value, "acme");
-        assert_eq!(file.instruments[0].name.value, "timing");
-        let names: Vec<_> = file.passes.iter().map(name).collect();
-        assert_eq!(
-            names,
-            [
-                "relax.transform.FoldConstant",
-                "acme.transform.FuseDoubleRelu",
-                "cleanup"
-            ]
-        );
-        let PassTable::Sequential {
-            passes,
-            opt_level: 1,
-            ..
-        } = &file.passes[2]
-        else {
-            panic!("{:?}", file.passes[2])
-        };
-        assert_eq!(name(&passes[1]), "relax.transform.DeadCodeElimination");
-    }
-
-    #[test]
-    fn every_mistake_is_underlined() {
-        check_error(
-            "[context]\nopt_lvl = 3\n",
-            expect![[r#"
-            error[pipeline]: There is no key `opt_lvl` in `[context]`.
-             --> p.toml:2:1
-              |
-            2 | opt_lvl = 3
-              | ^^^^^^^ unknown key
-              |
-              = help: Did you mean `opt_level`?"#]],
-        );
-        check_error(
-            "[context]\nopt_level = \"3\"\n",
-            expect![[r#"
-                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
-                 --> p.toml:2:13
-                  |
-                2 | opt_level = "3"
-                  |             ^^^ not a level"#]],
-        );
-        check_error(
-            "[context]\nopt_level = -1\n",
-            expect![[r#"
-                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
-                 --> p.toml:2:13
-                  |
-                2 | opt_level = -1
-                  |             ^^ not a level"#]],
-        );
-        check_error(
-            "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
-            expect![[r#"
-                error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
-                 --> p.toml:2:17
-                  |
-                2 | disabled_pass = "relax.transform.FoldConstant"
-                  |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
-                  |
-                  = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
-        );
-        check_error(
-            "[config]\n\"tir.UnrollLoop\" = {}\n",
-            expect![[r#"
-            error[pipeline]: There is no key `config` in the pipeline.
-             --> p.toml:1:2
-              |
-            1 | [config]
-              |  ^^^^^^ unknown key
-              |
-              = help: Did you mean `[context.config]`?"#]],
-        );
-        check_error(
-            "opt_level = 3\n",
-            expect![[r#"
-            error[pipeline]: There is no key `opt_level` in the pipeline.
-             --> p.toml:1:1
-              |
-            1 | opt_level = 3
-              | ^^^^^^^^^ unknown key
-              |
-              = help: `opt_level` stands in `[context]`."#]],
-        );
-        check_error(
-            "[[passes]]\nname = FoldConstant\n",
-            expect![[r#"
-            error[pipeline]: This isn't TOML: `FoldConstant` is no value.
-             --> p.toml:2:8
-              |
-            2 | name = FoldConstant
-              |        ^^^^^^^^^^^^
-              |
-              = help: A string needs quotes: `"FoldConstant"`."#]],
-        );
-        check_error(
-            "passes = [relax.transform.FoldConstant]\n",
-            expect![[r#"
-            error[pipeline]: This isn't TOML: `relax.transform.FoldConstant` is no value.
-             --> p.toml:1:11
-              |
-            1 | passes = [relax.transform.FoldConstant]
-              |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              |
-              = help: A string needs quotes: `"relax.transform.FoldConstant"`."#]],
-        );
-        check_error(
-            "passes = [\n  \"a\",\n  true_story,\n]\n",
-            expect![[r#"
-            error[pipeline]: This isn't TOML: `true_story` is no value.
-             --> p.toml:3:3
-              |
-            3 |   true_story,
-              |   ^^^^^^^^^^
-              |
-              = help: A string needs quotes: `"true_story"`."#]],
-        );
-        check_error(
-            "[plugins]\ndirs = [../plugins]\n",
-            expect![[r#"
-                error[pipeline]: This isn't TOML: `../plugins` is no value.
-                 --> p.toml:2:9
-                  |
-                2 | dirs = [../plugins]
-                  |         ^^^^^^^^^^
-                  |
-                  = help: A string needs quotes: `"../plugins"`."#]],
-        );
-        check_error(
-            "[[passes]]\nnam = \"x\"\n",
-            expect![[r#"
-            error[pipeline]: `[[passes]]` needs a `name`.
-             --> p.toml:1:1
-              |
-            1 | [[passes]]
-              | ^^^^^^^^^^"#]],
-        );
-        check_error(
-            "[[passes]]\nphase = \"lat\"\n",
-            expect![[r#"
-            error[pipeline]: There is no phase `lat`.
-             --> p.toml:2:9
-              |
-            2 | phase = "lat"
-              |         ^^^^^ unknown phase
-              |
-              = help: Did you mean `late`?"#]],
-        );
-        check_error(
-            "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
-            expect![[r#"
-                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the phase.
-                 --> p.toml:3:1
-                  |
-                3 | name = "a"
-                  | ^^^^ one too many
-                  |
-                  = help: Make two entries of it, or remove one of the keys."#]],
-        );
-        check_error(
-            "passes = 3\n",
-            expect![[r#"
-            error[pipeline]: `passes` has to be a list of passes: `[[passes]]` tables, or names.
-             --> p.toml:1:10
-              |
-            1 | passes = 3
-              |          ^ not a list"#]],
-        );
-        check_error(
-            "[[passes]]\nname = \"a\n",
-            expect![[r#"
-            error[pipeline]: This isn't TOML: invalid basic string, expected `"`.
-             --> p.toml:2:10
-              |
-            2 | name = "a
-              |          ^"#]],
-        );
-        check_error(
-            "[[instruments]]\n",
-            expect![[r#"
-            error[pipeline]: `[[instruments]]` needs a `name`.
-             --> p.toml:1:1
-              |
-            1 | [[instruments]]
-              | ^^^^^^^^^^^^^^^"#]],
-        );
-        check_error(
-            "[plugins]\ndirs = [1]\n",
-            expect![[r#"
-            error[pipeline]: `dirs` takes strings, and this is an integer.
-             --> p.toml:2:9
-              |
-            2 | dirs = [1]
-              |         ^ not a string"#]],
-        );
-    }
-
-    #[test]
-    fn nesting_is_limited() {
-        let deep = format!(
-            "passes = {}{}",
-            "[{passes = ".repeat(200),
-            "[]".to_owned() + &"}]".repeat(200)
-        );
-        assert!(PipelineFile::parse("p.toml", &deep).is_err());
-    }
-}
+mod tests;

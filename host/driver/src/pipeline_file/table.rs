@@ -13,6 +13,9 @@ use passdock_core::{PassError, suggest};
 /// The table that is all of a file, as messages call it.
 pub(super) const TOP: &str = "the pipeline";
 
+/// A pass's table, as messages call it.
+pub(super) const PASS: &str = "`[[passes]]`";
+
 /// Keys that people write at the top of a file, and the tables that they are of, beside those of
 /// `[context]`.
 const HOMES: [(&str, &str); 6] = [
@@ -111,7 +114,16 @@ impl<'s, 'i> Table<'s, 'i> {
             };
             let items = items.into_iter();
             items
-                .map(|item| Table::from_value(source, what, item))
+                .map(|item| {
+                    let name = item.get_ref().as_str().map(str::to_owned);
+                    let table = Table::from_value(source, what, item);
+                    table.map_err(|error| match name {
+                        Some(name) => {
+                            error.help(format!("Did you mean `{{ name = \"{name}\" }}`?"))
+                        }
+                        None => error,
+                    })
+                })
                 .collect()
         })?;
         Ok(tables.unwrap_or_default())
@@ -143,10 +155,19 @@ impl<'s, 'i> Table<'s, 'i> {
         &mut self,
         key: &'static str,
     ) -> Result<Located<String>, PassError> {
-        self.string(key)?.ok_or_else(|| {
-            let message = format!("{} needs a `{key}`.", self.what);
-            self.source.error(&self.span, "", message)
-        })
+        if let Some(text) = self.string(key)? {
+            return Ok(text);
+        }
+        let mut names = self.rest.iter().map(|(name, _)| name);
+        Err(
+            match names.find(|name| suggest::help(&name.value, [key]).is_some()) {
+                Some(near) => self.unknown(near).help(format!("Did you mean `{key}`?")),
+                None => {
+                    let message = format!("{} needs a `{key}`.", self.what);
+                    self.source.error(&self.span, "", message)
+                }
+            },
+        )
     }
 
     pub(super) fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
@@ -196,8 +217,7 @@ impl<'s, 'i> Table<'s, 'i> {
         let Some((key, _)) = self.rest.first() else {
             return Ok(());
         };
-        let message = format!("There is no key `{}` in {}.", key.value, self.what);
-        let error = self.source.error(&key.span, "unknown key", message);
+        let error = self.unknown(key);
         let is_top = self.what == TOP;
         let name = key.value.as_str();
         let homes = HOMES.into_iter();
@@ -210,8 +230,19 @@ impl<'s, 'i> Table<'s, 'i> {
                 format!("Did you mean {home}?")
             }
             Some((_, home)) => format!("`{name}` stands in {home}."),
-            None => suggest::help(name, known()).unwrap_or_else(list),
+            None => suggest::help(name, known()).unwrap_or_else(|| match self.what == PASS {
+                true => format!(
+                    "An option of the pass stands in `options = {{ {name} = … }}`. {}",
+                    list()
+                ),
+                false => list(),
+            }),
         }))
+    }
+
+    fn unknown(&self, key: &Located<String>) -> PassError {
+        let message = format!("There is no key `{}` in {}.", key.value, self.what);
+        self.source.error(&key.span, "unknown key", message)
     }
 }
 
@@ -225,6 +256,12 @@ pub(super) fn not_toml(source: &SourceText, error: &toml::de::Error) -> PassErro
             .help(format!("A string needs quotes: `\"{word}\"`."));
     }
     let why = error.message().trim_end_matches('.');
+    if why.contains("recursion") {
+        let message = "What is written in one line nests deeper than TOML is read here.";
+        return source
+            .error(&span, "", message)
+            .help("Write groups as tables of their own: `[[passes]]`, in it `[[passes.passes]]`.");
+    }
     source.error(&span, "", format!("This isn't TOML: {why}."))
 }
 

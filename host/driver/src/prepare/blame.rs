@@ -146,7 +146,7 @@ fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The place of a whole word in a part of a text.
-fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
+pub(super) fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;
     let mut places = part_text.match_indices(name).filter(|_| !name.is_empty());

@@ -83,7 +83,42 @@ fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Resu
     let checked = registry
         .config_schema(&key.value)
         .and_then(|schema| schema.accept(&value.value).map(drop));
-    checked.map_err(|error| locate(source, error, key, value))
+    checked.map_err(|mut error| match (error.wrong, &error.field) {
+        (Wrong::Field, Some(field)) => {
+            let place = blame::word(&source.text, &value.span, field);
+            source.locate(error.into(), &place.unwrap_or(key.span.clone()))
+        }
+        (Wrong::Key, _) => {
+            error.help = as_table(entry, registry).or(error.help);
+            locate(source, error, key, value)
+        }
+        _ => locate(source, error, key, value),
+    })
+}
+
+/// The table that sets what a key with a field behind it means: `"acme.Tile.size" = 1`, or without the
+/// quotes, which is TOML's table `acme` with a table `Tile`.
+fn as_table(entry: &Entry, registry: &Registry) -> Option<String> {
+    let (mut path, mut value) = (entry.0.value.clone(), &entry.1.value);
+    while let toml::Value::Table(table) = value
+        && registry.config_schema(&path).is_err()
+        && let Some((name, inner)) = table.iter().next()
+    {
+        path = format!("{path}.{name}");
+        value = inner;
+    }
+    let fields = match registry.config_schema(&path) {
+        Ok(_) => value.to_string(),
+        Err(_) => {
+            let (key, field) = path.rsplit_once('.')?;
+            let schema = registry.config_schema(key).ok()?;
+            schema.settable(field).ok()?;
+            let fields = format!("{{ {field} = {value} }}");
+            path.truncate(key.len());
+            fields
+        }
+    };
+    Some(format!("Did you mean `\"{path}\" = {fields}`?"))
 }
 
 /// `KEY=VALUE` of the command line: the longest registered key, then the field's name.

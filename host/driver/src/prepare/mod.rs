@@ -23,7 +23,7 @@ pub use asked::{AskedBy, AskedInstrument};
 pub use passes::PIPELINE;
 pub(crate) use passes::passes_in;
 pub(crate) use phases::Phases;
-pub use plugins::load_plugins;
+pub use plugins::{load_plugins, no_plugins};
 pub use request::{PipelineText, Print, Request};
 
 /// A pipeline whose names were looked up, with the context that it runs under.
@@ -63,6 +63,17 @@ impl Prepared {
         let file = request.pipeline_file()?;
         plugins::load(registry, request, &file, &mut Err)?;
         plugins::check_built_in(registry, request, &file)?;
+        let prepared = Prepared::with_plugins(registry, request, file, watched);
+        prepared.map_err(|error| plugins::none_found(error, request, registry))
+    }
+
+    /// As [`Prepared::new`], when the plugins are there.
+    fn with_plugins(
+        registry: &Registry,
+        request: &Request,
+        file: PipelineFile,
+        watched: Watched,
+    ) -> Result<Prepared, PassError> {
         let mut phases = Phases::new(registry, &file.passes, &request.passes);
         let sequential = passes::sequential(request, &file, registry, &mut phases)?;
         passes::check_names(request, &file, registry, &sequential)?;

@@ -61,13 +61,17 @@ pub(super) fn load(
         (Some(plugin.name.value.clone()), LoadOptions { overrides })
     });
     let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
-    registry.load_files_with(&request.plugin_files, &options, refused)?;
+    let refused = &mut |error| refused(blame_override(error, file));
+    let blamed = |error| blame_override(error, file);
+    let loaded = registry.load_files_with(&request.plugin_files, &options, refused);
+    loaded.map_err(blamed)?;
     for named in &file.plugin_files {
         let path = request.beside_pipeline(&named.value);
         let loaded = registry.load_files_with(&[path], &options, refused);
-        loaded.map_err(|error| file.source.locate(error, &named.span))?;
+        loaded.map_err(|error| file.source.locate(blamed(error), &named.span))?;
     }
-    registry.load_dirs_with(&request.search_dirs(dirs), &options, refused)?;
+    let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, refused);
+    loaded.map_err(blamed)?;
     check_plugins(file, registry)
 }
 
@@ -115,6 +119,43 @@ pub(super) fn check_built_in(
     let mut error = PassError::new(ErrorKind::Plugin, message).help(help);
     error.notes = notes;
     Err(error)
+}
+
+/// The error of a request in whose directories there is no plugin.
+pub fn no_plugins(request: &Request) -> PassError {
+    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
+    let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
+    let message = format!("There is no plugin in {}.", dirs.join(", "));
+    PassError::new(ErrorKind::Plugin, message).help(
+        "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
+         `--plugin FILE`, `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name others.",
+    )
+}
+
+/// Says with the error of a pass that isn't there that no plugin was found, if none was where the
+/// request looks for some.
+pub(super) fn none_found(error: PassError, request: &Request, registry: &Registry) -> PassError {
+    let has_looked = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
+    let is_empty = || registry.plugins().is_empty() && registry.pass_names().is_empty();
+    if error.kind != ErrorKind::UnknownPass || !has_looked || !is_empty() {
+        return error;
+    }
+    let none = no_plugins(request);
+    let help = none.help.clone().unwrap_or_default();
+    error.note(none.message.clone()).help(help)
+}
+
+/// Shows the name under `override` that an error is about.
+fn blame_override(error: PassError, file: &PipelineFile) -> PassError {
+    let mut names = file.plugins.iter().flat_map(|plugin| &plugin.overrides);
+    let is_meant = |name: &&Located<String>| {
+        let with = format!("has no pass `{}` to override with", name.value);
+        error.message.contains(&with)
+    };
+    match names.find(is_meant) {
+        Some(name) => file.source.locate(error, &name.span),
+        None => error,
+    }
 }
 
 /// Refuses the name of a plugin file that isn't there, or of a directory.

@@ -471,18 +471,50 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// The parser's message with its line and column, on one line.
+/// The parser's message behind the line that it is about, which nobody else sees, and the entry that
+/// the line is of; on one line.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::shown(&error.message().replace('\n', ", "));
-    match error.span() {
-        Some(span) => {
-            let before = text.get(..span.start).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-            format!("line {line}, column {column}: {message}")
-        }
-        None => message,
-    }
+    let Some(span) = error.span() else {
+        return message;
+    };
+    let start = text.floor_char_boundary(span.start);
+    let (before, after) = text.split_at(start);
+    let number = before.matches('\n').count() + 1;
+    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+    let end = after.find('\n').map_or(text.len(), |at| start + at);
+    let line = names::shown(text[begin..end].trim());
+    let of = match entry_at(text, begin) {
+        Some((kind, name)) => format!(" of the {kind} `{}`", names::shown(name)),
+        None => String::new(),
+    };
+    format!("line {number}{of}, `{line}`: {message}")
+}
+
+/// The kind and the name of the entry that a line is of: of the last `[[pass]]` before, or whatever
+/// list it is. An option is told by its owner.
+fn entry_at(text: &str, line: usize) -> Option<(&str, &str)> {
+    let is_header = |at: &usize| {
+        let header = text[*at..].strip_prefix("[[");
+        header.is_some_and(|rest| !rest.split(']').next().unwrap_or("").contains('.'))
+    };
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    let header = starts
+        .iter()
+        .copied()
+        .filter(|at| *at <= line)
+        .rfind(is_header)?;
+    let mut lines = text[header..].lines();
+    let kind = lines.next()?.trim_start_matches('[').split(']').next()?;
+    let name = lines
+        .take_while(|line| !line.starts_with('['))
+        .find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            let value = value.trim().trim_matches('"');
+            matches!(key.trim(), "name" | "key").then_some(value)
+        });
+    name.map(|name| (kind, name))
 }
 
 fn ver<S: serde::Serializer>(v: &Ver, s: S) -> Result<S::Ok, S::Error> {

@@ -252,19 +252,19 @@ fn wrong_toml_is_located() {
     check_error(
         "[[pass]",
         expect![
-            "its manifest isn't the TOML that hosts read: line 7, column 8: unclosed array table, expected `]`"
+            "its manifest isn't the TOML that hosts read: line 7, `[[pass]`: unclosed array table, expected `]`"
         ],
     );
     check_error(
         "[pass]",
         expect![
-            "its manifest isn't the TOML that hosts read: line 7, column 1: invalid type: map, expected a sequence"
+            "its manifest isn't the TOML that hosts read: line 7, `[pass]`: invalid type: map, expected a sequence"
         ],
     );
     check_error(
         &format!("x = {}", "[".repeat(100_000)),
         expect![
-            "its manifest isn't the TOML that hosts read: line 7, column 85: cannot recurse further; max recursion depth met"
+            "its manifest isn't the TOML that hosts read: line 7, `x = [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…`: cannot recurse further; max recursion depth met"
         ],
     );
 }
@@ -311,7 +311,7 @@ fn instruments_are_doubted_like_passes() {
     check_error(
         "[instrument]\nname = \"acme.histogram\"\n",
         expect![
-            "its manifest isn't the TOML that hosts read: line 7, column 1: invalid type: map, expected a sequence"
+            "its manifest isn't the TOML that hosts read: line 7, `[instrument]`: invalid type: map, expected a sequence"
         ],
     );
 }
@@ -385,7 +385,7 @@ fn sequentials_are_doubted_like_passes() {
     check_error(
         "[[sequential]]\nname = \"a.B\"\n",
         expect![
-            "its manifest isn't the TOML that hosts read: line 7, column 1: missing field `passes`"
+            "its manifest isn't the TOML that hosts read: line 7 of the sequential `a.B`, `[[sequential]]`: missing field `passes`"
         ],
     );
     let children =
@@ -399,13 +399,13 @@ fn sequentials_are_doubted_like_passes() {
     check_error(
         &children("[1]"),
         expect![
-            "its manifest isn't the TOML that hosts read: line 9, column 10: a child is a pass's name, or a table with its `name` and `options`"
+            "its manifest isn't the TOML that hosts read: line 9 of the sequential `a.B`, `passes = [1]`: a child is a pass's name, or a table with its `name` and `options`"
         ],
     );
     check_error(
         &children("[{ options = { n = 1 } }]"),
         expect![
-            "its manifest isn't the TOML that hosts read: line 9, column 10: a child is a pass's name, or a table with its `name` and `options`"
+            "its manifest isn't the TOML that hosts read: line 9 of the sequential `a.B`, `passes = [{ options = { n = 1 } }]`: a child is a pass's name, or a table with its `name` and `options`"
         ],
     );
 }

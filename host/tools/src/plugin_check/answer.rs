@@ -1,5 +1,7 @@
 //! The answer of a check: its verdict, and what led to it.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 /// The most findings, and the most notes, that an answer keeps; it counts the others.
@@ -28,9 +30,62 @@ pub struct CheckAnswer {
     pub reasons: Vec<String>,
     /// What one should know all the same.
     pub notes: Vec<String>,
-    /// What passes made, as something short: to compare with another process's.
+    /// What passes made: to compare with another process's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made: Vec<(String, u64)>,
+    pub made: Vec<Made>,
+    /// Whether the plugin can't be used at all, which isn't this check's finding: the reasons say why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unusable: bool,
+}
+
+/// What a pass made of a sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// Of which pass and which sample, as the beginning of a sentence.
+    what: String,
+    /// All of the text, in short.
+    hash: u64,
+    /// The text up to [`MOST_TEXT`].
+    text: String,
+}
+
+/// The most bytes of a text that are kept to show where another differs.
+const MOST_TEXT: usize = 1 << 16;
+
+impl Made {
+    pub(super) fn new(what: String, mut text: String) -> Made {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
+        Made {
+            what,
+            hash: hasher.finish(),
+            text,
+        }
+    }
+}
+
+/// The first line in which two texts differ, as the end of a sentence.
+pub(super) fn first_difference(one: &str, other: &str) -> String {
+    let (mut lines, mut others) = (one.lines(), other.lines());
+    for number in 1.. {
+        let quoted = |line: Option<&str>| match line {
+            Some(line) => format!("`{}`", line.trim()),
+            None => "the end".to_owned(),
+        };
+        match (lines.next(), others.next()) {
+            (None, None) => break,
+            (line, other) if line == other => {}
+            (line, other) => {
+                return format!(
+                    ": line {number} is {}, and then {}.",
+                    quoted(line),
+                    quoted(other)
+                );
+            }
+        }
+    }
+    ".".to_owned()
 }
 
 impl CheckVerdict {
@@ -61,6 +116,7 @@ impl CheckAnswer {
             reasons: shortened(findings),
             notes: shortened(notes),
             made: Vec::new(),
+            unusable: false,
         }
     }
 
@@ -77,6 +133,40 @@ impl CheckAnswer {
         CheckAnswer::lone(CheckVerdict::Skipped, why.into())
     }
 
+    /// The answer of a check that can't begin, because the plugin can't be used.
+    pub(super) fn unusable(why: String) -> CheckAnswer {
+        CheckAnswer {
+            unusable: true,
+            ..CheckAnswer::lone(CheckVerdict::Fail, why)
+        }
+    }
+
+    /// This answer after those of other checks: what one of them has found isn't said again.
+    #[must_use]
+    pub fn after<'a>(
+        mut self,
+        mut earlier: impl Iterator<Item = (&'static str, &'a CheckAnswer)>,
+    ) -> CheckAnswer {
+        let is_said = |(_, other): &(&str, &CheckAnswer)| {
+            let is_same = || {
+                self.reasons
+                    .iter()
+                    .all(|reason| other.reasons.contains(reason))
+            };
+            other.verdict.is_bad() && (self.unusable || self.verdict.is_bad() && is_same())
+        };
+        match earlier.find(is_said) {
+            Some((name, _)) if self.unusable => {
+                CheckAnswer::skipped(format!("The plugin can't be used: see `{name}`."))
+            }
+            Some((name, _)) => {
+                self.reasons = vec![format!("As `{name}` says.")];
+                self
+            }
+            None => self,
+        }
+    }
+
     /// The answer of a check whose process ended early.
     pub fn crashed(why: impl Into<String>) -> CheckAnswer {
         CheckAnswer::lone(CheckVerdict::Crashed, why.into())
@@ -88,6 +178,7 @@ impl CheckAnswer {
             reasons: vec![why],
             notes: Vec::new(),
             made: Vec::new(),
+            unusable: false,
         }
     }
 
@@ -96,14 +187,19 @@ impl CheckAnswer {
         if again.verdict.is_bad() && !self.verdict.is_bad() {
             return again.clone();
         }
-        let differs = |(what, one): &(String, u64)| {
-            let mut others = again.made.iter().filter(|(other, _)| other == what);
-            others.next().is_some_and(|(_, other)| other != one)
-        };
-        let different = self.made.iter().filter(|made| differs(made));
-        let said: Vec<String> = different
-            .map(|(what, _)| format!("{what} is another module in another process."))
-            .collect();
+        let different = self.made.iter().filter_map(|one| {
+            let other = again.made.iter().find(|other| other.what == one.what)?;
+            let place = || first_difference(&one.text, &other.text);
+            let said = || {
+                format!(
+                    "{} is another module in another process{}",
+                    one.what,
+                    place()
+                )
+            };
+            (one.hash != other.hash).then(said)
+        });
+        let said: Vec<String> = different.collect();
         if !said.is_empty() {
             self.verdict = CheckVerdict::Fail;
             self.reasons.extend(said);
@@ -127,24 +223,65 @@ fn shortened(mut all: Vec<String>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn made(hash: u64) -> CheckAnswer {
+    fn made(text: &str) -> CheckAnswer {
+        let what = "What `a.transform.B` makes of c.ir".to_owned();
         CheckAnswer {
-            made: vec![("`a.transform.B` on `c.ir`".to_owned(), hash)],
+            made: vec![Made::new(what, text.to_owned())],
             ..CheckAnswer::of(Vec::new(), Vec::new())
         }
     }
 
     #[test]
     fn two_processes_make_the_same() {
-        assert_eq!(made(1).and_again(&made(1)).verdict, CheckVerdict::Pass);
-        let other = made(1).and_again(&made(2));
+        assert_eq!(
+            made("a\nb").and_again(&made("a\nb")).verdict,
+            CheckVerdict::Pass
+        );
+        let other = made("a\nb").and_again(&made("a\n  c"));
         assert_eq!(other.verdict, CheckVerdict::Fail);
         assert_eq!(
             other.reasons,
-            ["`a.transform.B` on `c.ir` is another module in another process."]
+            [
+                "What `a.transform.B` makes of c.ir is another module in another process: line 2 is `b`, \
+                 and then `c`."
+            ]
         );
-        let crashed = made(1).and_again(&CheckAnswer::crashed("It ended."));
+        let crashed = made("a\nb").and_again(&CheckAnswer::crashed("It ended."));
         assert_eq!(crashed.verdict, CheckVerdict::Crashed);
+    }
+
+    #[test]
+    fn a_difference_is_shown_by_its_first_line() {
+        assert_eq!(
+            first_difference("a", "a\nb"),
+            ": line 2 is the end, and then `b`."
+        );
+        assert_eq!(first_difference("a", "a"), ".");
+        // Behind what is kept of the texts.
+        let long = "x\n".repeat(MOST_TEXT);
+        let other = made(&long).and_again(&made(&(long.clone() + "y")));
+        assert!(
+            other.reasons[0].ends_with("in another process."),
+            "{:?}",
+            other.reasons
+        );
+    }
+
+    #[test]
+    fn what_one_check_found_is_said_once() {
+        let found = CheckAnswer::of(vec!["It is broken.".to_owned()], Vec::new());
+        let none = || std::iter::empty();
+        let unusable = CheckAnswer::unusable("It is broken.".to_owned());
+        assert_eq!(unusable.clone().after(none()).verdict, CheckVerdict::Fail);
+        let skipped = unusable.after([("manifest", &found)].into_iter());
+        assert_eq!(skipped.verdict, CheckVerdict::Skipped);
+        assert_eq!(
+            skipped.reasons,
+            ["The plugin can't be used: see `manifest`."]
+        );
+        let again = found.clone().after([("manifest", &found)].into_iter());
+        assert_eq!(again.verdict, CheckVerdict::Fail);
+        assert_eq!(again.reasons, ["As `manifest` says."]);
     }
 
     #[test]

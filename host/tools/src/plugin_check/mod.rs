@@ -161,7 +161,7 @@ pub fn run(
         Work::File(work) => Ok(work(plugin, trail)),
         Work::Subject(work) => match Subject::new(plugin, trail)? {
             Ok(subject) => Ok(work(&subject)),
-            Err(why) => Ok(CheckAnswer::skipped(why)),
+            Err(why) => Ok(CheckAnswer::unusable(why)),
         },
     }
 }

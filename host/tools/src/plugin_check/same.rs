@@ -1,11 +1,10 @@
 //! Whether passes make the same: again, on several threads, and of what they made.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use passdock_core::{PassError, PassSpec, toml};
 use passdock_ir::{Module, text};
 
 use super::CheckAnswer;
+use super::answer::{Made, first_difference};
 use super::corpus::{self, Sample};
 use super::subject::Subject;
 
@@ -22,14 +21,15 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckAnswer {
     let (mut findings, mut made) = (Vec::new(), Vec::new());
     for pass in subject.passes() {
         for sample in &subject.samples {
-            let all: Vec<String> = (0..TIMES).map(|_| once(subject, pass, sample, 0)).collect();
+            let first = once(subject, pass, sample, 0);
+            let mut again = (1..TIMES).map(|_| once(subject, pass, sample, 0));
             let what = format!("What `{}` makes of {}", pass.name(), sample.name);
-            if all.iter().any(|one| *one != all[0]) {
-                findings.push(format!("{what} is another module each time."));
-            } else {
-                let mut hasher = DefaultHasher::new();
-                all[0].hash(&mut hasher);
-                made.push((what, hasher.finish()));
+            match again.find(|again| *again != first) {
+                Some(other) => {
+                    let place = first_difference(&first, &other);
+                    findings.push(format!("{what} is another module each time{place}"));
+                }
+                None => made.push(Made::new(what, first)),
             }
         }
     }
@@ -53,12 +53,13 @@ pub(super) fn threads(subject: &Subject<'_>) -> CheckAnswer {
     let mut findings = Vec::new();
     for pass in passes {
         let alone = once(subject, pass, &sample, 1);
-        let together = (0..TIMES).map(|_| once(subject, pass, &sample, JOBS));
-        if together.into_iter().any(|made| made != alone) {
+        let mut together = (0..TIMES).map(|_| once(subject, pass, &sample, JOBS));
+        if let Some(made) = together.find(|made| *made != alone) {
             findings.push(format!(
-                "`{}` makes another module of {} on {JOBS} threads than on one.",
+                "`{}` makes another module of {} on {JOBS} threads than on one{}",
                 pass.name(),
-                sample.name
+                sample.name,
+                first_difference(&alone, &made)
             ));
         }
     }

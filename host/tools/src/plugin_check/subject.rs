@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
-    PassSpec, Plugin, Registry, Sequential, Verify, boundary, toml,
+    PassSpec, Plugin, Registry, Sequential, Verify, boundary, capitalized, toml,
 };
 use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
@@ -55,7 +55,7 @@ impl<'t> Subject<'t> {
     ) -> Result<Result<Subject<'t>, String>, PassError> {
         trail.at("the manifest was read");
         if let Err(error) = Plugin::open(&checked.file) {
-            return Ok(Err(format!("There is no plugin to check: {error}.")));
+            return Ok(Err(capitalized(&error.to_string())));
         }
         let registry = Registry::new();
         let mut request = Request {
@@ -71,6 +71,11 @@ impl<'t> Subject<'t> {
                 "The host took the plugin for another one.".to_owned()
             })));
         };
+        // Nothing that its passes do could be seen, and so nothing could be found.
+        trail.at("the library was loaded");
+        if let Err(error) = plugin.load(boundary::host()) {
+            return Ok(Err(capitalized(&error.to_string())));
+        }
         Ok(Ok(Subject {
             checked,
             plugin,

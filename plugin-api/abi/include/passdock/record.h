@@ -21,6 +21,11 @@ extern "C" {
 #ifndef PASSDOCK_TARGET_MINOR
 #define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR
 #endif
+#if PASSDOCK_TARGET_MINOR < PASSDOCK_ABI_OLDEST_MINOR
+#error "PASSDOCK_TARGET_MINOR is older than PASSDOCK_ABI_OLDEST_MINOR: such a host refuses what this header makes"
+#elif PASSDOCK_TARGET_MINOR > PASSDOCK_ABI_MINOR
+#error "PASSDOCK_TARGET_MINOR is newer than this header: take the header of that version"
+#endif
 
 typedef struct passdock_version {
     uint32_t major;

@@ -87,10 +87,22 @@ pub(super) fn new(args: NewArgs) -> Result<u8, PassError> {
         Language::C | Language::Cpp => "make test",
     };
     show::print(&format!(
-        "The plugin `{name}` is in {dir}. Try it: `cd {dir} && {next}`.\n",
-        dir = args.dir.display()
+        "The plugin `{name}` is in {dir}. Try it: `cd {typed} && {next}`.\n",
+        dir = args.dir.display(),
+        typed = typed(&args.dir),
     ));
     Ok(0)
+}
+
+/// A path as a shell takes it.
+fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:\\".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false if cfg!(windows) => format!("\"{text}\""),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// Whether the directory is there, and empty.

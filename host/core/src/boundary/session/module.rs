@@ -19,6 +19,7 @@ use super::fixed::Fixed;
 use super::function::{Access, FunctionSession};
 use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
+use super::outline::Naming;
 use super::{gate, input, outline};
 use crate::analyses::records;
 
@@ -61,8 +62,7 @@ struct Extras {
     snapshots: FxHashMap<*mut abi::Function, Fixed<FunctionSession>>,
     /// The handles that have ended.
     retired: Vec<Fixed<FunctionSession>>,
-    /// The number to try next for a function, by the name that it goes to.
-    numbers: FxHashMap<SymbolId, u32>,
+    naming: Naming,
     last_error: String,
 }
 
@@ -201,9 +201,9 @@ impl State<'_> {
         self.module.get()
     }
 
-    /// The number to try next for a function, by the name that it goes to.
-    pub(super) fn numbers(&mut self) -> &mut FxHashMap<SymbolId, u32> {
-        &mut self.extras().numbers
+    /// What the names of outlined functions are chosen by.
+    pub(super) fn naming(&mut self) -> &mut Naming {
+        &mut self.extras().naming
     }
 
     /// Lists all functions of the edited module anew.
@@ -346,6 +346,11 @@ impl Drop for Busy<'_> {
 
 fn missing(module: &Module, name: SymbolId) -> EditError {
     let name = module.symbols().text(name);
+    if name.is_empty() {
+        let message =
+            "No name was given: nothing in the module is called as the one that was looked up.";
+        return EditError::not_found(message);
+    }
     EditError::not_found(format!("The module has no function @{name}."))
 }
 

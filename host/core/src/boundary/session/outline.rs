@@ -6,6 +6,8 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, OutlineDesc, Status, SymbolId};
 use passdock_ir::{Edit, EditError, Function, MAX_OPSETS, Module, OpName, Outlined, name};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::module::{ModuleSession, State};
 use super::{gate, input};
 
@@ -69,8 +71,18 @@ fn outline_in(
     Ok(outlined)
 }
 
+/// What the names of outlined functions are chosen by.
+#[derive(Default)]
+pub(super) struct Naming {
+    /// The number to try next, by the name that a function goes to.
+    next: FxHashMap<SymbolId, u32>,
+    /// The names of the ops that the module had when the first ones were outlined.
+    ops: Option<FxHashSet<SymbolId>>,
+}
+
 impl State<'_> {
-    /// The name for a new function: with a number if another one has it, or had it.
+    /// The name for a new function: with a number if a function of this module has it, or an op that
+    /// was there before, which would become a call. What other modules have doesn't count.
     fn fresh_name(&mut self, text: &str) -> Edit<SymbolId> {
         name::check_canonical(text).map_err(EditError::invalid)?;
         let Some(base) = OpName::parse(text) else {
@@ -85,18 +97,32 @@ impl State<'_> {
             )));
         }
         let symbols = self.editable()?.symbols().clone();
-        let mut name = symbols.intern(text);
-        let next = self.numbers().entry(name).or_insert(1);
-        while symbols.names_function(name) {
+        let wanted = symbols.intern(text);
+        let mut name = wanted;
+        let mut next = self.naming().next.get(&wanted).copied().unwrap_or(1);
+        while self.is_taken(name) {
             let numbered = OpName {
                 name: Cow::Owned(format!("{}_{next}", base.name)),
                 ..base.clone()
             };
             name = symbols.intern(&numbered.to_string());
             // One that is free stays so if the ops can't be outlined.
-            *next += u32::from(symbols.names_function(name));
+            next += u32::from(self.is_taken(name));
         }
+        self.naming().next.insert(wanted, next);
         Ok(name)
+    }
+
+    /// Whether a name is of a function of the module, or was an op's when its first ops were outlined.
+    fn is_taken(&mut self, name: SymbolId) -> bool {
+        if self.naming().ops.is_none() {
+            let functions = self.module().functions();
+            let ops = functions.flat_map(|f| f.ops()).map(|(_, op)| op.name);
+            let ops = ops.collect();
+            self.naming().ops = Some(ops);
+        }
+        let is_op = |ops: &FxHashSet<SymbolId>| ops.contains(&name);
+        self.module().function(name).is_some() || self.naming().ops.as_ref().is_some_and(is_op)
     }
 
     /// The domain of a function's name, and the version that the module has of it.

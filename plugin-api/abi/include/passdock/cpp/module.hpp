@@ -72,6 +72,17 @@ public:
         check(PASSDOCK_CPP_CALL(api(), snapshot)(handle(), name.raw, &ref));
         return {host_, handle(), ref};
     }
+    passdock::snapshot snapshot(std::string_view name) const { return snapshot(named(name)); }
+
+protected:
+    /* The symbol of a function's name; throws if nothing in the module is called so. */
+    symbol_id named(std::string_view name) const {
+        symbol_id found = find(name);
+        if (!found) {
+            throw error("The module has no function @" + std::string(name) + ".", PASSDOCK_NOT_FOUND);
+        }
+        return found;
+    }
 
 private:
     const passdock_host *host_;
@@ -90,6 +101,7 @@ public:
         check(PASSDOCK_CPP_CALL(api(), edit)(handle(), name.raw, &ref));
         return {host(), ref};
     }
+    function edit(std::string_view name) { return edit(named(name)); }
     /* Makes a function with an empty body, handed out as by `edit`, which has the opset versions of
      * another one; NONE: it has none. */
     function create_function(std::string_view name, symbol_id opsets_of,
@@ -106,6 +118,7 @@ public:
     void remove_function(symbol_id name) {
         check(PASSDOCK_CPP_CALL(api(), remove_function)(handle(), name.raw));
     }
+    void remove_function(std::string_view name) { remove_function(named(name)); }
     /* Runs a registered pass or Sequential on the module, whatever its level. */
     void run_pass(context &cx, std::string_view name) {
         check(PASSDOCK_CPP_CALL(api(), run_pass)(handle(), cx.handle(), str(name)));

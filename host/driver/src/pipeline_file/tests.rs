@@ -1,0 +1,337 @@
+//! Pipeline files that are read, and the errors about wrong ones.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn name(table: &PassTable) -> &str {
+    match table {
+        PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
+        PassTable::Phase(phase) => phase.value.name(),
+    }
+}
+
+#[track_caller]
+fn check_error(text: &str, expected: Expect) {
+    match PipelineFile::parse("p.toml", text) {
+        Ok(file) => panic!("this should be refused: {file:?}"),
+        Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
+    }
+}
+
+#[test]
+fn the_example_of_the_documentation_is_read() {
+    let text = r#"
+[context]
+opt_level = 3
+disabled_pass = ["relax.transform.EliminateCommonSubexpr"]
+[context.config]
+"tir.UnrollLoop" = { auto_max_step = 16, explicit_unroll = true }
+[plugins]
+dirs = ["plugins"]
+files = ["target/debug/libacme.so"]
+[plugins.acme]
+override = ["relax.transform.FoldConstant"]
+[[instruments]]
+name = "timing"
+[[passes]]
+name = "relax.transform.FoldConstant"
+[[passes]]
+name = "acme.transform.FuseDoubleRelu"
+options = { limit = 8 }
+[[passes]]
+name = "cleanup"
+opt_level = 1
+passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.DeadCodeElimination" }]
+"#;
+    let file = PipelineFile::parse("p.toml", text).unwrap();
+    assert_eq!(file.context.opt_level, Some(3));
+    assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
+    assert_eq!(file.plugin_dirs[0].value, "plugins");
+    assert_eq!(file.plugin_files[0].value, "target/debug/libacme.so");
+    assert_eq!(file.plugins[0].name.value, "acme");
+    assert_eq!(file.instruments[0].name.value, "timing");
+    let names: Vec<_> = file.passes.iter().map(name).collect();
+    assert_eq!(
+        names,
+        [
+            "relax.transform.FoldConstant",
+            "acme.transform.FuseDoubleRelu",
+            "cleanup"
+        ]
+    );
+    let PassTable::Sequential {
+        passes,
+        opt_level: 1,
+        ..
+    } = &file.passes[2]
+    else {
+        panic!("{:?}", file.passes[2])
+    };
+    assert_eq!(name(&passes[1]), "relax.transform.DeadCodeElimination");
+}
+
+#[test]
+fn every_mistake_is_underlined() {
+    check_error(
+        "[context]\nopt_lvl = 3\n",
+        expect![[r#"
+            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+             --> p.toml:2:1
+              |
+            2 | opt_lvl = 3
+              | ^^^^^^^ unknown key
+              |
+              = help: Did you mean `opt_level`?"#]],
+    );
+    check_error(
+        "[context]\nopt_level = \"3\"\n",
+        expect![[r#"
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = "3"
+                  |             ^^^ not a level"#]],
+    );
+    check_error(
+        "[context]\nopt_level = -1\n",
+        expect![[r#"
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = -1
+                  |             ^^ not a level"#]],
+    );
+    check_error(
+        "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
+        expect![[r#"
+                error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
+                 --> p.toml:2:17
+                  |
+                2 | disabled_pass = "relax.transform.FoldConstant"
+                  |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
+                  |
+                  = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+    );
+    check_error(
+        "[config]\n\"tir.UnrollLoop\" = {}\n",
+        expect![[r#"
+            error[pipeline]: There is no key `config` in the pipeline.
+             --> p.toml:1:2
+              |
+            1 | [config]
+              |  ^^^^^^ unknown key
+              |
+              = help: Did you mean `[context.config]`?"#]],
+    );
+    check_error(
+        "opt_level = 3\n",
+        expect![[r#"
+            error[pipeline]: There is no key `opt_level` in the pipeline.
+             --> p.toml:1:1
+              |
+            1 | opt_level = 3
+              | ^^^^^^^^^ unknown key
+              |
+              = help: `opt_level` stands in `[context]`."#]],
+    );
+    check_error(
+        "[[passes]]\nname = FoldConstant\n",
+        expect![[r#"
+            error[pipeline]: This isn't TOML: `FoldConstant` is no value.
+             --> p.toml:2:8
+              |
+            2 | name = FoldConstant
+              |        ^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"FoldConstant"`."#]],
+    );
+    check_error(
+        "passes = [relax.transform.FoldConstant]\n",
+        expect![[r#"
+            error[pipeline]: This isn't TOML: `relax.transform.FoldConstant` is no value.
+             --> p.toml:1:11
+              |
+            1 | passes = [relax.transform.FoldConstant]
+              |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"relax.transform.FoldConstant"`."#]],
+    );
+    check_error(
+        "passes = [\n  \"a\",\n  true_story,\n]\n",
+        expect![[r#"
+            error[pipeline]: This isn't TOML: `true_story` is no value.
+             --> p.toml:3:3
+              |
+            3 |   true_story,
+              |   ^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"true_story"`."#]],
+    );
+    check_error(
+        "[plugins]\ndirs = [../plugins]\n",
+        expect![[r#"
+                error[pipeline]: This isn't TOML: `../plugins` is no value.
+                 --> p.toml:2:9
+                  |
+                2 | dirs = [../plugins]
+                  |         ^^^^^^^^^^
+                  |
+                  = help: A string needs quotes: `"../plugins"`."#]],
+    );
+    check_error(
+        "[[passes]]\nnam = \"x\"\n",
+        expect![[r#"
+                error[pipeline]: There is no key `nam` in `[[passes]]`.
+                 --> p.toml:2:1
+                  |
+                2 | nam = "x"
+                  | ^^^ unknown key
+                  |
+                  = help: Did you mean `name`?"#]],
+    );
+    check_error(
+        "[[passes]]\nopt_level = 1\n",
+        expect![[r#"
+            error[pipeline]: `[[passes]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[passes]]
+              | ^^^^^^^^^^"#]],
+    );
+    check_error(
+        "[[passes]]\nname = \"P\"\nsize = 4\n",
+        expect![[r#"
+            error[pipeline]: There is no key `size` in `[[passes]]`.
+             --> p.toml:3:1
+              |
+            3 | size = 4
+              | ^^^^ unknown key
+              |
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `passes`, `name`, `options`, `disabled`."#]],
+    );
+    check_error(
+        "[plugins]\ndir = \"plugins\"\n",
+        expect![[r#"
+            error[pipeline]: There is no key `dir` in `[plugins]`.
+             --> p.toml:2:1
+              |
+            2 | dir = "plugins"
+              | ^^^ unknown key
+              |
+              = help: Did you mean `dirs`?"#]],
+    );
+    check_error(
+        "[plugins]\nacme = 3\n",
+        expect![[r#"
+            error[pipeline]: There is no key `acme` in `[plugins]`.
+             --> p.toml:2:1
+              |
+            2 | acme = 3
+              | ^^^^ unknown key
+              |
+              = help: Valid keys: `dirs`, `files`, and the names of plugins, whose tables are `[plugins.NAME]`."#]],
+    );
+    check_error(
+        "instruments = [\"timing\"]\n",
+        expect![[r#"
+            error[pipeline]: `[[instruments]]` has to be a table, and this is a string.
+             --> p.toml:1:16
+              |
+            1 | instruments = ["timing"]
+              |                ^^^^^^^^ not a table
+              |
+              = help: Did you mean `{ name = "timing" }`?"#]],
+    );
+    check_error(
+        "[[passes]]\nphase = \"lat\"\n",
+        expect![[r#"
+            error[pipeline]: There is no phase `lat`.
+             --> p.toml:2:9
+              |
+            2 | phase = "lat"
+              |         ^^^^^ unknown phase
+              |
+              = help: Did you mean `late`?"#]],
+    );
+    check_error(
+        "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
+        expect![[r#"
+                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the phase.
+                 --> p.toml:3:1
+                  |
+                3 | name = "a"
+                  | ^^^^ one too many
+                  |
+                  = help: Make two entries of it, or remove one of the keys."#]],
+    );
+    check_error(
+        "passes = 3\n",
+        expect![[r#"
+            error[pipeline]: `passes` has to be a list of passes: `[[passes]]` tables, or names.
+             --> p.toml:1:10
+              |
+            1 | passes = 3
+              |          ^ not a list"#]],
+    );
+    check_error(
+        "[[passes]]\nname = \"a\n",
+        expect![[r#"
+            error[pipeline]: This isn't TOML: invalid basic string, expected `"`.
+             --> p.toml:2:10
+              |
+            2 | name = "a
+              |          ^"#]],
+    );
+    check_error(
+        "[[instruments]]\n",
+        expect![[r#"
+            error[pipeline]: `[[instruments]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[instruments]]
+              | ^^^^^^^^^^^^^^^"#]],
+    );
+    check_error(
+        "[plugins]\ndirs = [1]\n",
+        expect![[r#"
+            error[pipeline]: `dirs` takes strings, and this is an integer.
+             --> p.toml:2:9
+              |
+            2 | dirs = [1]
+              |         ^ not a string"#]],
+    );
+}
+
+#[test]
+fn nesting_is_limited() {
+    const MAX_INLINE: usize = 39;
+    let deep = format!(
+        "passes = {}{}",
+        "[{passes = ".repeat(200),
+        "[]".to_owned() + &"}]".repeat(200)
+    );
+    assert!(PipelineFile::parse("p.toml", &deep).is_err());
+    // In tables of their own all levels are read; on one line, those that the TOML reader goes into.
+    let tables = |levels: usize| {
+        let header =
+            |level: usize| format!("[[passes{}]]\nname = \"g\"\n", ".passes".repeat(level));
+        let text: String = (0..levels).map(header).collect();
+        PipelineFile::parse("p.toml", &text)
+    };
+    assert!(tables(MAX_NESTING + 1).is_ok());
+    let error = tables(MAX_NESTING + 2).expect_err("one too many");
+    assert!(error.message.contains("deeper than 64 levels"), "{error}");
+    let inline = |levels: usize| {
+        let text = format!(
+            "passes = {}[\"a\"]{}",
+            "[{ passes = ".repeat(levels),
+            "}]".repeat(levels)
+        );
+        PipelineFile::parse("p.toml", &text)
+    };
+    assert!(inline(MAX_INLINE).is_ok());
+    let error = inline(MAX_INLINE + 1).expect_err("one too many");
+    let help = error.help.clone().unwrap_or_default();
+    assert!(help.contains("[[passes.passes]]"), "{}", error.message);
+}
