@@ -152,18 +152,21 @@ impl Driver<'_> {
             rewriter.take_back()?;
             return Ok(false);
         }
-        self.replace(rewriter, &found, &values)?;
-        cx.rewrote(&one.rule.name);
-        Ok(true)
+        let is_done = self.replace(rewriter, &found, &values)?;
+        if is_done {
+            cx.rewrote(&one.rule.name);
+        }
+        Ok(is_done)
     }
 
-    /// Replaces the root, and queues what that may have made possible.
+    /// Replaces the root, and queues what that may have made possible. Answers whether the root could be
+    /// replaced.
     fn replace(
         &mut self,
         rewriter: Rewriter<'_>,
         found: &Match<'_>,
         values: &[ValueId],
-    ) -> Result<(), EditError> {
+    ) -> Result<bool, EditError> {
         let f = &*rewriter.f;
         let root = found.root();
         let mut again: Vec<OpId> = Vec::new();
@@ -179,7 +182,10 @@ impl Driver<'_> {
         match rewriter.f.replace_with_and_erase_dead(root, values) {
             Ok(()) => {}
             // What the file declares of the result says otherwise.
-            Err(error) if error.status == Status::REFUSED => return rewriter.take_back(),
+            Err(error) if error.status == Status::REFUSED => {
+                rewriter.take_back()?;
+                return Ok(false);
+            }
             Err(error) => return Err(error),
         }
         if let Some(given_out) = &mut self.given_out {
@@ -197,7 +203,7 @@ impl Driver<'_> {
         for op in again.into_iter().rev() {
             self.push(op);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Makes copies for a region that would give out what isn't its own, or the same twice. Answers how many.

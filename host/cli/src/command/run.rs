@@ -153,15 +153,29 @@ fn built_in(pipeline: &PipelineReport) -> String {
     }
 }
 
-/// The table of what each pass did.
+/// The table of what each pass did, with the rules that it applied below it.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
     let columns = ["pass", "status", ">time", ">ops", "from"];
-    Table::of(columns, passes.iter().map(row)).render()
+    let table = Table::of(columns, passes.iter().map(row)).render();
+    let below_head = std::iter::once(None).chain(passes.iter().map(Some));
+    let mut text = String::new();
+    for (line, pass) in table.lines().zip(below_head) {
+        text.push_str(&format!("{line}\n"));
+        if let Some(pass) = pass.filter(|pass| !pass.rewrites.is_empty()) {
+            let rewrites = pass.rewrites.to_string();
+            text.push_str(&format!("{}  {}\n", indent(pass), show::safe(&rewrites)));
+        }
+    }
+    text
+}
+
+/// What stands before the name of a pass.
+fn indent(pass: &PassRecord) -> &'static str {
+    if pass.parent.is_some() { "  " } else { "" }
 }
 
 fn row(pass: &PassRecord) -> [String; 5] {
-    let indent = if pass.parent.is_some() { "  " } else { "" };
-    let mut name = format!("{indent}{}", pass.name);
+    let mut name = format!("{}{}", indent(pass), pass.name);
     if let Some(by) = &pass.requested_by {
         // The last part says enough here; `--json` has it whole.
         let by = by.rsplit('.').next().unwrap_or(by);

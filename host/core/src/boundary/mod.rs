@@ -31,6 +31,7 @@ pub use session::context::CallFailure;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;
+pub use session::rewrites::Rewrites;
 use session::{context, gate, input, module};
 use table::{analysis, functions, symbols};
 
