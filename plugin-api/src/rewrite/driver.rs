@@ -152,21 +152,18 @@ impl Driver<'_> {
             rewriter.take_back()?;
             return Ok(false);
         }
-        let is_done = self.replace(rewriter, &found, &values)?;
-        if is_done {
-            cx.rewrote(&one.rule.name);
-        }
-        Ok(is_done)
+        self.replace(rewriter, &found, &values)?;
+        cx.rewrote(&one.rule.name);
+        Ok(true)
     }
 
-    /// Replaces the root, and queues what that may have made possible. Answers whether the root could be
-    /// replaced.
+    /// Replaces the root, and queues what that may have made possible.
     fn replace(
         &mut self,
         rewriter: Rewriter<'_>,
         found: &Match<'_>,
         values: &[ValueId],
-    ) -> Result<bool, EditError> {
+    ) -> Result<(), EditError> {
         let f = &*rewriter.f;
         let root = found.root();
         let mut again: Vec<OpId> = Vec::new();
@@ -182,10 +179,7 @@ impl Driver<'_> {
         match rewriter.f.replace_with_and_erase_dead(root, values) {
             Ok(()) => {}
             // What the file declares of the result says otherwise.
-            Err(error) if error.status == Status::REFUSED => {
-                rewriter.take_back()?;
-                return Ok(false);
-            }
+            Err(error) if error.status == Status::REFUSED => return rewriter.take_back(),
             Err(error) => return Err(error),
         }
         if let Some(given_out) = &mut self.given_out {
@@ -203,7 +197,7 @@ impl Driver<'_> {
         for op in again.into_iter().rev() {
             self.push(op);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Makes copies for a region that would give out what isn't its own, or the same twice. Answers how many.

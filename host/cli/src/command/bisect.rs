@@ -163,7 +163,7 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
         }
     }
     if let Some(rewrite) = &found.rewrite {
-        text.push_str(&render_rewrite(rewrite));
+        text.push_str(&render_rewrite(rewrite, found.failure.is_some()));
     }
     text.push_str(&format!(
         "{}, of which {} changed the model; {}\n",
@@ -186,13 +186,15 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
 }
 
 /// The rewrite, what it changes, and how to do without its rule.
-fn render_rewrite(rewrite: &BadRewrite) -> String {
+fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let function = rewrite.function.as_ref();
     let op = rewrite.op.as_ref();
+    let number = match fails {
+        true => format!("it fails over rewrite {}", rewrite.number),
+        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.of),
+    };
     let mut text = format!(
-        "it is rewrite {} of {}, by the rule `{}`{}{}\n",
-        rewrite.number,
-        rewrite.of,
+        "{number}, by the rule `{}`{}{}\n",
         rewrite.rule,
         function.map_or_else(String::new, |function| format!(", in function @{function}")),
         op.map_or_else(String::new, |op| format!(", of `{op}`")),
