@@ -269,7 +269,7 @@ fn bisect_finds_the_rewrite_that_a_pass_fails_over() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     expect![[r#"
         bad.transform.Rewrite of plugin bad fails, in function @f4; nothing to search: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:68:5: no table for this Erf.
-        it is rewrite 72 of 72, by the rule `erf_of_add`
+        it fails over rewrite 72, by the rule `erf_of_add`
         without the rule: `--disable-rule erf_of_add`
         1 pass ran, of which 1 changed the model; 0 checks
         before it     found/good.ir
