@@ -153,20 +153,19 @@ fn built_in(pipeline: &PipelineReport) -> String {
     }
 }
 
-/// The table of what each pass did, with the rules that it applied below it.
+/// The table of what each pass did.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let columns = ["pass", "status", ">time", ">ops", "from"];
-    let table = Table::of(columns, passes.iter().map(row)).render();
-    let below_head = std::iter::once(None).chain(passes.iter().map(Some));
-    let mut text = String::new();
-    for (line, pass) in table.lines().zip(below_head) {
-        text.push_str(&format!("{line}\n"));
-        if let Some(pass) = pass.filter(|pass| !pass.rewrites.is_empty()) {
-            let rewrites = pass.rewrites.to_string();
-            text.push_str(&format!("{}  {}\n", indent(pass), show::safe(&rewrites)));
-        }
+    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
+    passes.iter().for_each(|pass| add(&mut table, pass));
+    table.render()
+}
+
+/// Adds a pass, and below it the rules that it applied.
+fn add(table: &mut Table<5>, pass: &PassRecord) {
+    table.row(row(pass));
+    if !pass.rewrites.is_empty() {
+        table.line(&format!("{}  {}", indent(pass), pass.rewrites));
     }
-    text
 }
 
 /// What stands before the name of a pass.
