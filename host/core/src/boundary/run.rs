@@ -74,7 +74,7 @@ impl<'a> FunctionRunner<'a> {
         &mut self,
         pass: FunctionCode<'_>,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, Made<Arc<Function>>) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
     ) -> Result<(), E> {
         let module = self.module.reference();
         let context = self.context.handle();
@@ -105,7 +105,7 @@ impl<'a> FunctionRunner<'a> {
     fn each<'s, E>(
         &self,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, Made<Arc<Function>>) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
         let _current = self.context.enter(&self.function, &self.module);
@@ -127,7 +127,7 @@ impl<'a> FunctionRunner<'a> {
 
     #[cold]
     #[inline(never)]
-    fn made(&self, status: Status, slot: &mut FunctionSlot) -> Made<Arc<Function>> {
+    fn made(&self, status: Status, slot: &mut FunctionSlot) -> MadeFunction {
         // SAFETY: the pass has returned.
         let own = unsafe { self.function.finish(slot) };
         let result = match (status, own) {
@@ -152,6 +152,9 @@ pub struct Made<T> {
     /// How often the pass applied each of its rules, whether it failed afterwards or not.
     pub rewrites: Rewrites,
 }
+
+/// What a pass made of a function.
+pub type MadeFunction = Made<Arc<Function>>;
 
 /// Makes a session vacant when it is dropped.
 struct Vacate<'s>(&'s FunctionSession);

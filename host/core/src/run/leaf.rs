@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use super::inner::Inner;
 use super::solo;
 use crate::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
-    Rewrites, run_module_pass,
+    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, MadeFunction, ModuleCode,
+    ModuleInput, Rewrites, run_module_pass,
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, stack};
@@ -167,31 +167,30 @@ impl LeafCall<'_> {
             |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
         let mut changed = Vec::new();
         let mut said_error = None;
-        let mut gather =
-            |before: &Arc<Function>, made: Made<Arc<Function>>| -> Result<(), PassError> {
-                let failed = self.collect(made.said);
-                rewrites.add(made.rewrites);
-                let in_function = |mut error: PassError| {
-                    let name = || before.text(before.name()).to_owned();
-                    if error.pass.is_none() {
-                        error.function.get_or_insert_with(name);
-                    }
-                    error
-                };
-                let after = made
-                    .result
-                    .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
-                if failed.is_some() {
-                    // The pass goes on: what it says of the other functions is worth as much.
-                    said_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
-                } else if let Some(after) = after {
-                    if !declared.changes_interface {
-                        verify::kept(before, &after).map_err(in_function)?;
-                    }
-                    changed.push(after);
+        let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
+            let failed = self.collect(made.said);
+            rewrites.add(made.rewrites);
+            let in_function = |mut error: PassError| {
+                let name = || before.text(before.name()).to_owned();
+                if error.pass.is_none() {
+                    error.function.get_or_insert_with(name);
                 }
-                Ok(())
+                error
             };
+            let after = made
+                .result
+                .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
+            if failed.is_some() {
+                // The pass goes on: what it says of the other functions is worth as much.
+                said_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
+            } else if let Some(after) = after {
+                if !declared.changes_interface {
+                    verify::kept(before, &after).map_err(in_function)?;
+                }
+                changed.push(after);
+            }
+            Ok(())
+        };
         let is_worth_it = declared.thread_safe
             && input.op_ids() >= PARALLEL_OPS
             && are_many(slots.iter().filter(|slot| is_meant(slot)));
@@ -238,7 +237,7 @@ impl LeafCall<'_> {
         pass: FunctionCode<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
-    ) -> Vec<(Arc<Function>, Made<Arc<Function>>)> {
+    ) -> Vec<(Arc<Function>, MadeFunction)> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {

@@ -39,7 +39,7 @@ pub(super) struct Narrowed {
     pub(super) around: Option<(Module, Module)>,
 }
 
-/// The rewrite that makes a module bad which a pass made; `None` if none does by itself, or the check
+/// The rewrite that makes the module bad which a pass made of a good one; `None` if none does by itself, or the check
 /// can't tell which.
 pub(super) fn narrow(
     pass: &PassRun,
@@ -64,6 +64,8 @@ pub(super) fn narrow(
             number => format!("it, with {number} of {of} rewrites"),
         };
         match again.run(number).0 {
+            // It was judged.
+            Ok(module) if module.is_same(again.before) => Ok(Verdict::Good),
             Ok(module) => judge(candidate, &module),
             Err(_) => Ok(Verdict::Unknown),
         }
@@ -163,7 +165,7 @@ impl Again<'_> {
 /// The op that a rule was applied to: the last one that went, or the first that changed.
 fn rewritten(ops: &[OpDiff]) -> Option<String> {
     let of = |change: Change| ops.iter().filter(move |op| op.change == change);
-    let op = of(Change::Removed).last();
+    let op = of(Change::Removed).next_back();
     let op = op.or_else(|| of(Change::Changed).next())?;
     Some(op.location.clone().unwrap_or_else(|| op.op.clone()))
 }
