@@ -108,6 +108,9 @@ pub(crate) struct PassArgs {
     /// Don't apply this rule of rewriting passes; the report names them.
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable_rule: Vec<String>,
+    /// Rewrite by rules this many times in all, and no more: what a search for a wrong rewrite does.
+    #[arg(long, value_name = "N")]
+    pub(crate) rewrite_limit: Option<u64>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,

@@ -34,6 +34,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         required_pass: args.require,
         disabled_pass: args.disable,
         disabled_rule: args.disable_rule,
+        rewrite_limit: args.rewrite_limit,
         config: args.config,
         ..of_plugins(args.plugins)
     })

@@ -20,6 +20,7 @@ pub mod run;
 pub mod util;
 pub mod verify;
 
+pub use boundary::Rewrites;
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,

@@ -7,6 +7,8 @@ use crate::terminal::safe_line;
 pub struct Table<const N: usize> {
     columns: [&'static str; N],
     rows: Vec<[String; N]>,
+    /// Lines below rows, each with the number of rows above it.
+    lines: Vec<(usize, String)>,
 }
 
 impl<const N: usize> Table<N> {
@@ -15,6 +17,7 @@ impl<const N: usize> Table<N> {
         Table {
             columns,
             rows: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -29,6 +32,12 @@ impl<const N: usize> Table<N> {
     pub fn row(&mut self, cells: [String; N]) {
         self.rows
             .push(cells.map(|cell| safe_line(&cell).into_owned()));
+    }
+
+    /// Adds a line below the last row, which goes across all columns.
+    pub fn line(&mut self, text: &str) {
+        let text = safe_line(text).into_owned();
+        self.lines.push((self.rows.len(), text));
     }
 
     /// The text, each line ended; nothing if there are no rows.
@@ -56,7 +65,8 @@ impl<const N: usize> Table<N> {
         let widths: [usize; N] = std::array::from_fn(width);
         let shown: [bool; N] = std::array::from_fn(shown);
         let mut text = String::new();
-        for row in rows() {
+        let mut lines = self.lines.iter().peekable();
+        for (above, row) in rows().enumerate() {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
                 let width = widths[at];
@@ -67,6 +77,10 @@ impl<const N: usize> Table<N> {
             }
             text.push_str(line.trim_end());
             text.push('\n');
+            while let Some((_, line)) = lines.next_if(|(rows, _)| *rows == above) {
+                text.push_str(line);
+                text.push('\n');
+            }
         }
         text
     }
@@ -99,5 +113,16 @@ mod tests {
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
         assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
         assert_eq!(table.render(), "a   b   c\nx       1\nyy     22\n");
+    }
+
+    #[test]
+    fn a_line_stands_below_its_row_and_makes_no_column_wider() {
+        let mut table = Table::new(["a", ">b"]);
+        table.row(["x".to_owned(), "1".to_owned()]);
+        table.line("  longer than a column");
+        table.line("  with a\nbreak");
+        table.row(["yy".to_owned(), "22".to_owned()]);
+        let text = "a    b\nx    1\n  longer than a column\n  with a\\nbreak\nyy  22\n";
+        assert_eq!(table.render(), text);
     }
 }

@@ -90,7 +90,7 @@ pub use passdock_core::{
     ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
     same_interface,
 };
-pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
+pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
 pub use passdock_core::{list_configs, register_config_option, toml};
 
 // What watches it.

@@ -6,9 +6,10 @@ use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, Check, ReproducerOptions};
 use passdock::{ErrorKind, PassError};
-use passdock_tools::bisect::{self, Bisection, Judged, Suspect};
+use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::Serialize;
 
+use super::diff;
 use crate::args::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
@@ -161,6 +162,9 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
             }
         }
     }
+    if let Some(rewrite) = &found.rewrite {
+        text.push_str(&render_rewrite(rewrite, found.failure.is_some()));
+    }
     text.push_str(&format!(
         "{}, of which {} changed the model; {}\n",
         passes(found.passes),
@@ -169,6 +173,7 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
     ));
     if let Some(kept) = kept {
         let mut facts = show::Facts::default();
+        // Without and with the one rewrite, if there is one.
         facts.add("before it", kept.good.clone());
         if let Some(bad) = &kept.bad {
             facts.add("after it", bad.clone());
@@ -178,6 +183,32 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
         facts.add("run it again", kept.replay.clone());
         text.push_str(&facts.render());
     }
+    text
+}
+
+/// The rewrite, what it changes, and how to do without its rule.
+fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
+    let function = rewrite.function.as_ref();
+    let op = rewrite.op.as_ref();
+    let number = match fails {
+        true => format!("it fails over rewrite {}", rewrite.number),
+        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.of),
+    };
+    let mut text = format!(
+        "{number}, by the rule `{}`{}{}\n",
+        rewrite.rule,
+        function.map_or_else(String::new, |function| format!(", in function @{function}")),
+        op.map_or_else(String::new, |op| format!(", of `{op}`")),
+    );
+    if let Some(diff) = &rewrite.diff {
+        for line in diff::render(diff, false).lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    text.push_str(&format!(
+        "without the rule: `--disable-rule {}`\n",
+        rewrite.rule
+    ));
     text
 }
 

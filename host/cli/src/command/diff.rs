@@ -101,7 +101,8 @@ fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
     Ok((diff::compare(&old, &new)?, text))
 }
 
-fn render(diff: &Diff, all: bool) -> String {
+/// What differs, in lines; without `all`, what is many is counted.
+pub(super) fn render(diff: &Diff, all: bool) -> String {
     let mut out = Out {
         text: String::new(),
         all,

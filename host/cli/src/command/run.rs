@@ -158,10 +158,10 @@ pub(super) fn passes(passes: &[PassRecord]) -> String {
     let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
     let mut at = 0;
     while let Some(pass) = passes.get(at) {
-        table.row(row(pass));
+        add(&mut table, pass);
         at += 1;
         let (shown, hidden) = recursion(&passes[at - 1..]);
-        (at..at + shown).for_each(|at| table.row(row(&passes[at])));
+        (at..at + shown).for_each(|at| add(&mut table, &passes[at]));
         at += shown + hidden;
         if hidden > 0 {
             let indent = indent(passes[at - hidden].depth);
@@ -189,6 +189,14 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
     match (1..=inside).find(is_again) {
         Some(again) => (again - 1, inside + 1 - again),
         None => (0, 0),
+    }
+}
+
+/// Adds a pass, and below it the rules that it applied.
+fn add(table: &mut Table<5>, pass: &PassRecord) {
+    table.row(row(pass));
+    if !pass.rewrites.is_empty() {
+        table.line(&format!("{}  {}", indent(pass.depth), pass.rewrites));
     }
 }
 

@@ -18,6 +18,7 @@ mod plugin_files;
 mod plugin_instruments;
 mod plugin_new;
 mod replay;
+mod rewriting;
 mod schema;
 mod sentences;
 mod sequentials;

@@ -26,13 +26,14 @@ pub use op::IS_WRONG;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionCode, FunctionRunner, Made, ModuleClosure, ModuleCode, edit_module,
-    run_module_pass,
+    FunctionClosure, FunctionCode, FunctionRunner, Made, MadeFunction, ModuleClosure, ModuleCode,
+    edit_module, run_module_pass,
 };
 pub use session::context::CallFailure;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;
+pub use session::rewrites::Rewrites;
 use session::{context, gate, input, module};
 use table::{analysis, functions, symbols};
 

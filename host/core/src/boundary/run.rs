@@ -18,6 +18,7 @@ use super::session::frame::Frame;
 use super::session::function::{FunctionSession, FunctionSlot};
 use super::session::module::ModuleSession;
 use super::session::module_input::ModuleInput;
+use super::session::rewrites::Rewrites;
 use crate::config::ConfigValue;
 
 /// A closure that is a function pass, or a prim-function pass.
@@ -74,7 +75,7 @@ impl<'a> FunctionRunner<'a> {
         &mut self,
         pass: FunctionCode<'_>,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, Made) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
     ) -> Result<(), E> {
         let module = self.module.reference();
         let context = self.context.handle();
@@ -105,7 +106,7 @@ impl<'a> FunctionRunner<'a> {
     fn each<'s, E>(
         &self,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
-        made: &mut dyn FnMut(&FunctionSlot, Made) -> Result<(), E>,
+        made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
         let _current = self.context.enter(&self.function, &self.module);
@@ -127,7 +128,7 @@ impl<'a> FunctionRunner<'a> {
 
     #[cold]
     #[inline(never)]
-    fn made(&self, status: Status, slot: &mut FunctionSlot) -> Made {
+    fn made(&self, status: Status, slot: &mut FunctionSlot) -> MadeFunction {
         // SAFETY: the pass has returned.
         let own = unsafe { self.function.finish(slot) };
         let result = match (status, own) {
@@ -135,15 +136,26 @@ impl<'a> FunctionRunner<'a> {
             (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
             (status, _) => Err(Box::new(self.context.failure(status))),
         };
-        (result, self.context.take_diagnostics())
+        Made {
+            result,
+            said: self.context.take_diagnostics(),
+            rewrites: self.context.take_rewrites(),
+        }
     }
 }
 
-/// The function that a pass made of one, `None` if it changed nothing; and what the pass said.
-pub type Made = (
-    Result<Option<Arc<Function>>, Box<CallFailure>>,
-    Vec<Diagnostic>,
-);
+/// What a pass made of a function or of a module.
+pub struct Made<T> {
+    /// The function or the module; `None` if the pass changed nothing.
+    pub result: Result<Option<T>, Box<CallFailure>>,
+    /// The diagnostics of the pass.
+    pub said: Vec<Diagnostic>,
+    /// How often the pass applied each of its rules, whether it failed afterwards or not.
+    pub rewrites: Rewrites,
+}
+
+/// What a pass made of a function.
+pub type MadeFunction = Made<Arc<Function>>;
 
 /// Makes a session vacant when it is dropped.
 struct Vacate<'s>(&'s FunctionSession);
@@ -154,13 +166,13 @@ impl Drop for Vacate<'_> {
     }
 }
 
-/// Runs a module pass; `None` if it changed nothing. The diagnostics come back either way.
+/// Runs a module pass.
 pub fn run_module_pass(
     pass: ModuleCode<'_>,
     module: &Module,
     frame: &dyn Frame,
     options: &ConfigValue,
-) -> (Result<Option<Module>, Box<CallFailure>>, Vec<Diagnostic>) {
+) -> Made<Module> {
     with_module(module, frame, options, |session, context| {
         call_module(pass, session, context)
     })
@@ -172,13 +184,13 @@ pub fn edit_module(
     frame: &dyn Frame,
     body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
 ) -> Result<Option<Module>, Box<CallFailure>> {
-    let (result, _) = with_module(module, frame, &ConfigValue::new(), |session, context| {
+    let made = with_module(module, frame, &ConfigValue::new(), |session, context| {
         gated(context, |tables| {
             // SAFETY: the handle lives until the closure returns, and nobody else edits.
             body(&mut unsafe { sdk::Module::from_raw(tables, session.reference()) })
         })
     });
-    result
+    made.result
 }
 
 fn with_module(
@@ -186,7 +198,7 @@ fn with_module(
     frame: &dyn Frame,
     options: &ConfigValue,
     run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
-) -> (Result<Option<Module>, Box<CallFailure>>, Vec<Diagnostic>) {
+) -> Made<Module> {
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
@@ -200,7 +212,11 @@ fn with_module(
         }
         status => Err(Box::new(context.failure(status))),
     };
-    (result, context.take_diagnostics())
+    Made {
+        result,
+        said: context.take_diagnostics(),
+        rewrites: context.take_rewrites(),
+    }
 }
 
 fn call_module(

@@ -72,6 +72,12 @@ impl ContextBuilder {
         self
     }
 
+    /// Ends all rewriting by rules after so many rewrites in a call of a pass or of a Sequential.
+    pub fn rewrite_limit(mut self, rewrites: u64) -> ContextBuilder {
+        self.settings.rewrite_limit = Some(rewrites);
+        self
+    }
+
     /// Sets a config option. A later value of the same key wins.
     pub fn config<K>(mut self, key: impl Into<String>, value: impl IntoConfig<K>) -> Self {
         self.settings.config.insert(key.into(), value.into_config());
@@ -160,6 +166,7 @@ impl ContextBuilder {
             // The run asks the context for these.
             opt_level: _,
             disabled_rule: _,
+            rewrite_limit: _,
             verify: _,
             resumes: _,
         } = &settings;
@@ -188,6 +195,7 @@ impl ContextBuilder {
             required,
             disabled,
             met: Mutex::default(),
+            rewritten: Mutex::default(),
             watches_input: config
                 .get(IMMUTABLE_MODULE)
                 .is_some_and(|value| value.get("") == Some(&FieldValue::Bool(true))),

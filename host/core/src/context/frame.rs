@@ -114,12 +114,11 @@ impl Frame for ContextFrame<'_> {
     }
 
     fn may_rewrite(&self, rule: &str) -> bool {
-        !self
-            .cx
-            .settings()
-            .disabled_rule
-            .iter()
-            .any(|name| name == rule)
+        self.cx.may_rewrite(rule)
+    }
+
+    fn rewrote(&self, rule: &str) {
+        self.cx.rewrote(rule);
     }
 
     fn op_defs(&self) -> &OpDefs {

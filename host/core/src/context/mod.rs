@@ -9,6 +9,7 @@ mod diagnostics;
 mod frame;
 mod names;
 mod record;
+mod rules;
 mod scope;
 mod settings;
 pub(crate) mod stack;
@@ -27,6 +28,7 @@ use passdock_ir::Function;
 use passdock_plugin_api::Options;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Watch};
+use rules::Rewritten;
 pub use scope::Entered;
 pub use settings::ContextSettings;
 
@@ -78,6 +80,8 @@ struct Inner {
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
     met: Mutex<Met>,
+    /// What rules did since the last call began, if there is a limit.
+    rewritten: Mutex<Rewritten>,
     config: BTreeMap<String, ConfigValue>,
     /// The config with only the fields that were given.
     given: GivenConfig,

@@ -1,4 +1,5 @@
-//! The names in `required_pass` and `disabled_pass`: a name that no pass has is an error.
+//! The names in `required_pass`, `disabled_pass` and `disabled_rule`: a name that no pass has is an error,
+//! and a rule that none was about to apply a warning.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +11,15 @@ use crate::pass::{Pass, Work};
 use crate::util;
 
 /// The names of the lists that occurred while a context was entered.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Met {
     /// The names that a pass has.
     names: BTreeSet<String>,
     /// Whether a pass of the host's own code was kept from running: only its body knows which
     /// passes it would have run. (Other passes run registered ones only.)
     is_incomplete: bool,
+    /// The rules that were about to be applied, if some are disabled.
+    rules: BTreeSet<String>,
 }
 
 impl PassContext {
@@ -42,9 +45,34 @@ impl PassContext {
         }
     }
 
+    /// Remembers that a rule was about to be applied.
+    pub(super) fn meet_rule(&self, rule: &str) {
+        let mut met = util::lock(&self.0.met);
+        if !met.rules.contains(rule) {
+            met.rules.insert(rule.to_owned());
+        }
+    }
+
+    /// Warns of disabled rules that no pass was about to apply: they have no effect.
+    fn check_rules(&self) {
+        let met = util::lock(&self.0.met).rules.clone();
+        for name in &self.settings().disabled_rule {
+            if met.contains(name) {
+                continue;
+            }
+            let message = format!(
+                "`disabled_rule` names `{name}`, and no rule of that name was about to be applied."
+            );
+            let mut warning = Diagnostic::new(Severity::Warning, "unknown-rule", message);
+            warning.help = suggest::help(name, met.iter().map(String::as_str));
+            self.emit(warning);
+        }
+    }
+
     /// An error about a name in the lists that is neither registered nor occurred. A warning if it
     /// may be the name of a pass inside one that didn't run.
     pub(super) fn check_names(&self) -> Result<(), PassError> {
+        self.check_rules();
         let met = util::lock(&self.0.met);
         let registry = self.registry();
         for (list, names) in [

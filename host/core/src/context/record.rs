@@ -9,6 +9,7 @@ use passdock_ir::Module;
 use passdock_loader::loading_time;
 use serde::{Deserialize, Serialize};
 
+use crate::boundary::Rewrites;
 use crate::instrument::Sink;
 use crate::pass::{Pass, PassRef};
 use crate::util;
@@ -66,6 +67,9 @@ pub struct PassRecord {
     pub ops_before: usize,
     /// The number of ops in the module after the pass.
     pub ops_after: usize,
+    /// How often the pass applied each of its rules; nothing of a pass that failed.
+    #[serde(skip_serializing_if = "Rewrites::is_empty", default)]
+    pub rewrites: Rewrites,
     #[serde(skip)]
     is_sequential: bool,
 }
@@ -91,6 +95,7 @@ impl PassRecord {
             seconds: 0.0,
             ops_before: ops,
             ops_after: ops,
+            rewrites: Rewrites::default(),
             is_sequential: pass.as_sequential().is_some(),
         }
     }

@@ -16,6 +16,9 @@ pub struct ContextSettings {
     pub disabled_pass: Vec<String>,
     /// The rules of rewriting passes that aren't applied, by name.
     pub disabled_rule: Vec<String>,
+    /// The number of rewrites by rules that each call of a pass, with all passes in it, ends at;
+    /// `None`: there is no limit. With one, functions are rewritten in their order, on one thread.
+    pub rewrite_limit: Option<u64>,
     /// The config options by their keys, with the fields that were given.
     pub config: BTreeMap<String, toml::Value>,
     /// The part of the IR that is verified after each pass.
@@ -34,6 +37,7 @@ impl Default for ContextSettings {
             required_pass: Vec::new(),
             disabled_pass: Vec::new(),
             disabled_rule: Vec::new(),
+            rewrite_limit: None,
             config: BTreeMap::new(),
             verify: Verify::default(),
             jobs: 0,

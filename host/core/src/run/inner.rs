@@ -7,6 +7,7 @@ use passdock_ir::Module;
 
 use super::Run;
 use super::done::Done;
+use crate::boundary::Rewrites;
 use crate::context::{PassContext, RunsPasses};
 use crate::error::PassError;
 use crate::pass::Pass;
@@ -89,6 +90,7 @@ impl<'r, 'c> Inner<'r, 'c> {
             parents,
             depth: self.outer.depth.max(1),
             is_inner: true,
+            rewrites: Rewrites::default(),
         };
         let after = run.sequence(&plan, module)?;
         *util::lock(&self.known) = Some(Known {

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use super::inner::Inner;
 use super::solo;
 use crate::boundary::{
-    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
-    run_module_pass,
+    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, MadeFunction, ModuleCode,
+    ModuleInput, Rewrites, run_module_pass,
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, stack};
@@ -33,15 +33,15 @@ const PARALLEL_OPS: usize = 4096;
 /// unless their own code uses much of it.
 const MAX_NESTED: usize = 64;
 
-/// Runs a pass's work; returns the same module if nothing changed. The pass's diagnostics are shown
-/// when it has returned, also if it failed. `run` runs passes for it.
+/// Runs a pass's work; returns the same module if nothing changed, and what its rules did. The pass's
+/// diagnostics are shown when it has returned, also if it failed. `run` runs passes for it.
 pub(super) fn call(
     pass: &dyn Pass,
     options: &ConfigValue,
     module: &Module,
     cx: &PassContext,
     run: &Inner<'_, '_>,
-) -> Result<Module, PassError> {
+) -> Result<(Module, Rewrites), PassError> {
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
@@ -52,9 +52,10 @@ pub(super) fn call(
         options,
         frame: ContextFrame::running(&cx, module, run),
     };
+    let mut rewrites = Rewrites::default();
     let result = {
         let _pushed = stack::pushed(&cx);
-        call.run(work, module)
+        call.run(work, module, &mut rewrites)
     };
     let after = call.show(result).map_err(|error| error.run_by(name))?;
     // Without the definition the result may not be what the user asked for.
@@ -64,7 +65,7 @@ pub(super) fn call(
         false => call.frame.missing_definition(),
     };
     match missing {
-        None => Ok(after),
+        None => Ok((after, rewrites)),
         Some(error) => Err(error.into()),
     }
 }
@@ -115,21 +116,36 @@ struct LeafCall<'c> {
     /// The frame, with the diagnostics of this pass.
     frame: ContextFrame<'c>,
 }
+
 impl LeafCall<'_> {
-    fn run(&self, work: Work<'_>, module: &Module) -> Result<Module, PassError> {
+    /// Runs the work, and tells what rules did to `rewrites`.
+    fn run(
+        &self,
+        work: Work<'_>,
+        module: &Module,
+        rewrites: &mut Rewrites,
+    ) -> Result<Module, PassError> {
         match work {
-            Work::Module(pass) => self.module(pass, module),
-            Work::Functions(kind, pass) => self.functions(kind, pass, module),
+            Work::Module(pass) => self.module(pass, module, rewrites),
+            Work::Functions(kind, pass) => self.functions(kind, pass, module, rewrites),
             Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module)))
                 .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
             Work::Sequence(_) => unreachable!("the run loop runs these itself"),
         }
     }
 
-    fn module(&self, pass: ModuleCode<'_>, module: &Module) -> Result<Module, PassError> {
-        let (result, said) = run_module_pass(pass, module, &self.frame, self.options);
-        let failed = self.collect(said);
-        let after = result.map_err(|failure| failure_error(*failure, failed.as_deref()))?;
+    fn module(
+        &self,
+        pass: ModuleCode<'_>,
+        module: &Module,
+        rewrites: &mut Rewrites,
+    ) -> Result<Module, PassError> {
+        let made = run_module_pass(pass, module, &self.frame, self.options);
+        let failed = self.collect(made.said);
+        *rewrites = made.rewrites;
+        let after = made
+            .result
+            .map_err(|failure| failure_error(*failure, failed.as_deref()))?;
         let changes_interface = self.pass.declaration().changes_interface;
         if let (Some(after), false, None) = (&after, changes_interface, failed) {
             verify::kept_main(module, after)?;
@@ -142,6 +158,7 @@ impl LeafCall<'_> {
         kind: FunctionKind,
         pass: FunctionCode<'_>,
         module: &Module,
+        rewrites: &mut Rewrites,
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
         let skipped = SkipAttrs::new(module.symbols());
@@ -150,8 +167,9 @@ impl LeafCall<'_> {
             |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
         let mut changed = Vec::new();
         let mut said_error = None;
-        let mut gather = |before: &Arc<Function>, (result, said): Made| -> Result<(), PassError> {
-            let failed = self.collect(said);
+        let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
+            let failed = self.collect(made.said);
+            rewrites.add(made.rewrites);
             let in_function = |mut error: PassError| {
                 let name = || before.text(before.name()).to_owned();
                 if error.pass.is_none() {
@@ -159,7 +177,8 @@ impl LeafCall<'_> {
                 }
                 error
             };
-            let after = result
+            let after = made
+                .result
                 .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
             if failed.is_some() {
                 // The pass goes on: what it says of the other functions is worth as much.
@@ -175,8 +194,11 @@ impl LeafCall<'_> {
         let is_worth_it = declared.thread_safe
             && input.op_ids() >= PARALLEL_OPS
             && are_many(slots.iter().filter(|slot| is_meant(slot)));
+        // Which rewrites are the first so many may not depend on threads.
+        let is_limited = self.frame.context().settings().rewrite_limit.is_some();
         // Inside a pass that isn't thread-safe, another thread might wait for this one to leave it.
         if is_worth_it
+            && !is_limited
             && !solo::is_inside()
             && let Some(pool) = self.frame.context().pool()
         {
@@ -215,7 +237,7 @@ impl LeafCall<'_> {
         pass: FunctionCode<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
-    ) -> Vec<(Arc<Function>, Made)> {
+    ) -> Vec<(Arc<Function>, MadeFunction)> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {

@@ -26,6 +26,7 @@ use passdock_abi::SymbolId;
 use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module};
 
+use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext};
 use crate::error::PassError;
@@ -122,6 +123,9 @@ fn call_planned(
     if cx.verify() == Verify::All {
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
+    if cx.diag_ctx().is_none() && watched {
+        cx.count_rewrites_anew();
+    }
     let mut run = Run::new(cx, watched);
     if let (true, Some(plan)) = (cx.resumes(), plan) {
         run.resume(plan);
@@ -186,6 +190,8 @@ struct Run<'c> {
     depth: u32,
     /// Whether a pass runs these passes.
     is_inner: bool,
+    /// What the rules of the last pass did, until its record is made.
+    rewrites: Rewrites,
 }
 
 impl<'c> Run<'c> {
@@ -198,6 +204,7 @@ impl<'c> Run<'c> {
             parents: Vec::new(),
             depth: 0,
             is_inner: false,
+            rewrites: Rewrites::default(),
         }
     }
 
@@ -243,7 +250,8 @@ impl<'c> Run<'c> {
             forced: step.forced,
         };
         let result = self.pass(job, module);
-        self.record_end(record, step, module, &result);
+        let rewrites = std::mem::take(&mut self.rewrites);
+        self.record_end(record, step, module, &result, rewrites);
         let outcome = result.map_err(|error| site::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
             self.done.remember(step);
@@ -321,8 +329,9 @@ impl<'c> Run<'c> {
             let _alone = is_alone.then(solo::enter);
             let input = PrintedInput::new(module, self.cx.watches_input());
             let inner = Inner::new(self, pass, module);
-            let after = leaf::call(pass, &options, module, self.cx, &inner)?;
+            let (after, rewrites) = leaf::call(pass, &options, module, self.cx, &inner)?;
             input.check(module, &pass.info().name)?;
+            self.rewrites = rewrites;
             after
         };
         if after.is_same(module) {

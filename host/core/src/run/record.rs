@@ -3,6 +3,7 @@
 use passdock_ir::Module;
 
 use super::{Outcome, Run};
+use crate::boundary::Rewrites;
 use crate::context::{PassRecord, PassRun, PassStart, PassStatus};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
@@ -29,6 +30,7 @@ impl Run<'_> {
         step: &Step,
         before: &Module,
         result: &Result<Outcome, PassError>,
+        rewrites: Rewrites,
     ) {
         let (Some((at, start)), Some(recorder)) = (record, self.cx.recorder()) else {
             return;
@@ -53,6 +55,9 @@ impl Run<'_> {
         recorder.update(at, |record| {
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
+            if let (Ok(Outcome::Ran(_)), None) = (result, &step.plan) {
+                record.rewrites = rewrites;
+            }
             (record.status, record.reason) = match (result, ops_after) {
                 (Err(error), _) if error.kind == ErrorKind::Diagnostics => {
                     (PassStatus::Failed, "it emitted errors".to_owned())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_core::boundary::{
-    Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput, host,
+    CallFailure, Frame, FunctionCode, FunctionRunner, FunctionSlot, ModuleCode, ModuleInput, host,
     run_module_pass,
 };
 use passdock_core::{
@@ -76,6 +76,12 @@ impl Frame for Around {
         Ok(module)
     }
 
+    fn may_rewrite(&self, _: &str) -> bool {
+        true
+    }
+
+    fn rewrote(&self, _: &str) {}
+
     fn op_defs(&self) -> &OpDefs {
         &self.defs
     }
@@ -142,12 +148,18 @@ pub(crate) fn run(
     })
 }
 
+/// What became of a function, and what the pass said.
+pub(crate) type Outcome = (
+    Result<Option<Arc<ir::Function>>, Box<CallFailure>>,
+    Vec<Diagnostic>,
+);
+
 /// Runs a pass on a function of the runner's module.
 pub(crate) fn run_on(
     runner: &mut FunctionRunner<'_>,
     pass: FunctionCode<'_>,
     function: &Arc<ir::Function>,
-) -> Made {
+) -> Outcome {
     run_in(runner, pass, &mut FunctionSlot::new(function.clone()))
 }
 
@@ -156,10 +168,10 @@ pub(crate) fn run_in(
     runner: &mut FunctionRunner<'_>,
     pass: FunctionCode<'_>,
     slot: &mut FunctionSlot,
-) -> Made {
+) -> Outcome {
     let mut all = (Ok(None), Vec::new());
     let Ok(()) = runner.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
-        all = made;
+        all = (made.result, made.said);
         Ok(())
     });
     all
@@ -170,8 +182,8 @@ pub(crate) fn run_module(
     pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<ir::Module>, String> {
     let around = Around::new();
-    let (result, _) = run_module_pass(ModuleCode::Closure(&pass), module, &around, &around.options);
-    result.map_err(|failure| failure.message)
+    let made = run_module_pass(ModuleCode::Closure(&pass), module, &around, &around.options);
+    made.result.map_err(|failure| failure.message)
 }
 
 pub(crate) fn ops(f: &ir::Function) -> Vec<String> {

@@ -7,11 +7,12 @@ use super::table::Table;
 use super::{Entry, Located, table_of};
 
 /// The keys of the table.
-pub(super) const KEYS: [&str; 5] = [
+pub(super) const KEYS: [&str; 6] = [
     "opt_level",
     "required_pass",
     "disabled_pass",
     "disabled_rule",
+    "rewrite_limit",
     "config",
 ];
 
@@ -25,6 +26,8 @@ pub(crate) struct ContextTable {
     /// Passes that don't run.
     pub(crate) disabled_pass: Vec<Located<String>>,
     pub(crate) disabled_rule: Vec<Located<String>>,
+    /// The number of rewrites after which rules stop.
+    pub(crate) rewrite_limit: Option<u64>,
     /// Config options.
     pub(crate) config: Vec<Entry>,
 }
@@ -36,13 +39,15 @@ impl ContextTable {
             required_pass,
             disabled_pass,
             disabled_rule,
+            rewrite_limit,
             config,
         ] = KEYS;
         let context = ContextTable {
-            opt_level: table.level(opt_level)?,
+            opt_level: table.unsigned(opt_level, "not a level")?,
             required_pass: table.strings(required_pass)?,
             disabled_pass: table.strings(disabled_pass)?,
             disabled_rule: table.strings(disabled_rule)?,
+            rewrite_limit: table.unsigned(rewrite_limit, "not a number of rewrites")?,
             config: table.entries_of(config, "`[context.config]`")?,
         };
         table.finish()?;
@@ -56,6 +61,7 @@ impl ContextTable {
             required_pass,
             disabled_pass,
             disabled_rule,
+            rewrite_limit,
             config,
         } = self;
         let default = ContextSettings::default();
@@ -64,6 +70,7 @@ impl ContextTable {
             required_pass: Located::values(required_pass),
             disabled_pass: Located::values(disabled_pass),
             disabled_rule: Located::values(disabled_rule),
+            rewrite_limit: *rewrite_limit,
             config: table_of(config).into_iter().collect(),
             // Those of a run aren't a file's.
             verify: default.verify,
@@ -80,6 +87,7 @@ pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
         required_pass,
         disabled_pass,
         disabled_rule,
+        rewrite_limit,
         config,
         // A reproducer says how it was verified beside its pipeline.
         verify: _,
@@ -88,21 +96,19 @@ pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
         // Whoever runs a reproducer says so.
         resumes: _,
     } = settings;
-    let values: [(&str, toml::Value); KEYS.len()] = [
-        ("opt_level", opt_level.into()),
-        ("required_pass", required_pass.into()),
-        ("disabled_pass", disabled_pass.into()),
-        ("disabled_rule", disabled_rule.into()),
-        ("config", toml::Table::from_iter(config).into()),
+    let listed = |names: Vec<String>| (!names.is_empty()).then(|| names.into());
+    let limit = rewrite_limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX).into());
+    let config = toml::Table::from_iter(config);
+    let values: [(&str, Option<toml::Value>); KEYS.len()] = [
+        ("opt_level", Some(opt_level.into())),
+        ("required_pass", listed(required_pass)),
+        ("disabled_pass", listed(disabled_pass)),
+        ("disabled_rule", listed(disabled_rule)),
+        ("rewrite_limit", limit),
+        ("config", (!config.is_empty()).then(|| config.into())),
     ];
-    let is_empty = |value: &toml::Value| match value {
-        toml::Value::Array(values) => values.is_empty(),
-        toml::Value::Table(table) => table.is_empty(),
-        _ => false,
-    };
     values
         .into_iter()
-        .filter(|(_, value)| !is_empty(value))
-        .map(|(key, value)| (key.to_owned(), value))
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
         .collect()
 }

@@ -294,7 +294,7 @@ fn read_pass(
                     span: table.span.clone(),
                 },
             },
-            opt_level: table.level("opt_level")?.unwrap_or(0),
+            opt_level: table.unsigned("opt_level", "not a level")?.unwrap_or(0),
             required: table.strings("required")?,
             disabled: table.strings("disabled")?,
         },

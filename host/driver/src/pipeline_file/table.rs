@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -129,17 +130,22 @@ impl<'s, 'i> Table<'s, 'i> {
         Ok(tables.unwrap_or_default())
     }
 
-    pub(super) fn level(&mut self, key: &'static str) -> Result<Option<u32>, PassError> {
+    /// Takes an integer ≥ 0; `label` says in a word or two what a wrong one isn't.
+    pub(super) fn unsigned<T: DeserializeOwned>(
+        &mut self,
+        key: &'static str,
+        label: &str,
+    ) -> Result<Option<T>, PassError> {
         self.read(key, |source, value| {
             let span = value.span();
             let shown = match value.get_ref() {
                 DeValue::Integer(number) => number.to_string(),
                 other => kind(other).to_owned(),
             };
-            let level = u32::deserialize(toml::de::ValueDeserializer::from(value));
-            level.map_err(|_| {
+            let number = T::deserialize(toml::de::ValueDeserializer::from(value));
+            number.map_err(|_| {
                 let message = format!("`{key}` has to be an integer ≥ 0, and this is {shown}.");
-                source.error(&span, "not a level", message)
+                source.error(&span, label, message)
             })
         })
     }

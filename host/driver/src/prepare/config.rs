@@ -32,6 +32,7 @@ pub(super) fn settings(
     settings
         .disabled_rule
         .extend_from_slice(&request.disabled_rule);
+    settings.rewrite_limit = request.rewrite_limit.or(settings.rewrite_limit);
     settings.verify = request.verify;
     settings.jobs = request.jobs.unwrap_or(settings.jobs);
     settings.resumes = request.resumes;

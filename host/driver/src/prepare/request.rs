@@ -42,6 +42,8 @@ pub struct Request {
     pub disabled_pass: Vec<String>,
     /// Rules that are added to the file's `disabled_rule`.
     pub disabled_rule: Vec<String>,
+    /// The number of rewrites after which rules stop, in place of the file's.
+    pub rewrite_limit: Option<u64>,
     /// Config options, each `KEY=VALUE`, in place of the file's.
     pub config: Vec<String>,
     /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before

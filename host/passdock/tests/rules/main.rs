@@ -15,6 +15,7 @@ mod kinds;
 mod phases;
 mod plugins;
 mod required;
+mod rewriting;
 mod scribbled;
 mod sequentials;
 mod states;

@@ -4,9 +4,10 @@
 //! check that the caller gives judges some of them: the untouched one has to be good and the last
 //! one bad, then the middle of what is left is asked until a pass remains. Then the functions that
 //! this pass changed are narrowed down in the same way, by putting some of them into the module as
-//! it was before.
+//! it was before. Of a pass that rewrites by rules, the rewrite is found by running it again with fewer of them.
 
 mod functions;
+mod rewrites;
 mod search;
 
 use passdock_ir::Module;
@@ -17,6 +18,8 @@ use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
+pub use rewrites::BadRewrite;
+use rewrites::Narrowed;
 use search::{Found, States};
 
 /// A module that was judged.
@@ -56,9 +59,11 @@ pub struct Bisection {
     pub suspects: Vec<Suspect>,
     /// The functions whose change breaks it, together; none if there is no telling.
     pub functions: Vec<String>,
+    /// The rewrite by a rule that breaks it, if the pass rewrites and there is telling.
+    pub rewrite: Option<BadRewrite>,
     /// The failure of the pass, if it didn't take a search.
     pub failure: Option<Failure>,
-    /// The last good module, the first bad one, and the pass between.
+    /// The last good module, the first bad one, and the pass between, or its rewrite.
     #[serde(skip)]
     pub proof: Option<Proof>,
 }
@@ -66,7 +71,7 @@ pub struct Bisection {
 /// The modules that show that a pass breaks a model.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The module before the pass.
+    /// The module before the pass, or before the rewrite if one is found.
     pub good: Module,
     /// The module after it.
     pub bad: Module,
@@ -103,6 +108,7 @@ pub fn bisect(
         checks: Vec::new(),
         suspects: Vec::new(),
         functions: Vec::new(),
+        rewrite: None,
         failure: None,
         proof: None,
     };
@@ -123,7 +129,7 @@ pub fn bisect(
     let suspects = &runs[good..bad];
     if let [run] = suspects {
         found.functions = functions::narrow(run, &mut judge)?;
-        found.proof = Some(Proof {
+        let mut proof = Proof {
             good: run.before.clone(),
             bad: run.after.clone(),
             site: FailureSite {
@@ -132,7 +138,11 @@ pub fn bisect(
                 passes: vec![run.pass.clone()],
             },
             error: None,
-        });
+        };
+        if let Some(narrowed) = rewrites::narrow(run, rerun.context(), &mut judge)? {
+            found.rewrite = Some(proof.narrow(narrowed));
+        }
+        found.proof = Some(proof);
     }
     let numbered = suspects.iter().zip(good + 1..);
     found.suspects = numbered.map(|(run, at)| Suspect::of(run, at)).collect();
@@ -142,7 +152,9 @@ pub fn bisect(
 
 impl Bisection {
     /// Ends the search with a pass that fails: it is looked for, whatever the check would say.
-    fn blame(&mut self, FailedPass { error, site }: FailedPass) {
+    fn blame(&mut self, failed: FailedPass) {
+        let narrowed = rewrites::narrow_failed(&failed);
+        let FailedPass { error, site } = failed;
         self.failure = Some(Failure::from(&error));
         self.suspects = vec![Suspect {
             pass: error.pass.clone().unwrap_or_default(),
@@ -152,16 +164,31 @@ impl Bisection {
             number: self.changed + 1,
         }];
         self.functions = error.function.clone().into_iter().collect();
-        self.proof = Some(Proof {
+        let mut proof = Proof {
             good: site.before.clone(),
             bad: site.before.clone(),
             site,
             error: Some(error),
-        });
+        };
+        self.rewrite = narrowed.map(|narrowed| proof.narrow(narrowed));
+        self.proof = Some(proof);
     }
 }
 
 impl Proof {
+    /// Makes it the proof of a rewrite.
+    fn narrow(&mut self, narrowed: Narrowed) -> BadRewrite {
+        self.site.context = narrowed.context;
+        // A pass that fails is shown by what it fails on.
+        if let (Some((good, bad)), None) = (narrowed.around, &self.error) {
+            (self.good, self.bad) = (good, bad);
+        }
+        if let Some(error) = &mut self.error {
+            error.set_site(self.site.clone());
+        }
+        narrowed.rewrite
+    }
+
     /// The proof as an error: a pass that doesn't fail itself is told of by the check.
     pub fn error(&self) -> PassError {
         if let Some(error) = &self.error {

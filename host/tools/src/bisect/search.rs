@@ -1,5 +1,7 @@
 //! Binary search among the modules of one run, some of which can't be judged.
 
+use std::collections::BTreeSet;
+
 use passdock_ir::Module;
 
 use super::{Verdict, nothing};
@@ -64,21 +66,8 @@ impl<'r> States<'r> {
                 ));
             }
         }
-        let mut found = Found { good: 0, bad: last };
-        let mut untold = vec![false; last];
-        // The one nearest to the middle that may tell something.
-        let middle = |found: &Found, untold: &[bool]| {
-            let between = (found.good + 1..found.bad).filter(|&at| !untold[at]);
-            between.min_by_key(|&at| (2 * at).abs_diff(found.good + found.bad))
-        };
-        while let Some(at) = middle(&found, &untold) {
-            match self.judge(at, judge)? {
-                Verdict::Good => found.good = at,
-                Verdict::Bad => found.bad = at,
-                Verdict::Unknown => untold[at] = true,
-            }
-        }
-        Ok(found)
+        let ends = Found { good: 0, bad: last };
+        between(ends, &mut |at| self.judge(at, judge))
     }
 
     fn judge(
@@ -96,10 +85,34 @@ impl<'r> States<'r> {
     }
 }
 
+/// Judges what is between a good state and a bad one until all that is left between two can't be told.
+pub(super) fn between(
+    mut found: Found,
+    judge: &mut dyn FnMut(usize) -> Result<Verdict, PassError>,
+) -> Result<Found, PassError> {
+    let mut untold = BTreeSet::new();
+    // The one nearest to the middle that may tell something.
+    let middle = |found: &Found, untold: &BTreeSet<usize>| {
+        let middle = (found.good + found.bad) / 2;
+        let below = (found.good + 1..=middle).rev();
+        let above = middle + 1..found.bad;
+        let told = |at: &usize| !untold.contains(at);
+        let (below, above) = (below.into_iter().find(told), above.into_iter().find(told));
+        let distance = |at: &usize| (2 * at).abs_diff(found.good + found.bad);
+        below.into_iter().chain(above).min_by_key(distance)
+    };
+    while let Some(at) = middle(&found, &untold) {
+        match judge(at)? {
+            Verdict::Good => found.good = at,
+            Verdict::Bad => found.bad = at,
+            Verdict::Unknown => _ = untold.insert(at),
+        }
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use passdock_core::{PassInfo, create_host_pass};
 

@@ -4,7 +4,7 @@ mod odd_op;
 mod planted;
 
 use passdock_plugin_api::prelude::*;
-use planted::{PanicOnErf, counts, panics_on_erf, swaps_sub};
+use planted::{PanicOnErf, counts, panics_on_erf, rewrites, swaps_sub};
 
 /// Panics in the middle of its work, after an edit.
 fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
@@ -268,6 +268,8 @@ plugin! {
         function "bad.transform.CycleB" => fails { opt_level: 0, required: ["bad.transform.CycleA"] },
         /// Swaps the operands of some `Sub`s.
         function "bad.transform.SwapSub" => swaps_sub { opt_level: 0 },
+        /// Rewrites by rules, of which some are wrong.
+        function "bad.transform.Rewrite" => rewrites { opt_level: 0 },
         /// Counts its runs.
         function "bad.transform.Count" => counts { opt_level: 0 },
         /// Panics on some `Erf`s.

@@ -1,7 +1,6 @@
 //! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
 use std::ptr;
 
 use passdock_abi as abi;
@@ -16,6 +15,7 @@ use super::frame::Frame;
 use super::function::FunctionSession;
 use super::gate::Session;
 use super::module::ModuleSession;
+use super::rewrites::Rewrites;
 use super::{gate, input, settings};
 use crate::boundary::rewrite;
 use crate::config::{ConfigValue, FieldValue};
@@ -92,8 +92,8 @@ struct Extras {
     numbering: RefCell<Numbering>,
     last_error: RefCell<String>,
     blamed: RefCell<Blamed>,
-    /// How often each rule was applied.
-    rewrites: RefCell<BTreeMap<String, u64>>,
+    /// What rules did since it was last taken.
+    rewrites: RefCell<Rewrites>,
 }
 
 /// The definitions of ops that failed or refused while the pass asked them.
@@ -262,6 +262,14 @@ impl<'a> ContextSession<'a> {
         match self.extras.get() {
             None => Vec::new(),
             Some(extras) => extras.diagnostics.take(),
+        }
+    }
+
+    /// What rules did since this was last asked.
+    pub(in crate::boundary) fn take_rewrites(&self) -> Rewrites {
+        match self.extras.get() {
+            None => Rewrites::default(),
+            Some(extras) => extras.rewrites.take(),
         }
     }
 
@@ -515,13 +523,8 @@ unsafe extern "C" fn rewrote(cx: *mut abi::Context, rule: Str) {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let rule = input::text(rule, "name of the rule")?;
-        let mut rewrites = session.extras().rewrites.borrow_mut();
-        match rewrites.get_mut(rule) {
-            Some(count) => *count += 1,
-            None => {
-                rewrites.insert(rule.to_owned(), 1);
-            }
-        }
+        session.extras().rewrites.borrow_mut().count(rule);
+        session.frame.rewrote(rule);
         Ok(())
     });
 }

@@ -26,6 +26,8 @@ pub trait Frame: Sync {
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
     /// Whether a rule of this name may rewrite once more.
     fn may_rewrite(&self, rule: &str) -> bool;
+    /// Hears of each rewrite by a rule.
+    fn rewrote(&self, rule: &str);
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;
     /// The error of a plugin whose definition was asked for and that couldn't be loaded.

@@ -10,4 +10,5 @@ pub(super) mod input;
 pub(super) mod module;
 pub(super) mod module_input;
 mod outline;
+pub(super) mod rewrites;
 mod settings;

@@ -1,0 +1,246 @@
+//! Rewriting by rules: how often each was applied, rules that are disabled, and a limit.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use passdock::sdk::{self, Function, PassResult, Rules};
+use passdock::{
+    ContextBuilder, Module, PassContext, PassError, PassInfo, PassRef, Recorder, Registry,
+    Sequential, create_function_pass, create_module_pass, ir,
+};
+
+use crate::common::parse;
+
+static RULES: Rules = sdk::rules! {
+    rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
+    rule no_identity { onnx.Identity(%x) => %x }
+};
+
+fn rewrites(f: &mut Function, cx: &sdk::PassContext) -> PassResult {
+    cx.rewrite(f, &[&RULES])
+}
+
+fn rewriting(name: &str) -> PassRef {
+    create_function_pass(PassInfo::new(name), rewrites)
+}
+
+/// Functions with one `Identity` and two pairs of `Neg`s for every five ops.
+fn module(functions: usize, ops: usize) -> Module {
+    let mut text = "module {\n".to_owned();
+    for f in 0..functions {
+        writeln!(
+            text,
+            "  fn @f{f}(%v0: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {{"
+        )
+        .unwrap();
+        for op in 1..=ops {
+            let kind = if op % 5 == 0 { "Identity" } else { "Neg" };
+            writeln!(text, "    %v{op} = onnx.{kind}(%v{}) : f32[8]", op - 1).unwrap();
+        }
+        writeln!(text, "    return %v{ops}\n  }}").unwrap();
+    }
+    parse(&(text + "}\n"))
+}
+
+/// What passes made of a module, and a line for each of their records.
+fn run(
+    passes: impl IntoIterator<Item = PassRef>,
+    module: Module,
+    context: ContextBuilder,
+) -> (Result<Module, PassError>, String) {
+    let recorder = Arc::new(Recorder::default());
+    let context = context.recorder(recorder.clone()).build().unwrap();
+    let passes = Sequential::new(passes);
+    let result = context.scope(|cx| passes.call_in(module, cx));
+    let records = recorder.take();
+    let line = |record: &passdock::PassRecord| {
+        let (name, status) = (&record.name, record.status.name());
+        format!("{name} {status}: {}\n", record.rewrites)
+    };
+    (result, records.iter().map(line).collect())
+}
+
+fn warnings(context: ContextBuilder) -> (ContextBuilder, Arc<Mutex<Vec<String>>>) {
+    let said: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = said.clone();
+    let context = context.on_diagnostic(move |one| kept.lock().unwrap().push(one.render(false)));
+    (context, said)
+}
+
+#[test]
+fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
+    let failing = create_function_pass(PassInfo::new("failing"), |f, cx| {
+        rewrites(f, cx)?;
+        Err(sdk::PassError::new("It doesn't like it."))
+    });
+    let idle = create_function_pass(PassInfo::new("idle"), |_, _| Ok(()));
+    let nested = Sequential::new([rewriting("inside")]).name("nested");
+    let passes = [idle, nested.into_pass(), rewriting("again")];
+    let (result, records) = run(passes, module(3, 10), PassContext::builder());
+    result.unwrap();
+    expect![[r#"
+        idle unchanged: 
+        nested changed: 
+        inside changed: neg_neg ×12, no_identity ×3
+        again changed: 
+    "#]]
+    .assert_eq(&records);
+    // What a failed pass's rules did was in vain.
+    let (result, records) = run([failing], module(3, 10), PassContext::builder());
+    assert!(result.is_err());
+    expect![[r#"
+        failing failed: 
+    "#]]
+    .assert_eq(&records);
+    let failing = create_module_pass(PassInfo::new("failing"), |m, cx| {
+        let names: Vec<_> = m.functions().map(|function| function.name).collect();
+        for name in names {
+            rewrites(m.edit(name)?, cx)?;
+        }
+        Err(sdk::PassError::new("It doesn't like it."))
+    });
+    let (result, records) = run([failing], module(3, 10), PassContext::builder());
+    assert!(result.is_err());
+    expect![[r#"
+        failing failed: 
+    "#]]
+    .assert_eq(&records);
+}
+
+#[test]
+fn counts_and_results_are_the_same_on_one_thread_and_on_several() {
+    let ran = [1, 4].map(|jobs| {
+        let builder = PassContext::builder().jobs(jobs);
+        let (after, records) = run([rewriting("rewriting")], module(12, 500), builder);
+        (text_of(&after.unwrap()), records)
+    });
+    assert_eq!(ran[0], ran[1]);
+    expect![[r#"
+        rewriting changed: neg_neg ×2400, no_identity ×1188
+    "#]]
+    .assert_eq(&ran[0].1);
+}
+
+fn text_of(module: &Module) -> String {
+    ir::print_with(module, &ir::PrintOptions::default())
+}
+
+#[test]
+fn a_limit_ends_rewriting_at_the_same_rewrite_however_many_threads_there_are() {
+    for limit in [0, 1, 1001, u64::MAX] {
+        let ran = [1, 4].map(|jobs| {
+            let builder = PassContext::builder().jobs(jobs).rewrite_limit(limit);
+            let passes = [rewriting("first"), rewriting("second")];
+            let (after, records) = run(passes, module(12, 500), builder);
+            (text_of(&after.unwrap()), records)
+        });
+        assert_eq!(ran[0], ran[1]);
+    }
+    let builder = PassContext::builder().rewrite_limit(5);
+    let passes = [rewriting("first"), rewriting("second")];
+    let (_, records) = run(passes, module(3, 10), builder);
+    expect![[r#"
+        first changed: neg_neg ×4, no_identity ×1
+        second unchanged: 
+    "#]]
+    .assert_eq(&records);
+}
+
+#[test]
+fn each_call_has_the_whole_limit() {
+    let cx = PassContext::builder().rewrite_limit(2).build().unwrap();
+    let pass = rewriting("rewriting");
+    for _ in 0..2 {
+        let after = pass.call_in(module(1, 10), &cx).unwrap();
+        assert_eq!(cx.last_rewrite().0, 2);
+        assert!(!after.is_same(&module(1, 10)));
+    }
+    let unlimited = cx.limited(u64::MAX);
+    pass.call_in(module(1, 10), &unlimited).unwrap();
+    let last = unlimited.last_rewrite();
+    // The last one wasn't worth it, and isn't counted.
+    assert_eq!(last, (5, Some("no_identity".to_owned())));
+    // Nothing is counted without a limit.
+    let cx = PassContext::builder().build().unwrap();
+    pass.call_in(module(1, 10), &cx).unwrap();
+    assert_eq!(cx.last_rewrite(), (0, None));
+}
+
+#[test]
+fn a_disabled_rule_that_never_came_up_is_a_warning_when_the_context_is_left() {
+    let names = ["neg_neg", "no_identiti", "far_from_it"];
+    let (context, said) = warnings(PassContext::builder().disabled_rule(names));
+    let (result, records) = run([rewriting("rewriting")], module(1, 10), context);
+    result.unwrap();
+    expect![[r#"
+        rewriting changed: no_identity ×2
+    "#]]
+    .assert_eq(&records);
+    expect![[r#"
+        warning[unknown-rule]: `disabled_rule` names `no_identiti`, and no rule of that name was about to be applied.
+         |
+         = help: Did you mean `no_identity`?
+        warning[unknown-rule]: `disabled_rule` names `far_from_it`, and no rule of that name was about to be applied."#]].assert_eq(&said.lock().unwrap().join("\n"));
+}
+
+#[test]
+fn a_pass_that_runs_others_leaves_their_rewrites_to_their_records() {
+    let registry = Registry::new();
+    registry.load_static(outer::PLUGIN).unwrap();
+    let context = PassContext::builder().registry(&registry);
+    let pass = registry.get_pass("outer.transform.Outer").unwrap();
+    let (result, records) = run([pass], module(1, 10), context);
+    result.unwrap();
+    expect![[r#"
+        outer.transform.Outer changed: no_identity ×1
+        outer.transform.Inner changed: neg_neg ×4
+    "#]]
+    .assert_eq(&records);
+    // They share the limit.
+    let context = PassContext::builder().registry(&registry).rewrite_limit(3);
+    let pass = registry.get_pass("outer.transform.Outer").unwrap();
+    let (result, records) = run([pass], module(1, 10), context);
+    result.unwrap();
+    expect![[r#"
+        outer.transform.Outer changed: 
+        outer.transform.Inner changed: neg_neg ×3
+    "#]]
+    .assert_eq(&records);
+}
+
+/// A plugin with a pass that runs another one and rewrites by itself.
+mod outer {
+    use passdock_plugin_api::plugin;
+    use passdock_plugin_api::prelude::*;
+
+    static OWN: Rules = rules! {
+        rule no_identity { onnx.Identity(%x) => %x }
+    };
+    static OTHERS: Rules = rules! {
+        rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
+    };
+
+    fn outer(m: &mut Module, cx: &PassContext) -> PassResult {
+        m.run_pass(cx, "outer.transform.Inner")?;
+        let names: Vec<_> = m.functions().map(|function| function.name).collect();
+        for name in names {
+            cx.rewrite(m.edit(name)?, &[&OWN])?;
+        }
+        Ok(())
+    }
+
+    fn inner(f: &mut Function, cx: &PassContext) -> PassResult {
+        cx.rewrite(f, &[&OTHERS])
+    }
+
+    plugin! {
+        name: "outer",
+        passes: [
+            /// Runs the other one.
+            module "outer.transform.Outer" => outer,
+            /// Rewrites.
+            function "outer.transform.Inner" => inner,
+        ],
+    }
+}

@@ -1,0 +1,171 @@
+//! Which rewrite by a rule breaks the module: a search among the numbers of rewrites that a pass may do.
+//!
+//! The pass runs again on the module before it, in the same order and with rules that stop after so many rewrites. What
+//! the last good number makes and what the first bad one makes differ by that rewrite.
+
+use passdock_ir::Module;
+use serde::Serialize;
+
+use super::Verdict;
+use super::search::{Found, between};
+use crate::diff::{self, Change, Diff, OpDiff};
+use crate::first_run::FailedPass;
+use passdock_core::{PassContext, PassError, PassRef, PassRun, run};
+use passdock_driver::reproducer::Failure;
+
+/// The rewrite that breaks a model, or that a pass fails over.
+#[derive(Clone, Debug, Serialize)]
+pub struct BadRewrite {
+    /// The which rewrite of the pass it is, from 1.
+    pub number: u64,
+    /// The number of rewrites that the pass does, the one included that it fails in.
+    pub of: u64,
+    /// The rule.
+    pub rule: String,
+    /// The function that is rewritten; `None`: the pass fails before it shows.
+    pub function: Option<String>,
+    /// The ONNX node that is rewritten, or its op as IR text has it if it came from none.
+    pub op: Option<String>,
+    /// What the rewrite changes; `None`: the pass fails before it shows.
+    pub diff: Option<Diff>,
+}
+
+/// A rewrite, and what it takes to show it.
+pub(super) struct Narrowed {
+    pub(super) rewrite: BadRewrite,
+    /// The pass's context, under which it is the last rewrite.
+    pub(super) context: PassContext,
+    /// The modules without it and with it; `None`: the pass fails.
+    pub(super) around: Option<(Module, Module)>,
+}
+
+/// The rewrite that makes the module bad which a pass made of a good one; `None` if none does by itself, or the check
+/// can't tell which.
+pub(super) fn narrow(
+    pass: &PassRun,
+    context: &PassContext,
+    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+) -> Result<Option<Narrowed>, PassError> {
+    let again = Again {
+        context,
+        pass: &pass.pass,
+        before: &pass.before,
+    };
+    let (all, cx) = again.run(u64::MAX);
+    let (of, _) = cx.last_rewrite();
+    // Without the passes around it, a pass may do something else.
+    let is_same = |module| diff::compare(&pass.after, &module).is_ok_and(|diff| diff.is_same());
+    if of == 0 || !all.is_ok_and(is_same) {
+        return Ok(None);
+    }
+    again.search(of, of, &mut |number| {
+        let candidate = match number {
+            0 => "it, without rewrites".to_owned(),
+            number => format!("it, with {number} of {of} rewrites"),
+        };
+        match again.run(number).0 {
+            // It was judged.
+            Ok(module) if module.is_same(again.before) => Ok(Verdict::Good),
+            Ok(module) => judge(candidate, &module),
+            Err(_) => Ok(Verdict::Unknown),
+        }
+    })
+}
+
+/// The rewrite that a pass fails over; `None` if it fails without any.
+pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
+    let failure = Failure::from(&failed.error);
+    let again = Again {
+        context: &failed.site.context,
+        pass: failed.site.passes.first()?,
+        before: &failed.site.before,
+    };
+    let verdict = |result: Result<Module, PassError>| match result {
+        Ok(_) => Verdict::Good,
+        Err(error) if failure.is_same(&Failure::from(&error)) => Verdict::Bad,
+        Err(_) => Verdict::Unknown,
+    };
+    let (all, cx) = again.run_watched(u64::MAX);
+    let (done, last) = cx.last_rewrite();
+    if last.is_none() || verdict(all) != Verdict::Bad {
+        return None;
+    }
+    // It may fail in the middle of one that isn't counted yet.
+    let mut judge = |number| Ok(verdict(again.run_watched(number).0));
+    again.search(done, done + 1, &mut judge).ok()?
+}
+
+/// A pass that runs again on the module before it.
+struct Again<'r> {
+    context: &'r PassContext,
+    pass: &'r PassRef,
+    before: &'r Module,
+}
+
+impl Again<'_> {
+    /// Runs the pass alone with so many rewrites at most. The context tells of them.
+    fn run(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
+        let cx = self.context.limited(rewrites);
+        (run::call(&**self.pass, self.before, &cx, false), cx)
+    }
+
+    /// As `run`, with the instruments that judge passes.
+    fn run_watched(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
+        let cx = self.context.limited(rewrites);
+        let result = cx.scope(|cx| self.pass.call_in(self.before.clone(), cx));
+        (result, cx)
+    }
+
+    /// Searches up to a number of rewrites that is bad; `done` of them are.
+    fn search(
+        &self,
+        done: u64,
+        bad: u64,
+        judge: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
+    ) -> Result<Option<Narrowed>, PassError> {
+        if self.context.settings().rewrite_limit.is_some() || judge(0)? != Verdict::Good {
+            return Ok(None);
+        }
+        let ends = Found {
+            good: 0,
+            bad: bad as usize,
+        };
+        let found = between(ends, &mut |number| judge(number as u64))?;
+        if found.bad - found.good > 1 {
+            return Ok(None);
+        }
+        Ok(self.narrowed(found.bad as u64, done))
+    }
+
+    /// What there is to tell of one rewrite.
+    fn narrowed(&self, number: u64, done: u64) -> Option<Narrowed> {
+        let (bad, context) = self.run(number);
+        let (_, rule) = context.last_rewrite();
+        let good = self.run(number - 1).0;
+        let around = good.ok().zip(bad.ok());
+        let diff = around
+            .as_ref()
+            .and_then(|(good, bad)| diff::compare(good, bad).ok());
+        let function = diff.as_ref().and_then(|diff| diff.functions.first());
+        Some(Narrowed {
+            rewrite: BadRewrite {
+                number,
+                of: done.max(number),
+                rule: rule?,
+                function: function.map(|function| function.name.clone()),
+                op: function.and_then(|function| rewritten(&function.ops)),
+                diff,
+            },
+            context,
+            around,
+        })
+    }
+}
+
+/// The op that a rule was applied to: the last one that went, or the first that changed.
+fn rewritten(ops: &[OpDiff]) -> Option<String> {
+    let of = |change: Change| ops.iter().filter(move |op| op.change == change);
+    let op = of(Change::Removed).next_back();
+    let op = op.or_else(|| of(Change::Changed).next())?;
+    Some(op.location.clone().unwrap_or_else(|| op.op.clone()))
+}
