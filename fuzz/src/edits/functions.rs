@@ -187,8 +187,8 @@ impl Call<'_> {
                     let name = text::symbol(step, self.symbols);
                     t.remove_attr.expect("is there")(f, ids.op(step), name)
                 }
-                17 => t.set_type.expect("is there")(f, ids.value(step), ids.ty(step)),
-                18 => t.set_name.expect("is there")(f, ids.value(step), text::text(step)),
+                17 => t.set_value_type.expect("is there")(f, ids.value(step), ids.ty(step)),
+                18 => t.set_value_name.expect("is there")(f, ids.value(step), text::text(step)),
                 19 => {
                     let parts = type_desc(step, ids, self.symbols);
                     let desc = parts.desc(step);
