@@ -149,14 +149,21 @@ impl Driver<'_> {
                 return Ok(false);
             }
         };
-        let copies = self.copy_given_out(&mut rewriter, root, &mut values)?;
-        let made = rewriter.made().len();
-        let dying = dying(rewriter.f, root, &values, made + 1);
         // A copy has to be worth it; another op in the place of one needn't.
-        let is_worth = one.rule.grows || made < dying || made == dying && copies == 0;
+        let copies = self.to_copy(rewriter.f, root, &values);
+        let made = rewriter.made().len() + copies.len();
+        let dying = dying(rewriter.f, root, &values, made + 1);
+        let is_worth = one.rule.grows || made < dying || made == dying && copies.is_empty();
         if !is_worth {
             rewriter.take_back()?;
             return Ok(false);
+        }
+        for at in copies {
+            let ty = rewriter.f.type_id(rewriter.f.result(root, at));
+            let copy = OpBuilder::new("onnx.Identity")
+                .operand(values[at])
+                .result(ty);
+            values[at] = rewriter.copy(copy)?;
         }
         let is_done = self.replace(rewriter, &found, &values)?;
         if is_done {
@@ -211,33 +218,23 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    /// Makes copies for a region that would give out what isn't its own, or the same twice. Answers how many.
-    fn copy_given_out(
-        &mut self,
-        rewriter: &mut Rewriter<'_>,
-        root: OpId,
-        values: &mut [ValueId],
-    ) -> Result<usize, EditError> {
-        let mut copies = 0;
-        for (at, value) in values.iter_mut().enumerate() {
-            let f = &*rewriter.f;
-            let result = f.result(root, at);
-            if value.is_none() || !is_given_out(f, result) {
+    /// The results of a root that need a copy in their place: its region would give out what isn't its own, or the
+    /// same twice.
+    fn to_copy(&mut self, f: &Function, root: OpId, values: &[ValueId]) -> Vec<usize> {
+        let region = f.parent_region(root);
+        let mut copies = Vec::new();
+        for (at, value) in values.iter().enumerate() {
+            if value.is_none() || !is_given_out(f, f.result(root, at)) {
                 continue;
             }
             let given_out = self.given_out.get_or_insert_with(|| GivenOut::of(f));
-            let region = f.parent_region(root);
-            let is_local = f
-                .defining_op(*value)
-                .map_or(false, |def| f.parent_region(def) == region);
+            let def = f.defining_op(*value);
+            let is_local = def.map_or(false, |def| f.parent_region(def) == region);
             if !is_local || given_out.0.contains(value) {
-                let ty = f.type_id(result);
-                let copy = OpBuilder::new("onnx.Identity").operand(*value).result(ty);
-                *value = rewriter.copy(copy)?;
-                copies += 1;
+                copies.push(at);
             }
         }
-        Ok(copies)
+        copies
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) fn changes(file: &Table) -> Vec<Change> {
     let mut places = Vec::new();
     places_of(&Value::Table(file.clone()), &mut Vec::new(), &mut places);
     let others = others();
-    let before = Value::Table(file.clone());
     let mut changes = Vec::new();
     for place in &places {
         let shown = place.join(".");
@@ -73,18 +72,6 @@ fn places_of(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>
         }
         _ => {}
     }
-}
-
-fn get<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
-    let Some((key, rest)) = path.split_first() else {
-        return Some(value);
-    };
-    let below = match value {
-        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
-        Value::Table(table) => table.get(key),
-        _ => None,
-    };
-    get(below?, rest)
 }
 
 fn put(value: &mut Value, path: &[String], new: Option<&Value>) {

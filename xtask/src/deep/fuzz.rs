@@ -66,7 +66,11 @@ const TARGETS: [Target; 6] = [
 pub(crate) fn fuzz(project: &Project, arguments: &[&str]) -> Result<()> {
     let (mut seconds, mut only) = (60, None);
     let asan = arguments.contains(&"--asan");
-    let arguments: Vec<&str> = arguments.iter().copied().filter(|a| *a != "--asan").collect();
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .copied()
+        .filter(|a| *a != "--asan")
+        .collect();
     for pair in arguments.chunks(2) {
         match *pair {
             ["--seconds", value] => {
