@@ -10,6 +10,7 @@ pub mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
+pub mod fold_batch_norm;
 pub mod fold_constant;
 pub mod fold_scale_axis;
 pub mod infer_type;
@@ -28,6 +29,7 @@ use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
 use decompose_ops::{DecomposeOps, decompose_ops};
 use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
+use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
 use fold_constant::{FoldConstant, fold_constant};
 use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
 use infer_type::infer_type;
@@ -120,6 +122,14 @@ plugin! {
             thread_safe: true,
             options: SimplifyExpr,
             config: "relax.SimplifyExpr",
+        },
+        /// Lets weights take over what BatchNormalizations do in inference.
+        function "relax.transform.FoldBatchNorm" => fold_batch_norm {
+            opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: FoldBatchNorm,
+            config: "relax.FoldBatchNorm",
         },
         /// Lets weights take over what is multiplied and added behind them.
         function "relax.transform.BackwardFoldScaleAxis" => backward_fold_scale_axis {
