@@ -12,6 +12,7 @@ pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
 pub mod fold_batch_norm;
 pub mod fold_constant;
+pub mod fold_explicit_padding;
 pub mod fold_scale_axis;
 pub mod infer_type;
 pub mod inline_functions;
@@ -31,6 +32,7 @@ use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
 use fold_constant::{FoldConstant, fold_constant};
+use fold_explicit_padding::fold_explicit_padding;
 use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
@@ -146,6 +148,12 @@ plugin! {
             thread_safe: true,
             options: FoldScaleAxis,
             config: "relax.ForwardFoldScaleAxis",
+        },
+        /// Lets convolutions and pools pad what was padded before them.
+        function "relax.transform.FoldExplicitPadding" => fold_explicit_padding {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
         },
         /// Puts ops in the order in which they are evaluated.
         module "relax.transform.ToANormalForm" => to_a_normal_form {
