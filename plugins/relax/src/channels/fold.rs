@@ -15,6 +15,10 @@ const OP: i64 = 64;
 /// The uses of a constant that are looked at.
 const USES: usize = 64;
 
+/// Weights of more bytes aren't multiplied to see what that costs, if more ops than may be in one plan use them.
+const LARGE: u64 = 1 << 16;
+const USES_AT_ONCE: usize = 16;
+
 /// An op that goes, and who takes over what it does.
 pub(crate) struct Plan {
     pub(crate) going: OpId,
@@ -115,8 +119,11 @@ impl<'c> Folder<'c> {
             linear: linear.clone(),
         };
         if !factor.are(1.0) {
-            let allow = self.allow_growth;
-            change.weights = self.tensors.scaled(f, linear, side, factor, allow)?;
+            let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
+            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE {
+                return Ok(None);
+            }
+            change.weights = self.tensors.scaled(f, linear, side, factor)?;
             if change.weights.is_none() {
                 return Ok(None);
             }

@@ -80,8 +80,14 @@ impl Known {
         Ok(None)
     }
 
+    /// The bytes of a constant.
+    pub(crate) fn byte_len(&self, f: &Function) -> u64 {
+        let constant = f.constant(self.value).and_then(|id| f.constant_record(id));
+        constant.map_or(0, |constant| constant.byte_len)
+    }
+
     /// The number of elements.
-    pub(crate) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.dims.iter().map(|&size| size.max(0) as usize).product()
     }
 

@@ -10,8 +10,8 @@ use super::numbers::{self, Numbers};
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
-/// Splats of more bytes aren't written out to see what that would cost.
-const WRITTEN_OUT: usize = 1 << 12;
+/// Weights of more bytes than that, all together, aren't made: they would have to fit into memory.
+const MOST: u64 = 256 << 20;
 
 /// A tensor to make.
 pub(super) enum New {
@@ -55,6 +55,8 @@ pub(super) struct Tensors {
     scaled: HashMap<Scaled, ValueId>,
     constants: HashMap<Content, ValueId>,
     splats: HashMap<(Content, RegionId), ValueId>,
+    /// The bytes of all constants so far.
+    bytes: u64,
 }
 
 impl Tensors {
@@ -65,11 +67,10 @@ impl Tensors {
         linear: &Linear,
         side: Side,
         factor: &Numbers,
-        allow_growth: bool,
     ) -> Result<Option<New>, EditError> {
         let weights = &linear.weights;
         if let Some(number) = weights.splat {
-            return Ok(splat(f, weights, number, factor, allow_growth));
+            return Ok(splat(f, weights, number, factor));
         }
         let key = Scaled {
             weights: weights.value,
@@ -81,6 +82,9 @@ impl Tensors {
             && f.is_live_value(made)
         {
             return Ok(Some(New::Made(made)));
+        }
+        if self.bytes.saturating_add(weights.byte_len(f)) > MOST {
+            return Ok(None);
         }
         let bytes = linear.scaled(f, side, factor)?;
         Ok(bytes.map(|bytes| {
@@ -108,6 +112,7 @@ impl Tensors {
                 let ty = TypeSpec::shaped(content.dtype, &content.dims);
                 let ty = f.add_type(&ty)?;
                 let value = f.add_constant(&ConstantSpec::new(ty, &content.bytes))?;
+                self.bytes += content.bytes.len() as u64;
                 match key {
                     Some(key) => self.scaled.insert(key, value),
                     None => self.constants.insert(content, value),
@@ -159,30 +164,15 @@ pub(super) fn as_splat(new: &New, numbers: &Numbers, region: RegionId) -> Option
 }
 
 /// A splat of weights, multiplied.
-fn splat(
-    f: &Function,
-    weights: &Known,
-    number: f64,
-    factor: &Numbers,
-    allow_growth: bool,
-) -> Option<New> {
+fn splat(f: &Function, weights: &Known, number: f64, factor: &Numbers) -> Option<New> {
     let dtype = weights.dtype;
     let region = f.parent_region(f.defining_op(weights.value)?);
-    let factor = factor.one()?;
-    let scaled = number * factor;
-    let mut bytes = Vec::new();
+    let scaled = number * factor.one()?;
     let is_kept = scaled == 0.0 || scaled.abs() >= numbers::smallest(dtype);
+    let mut bytes = Vec::new();
     numbers::push(dtype, scaled, &mut bytes).filter(|_| is_kept)?;
-    let count = weights.count();
-    let content = |bytes| Content {
-        dtype,
-        dims: weights.dims.clone(),
-        bytes,
-    };
-    if allow_growth && bytes.len() * count <= WRITTEN_OUT {
-        return Some(New::Constant(content(bytes.repeat(count)), None));
-    }
-    Some(New::Splat(content(bytes), region))
+    let dims = weights.dims.clone();
+    Some(New::Splat(Content { dtype, dims, bytes }, region))
 }
 
 /// An `onnx.ConstantOfShape` where a region begins.
