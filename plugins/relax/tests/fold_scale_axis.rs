@@ -425,6 +425,33 @@ fn forward_into_all_users() {
 }
 
 #[test]
+fn weights_that_all_users_of_a_product_share() {
+    check(
+        FORWARD,
+        "    %0 = onnx.Mul(%x, %c) : f32[1,2,n]
+    %1 = onnx.Relu(%0) : f32[1,2,n]
+    %2 = onnx.Conv(%1, %w) : f32[1,2,n]
+    %3 = onnx.Conv(%0, %w) : f32[1,2,n]
+    %4 = onnx.Add(%2, %3) : f32[1,2,n]
+    return %4",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
+                %d = const f32[1,2,1] [0.5, 0.25]
+                %n = const f32[2,1] [2.0, -10.0]
+                %0 = const f32[2,2,1] [2.0, 20.0, 6.0, 40.0]
+                %1 = onnx.Relu(%x) : f32[1,2,n]
+                %2 = onnx.Conv(%1, %0) : f32[1,2,n]
+                %3 = onnx.Conv(%x, %0) : f32[1,2,n]
+                %4 = onnx.Add(%2, %3) : f32[1,2,n]
+                return %4
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn groups_of_operands() {
     support::check(
         FORWARD,

@@ -103,10 +103,10 @@ impl Tensors {
             New::Made(value) => Ok(value),
             New::Constant(content, key) => {
                 let known = match &key {
-                    Some(_) => None,
-                    None => self.constants.get(&content).copied(),
+                    Some(key) => self.scaled.get(key),
+                    None => self.constants.get(&content),
                 };
-                if let Some(known) = known.filter(|&known| f.is_live_value(known)) {
+                if let Some(&known) = known.filter(|&&known| f.is_live_value(known)) {
                     return Ok(known);
                 }
                 let ty = TypeSpec::shaped(content.dtype, &content.dims);
