@@ -74,6 +74,7 @@ pub(crate) fn fold_batch_norm(f: &mut Function, cx: &PassContext) -> PassResult 
             chain.fold(f, cx, &mut folder)?;
         }
     }
+    folder.finish(f)?;
     Ok(())
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pa
             folder.fold(f, plan)?;
         }
     }
+    folder.finish(f)?;
     Ok(())
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pas
             folder.fold(f, plan)?;
         }
     }
+    folder.finish(f)?;
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! [`Folder`]: lets weights take over what an op does with channels, if that doesn't make the model larger.
 
+use std::collections::BTreeMap;
+
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Status, Use};
+use passdock_plugin_api::{LocId, Status, Use};
 
 use super::affine::Affine;
 use super::known::Axis;
@@ -50,6 +52,8 @@ struct Change {
 pub(crate) struct Folder<'c> {
     cx: &'c PassContext,
     tensors: Tensors,
+    /// The places of what each op took over.
+    merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
     has_splats: bool,
     has_gemm: bool,
@@ -61,6 +65,7 @@ impl<'c> Folder<'c> {
         Folder {
             cx,
             tensors: Tensors::default(),
+            merged: BTreeMap::new(),
             allow_growth,
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
@@ -247,8 +252,7 @@ impl<'c> Folder<'c> {
                 Some(new) => self.tensors.make(f, new)?,
                 None => linear.weights.value,
             };
-            let loc = f.fused_locs(&[f.loc(linear.op), gone])?;
-            f.set_loc(linear.op, loc)?;
+            self.merged.entry(linear.op).or_default().push(gone);
             f.set_operand(linear.op, 1, weights)?;
             if let Some((new, _)) = change.bias {
                 let bias = self.tensors.make(f, new)?;
@@ -257,6 +261,8 @@ impl<'c> Folder<'c> {
                     let gemm =
                         f.replace_op(linear.op, OpBuilder::new("onnx.Gemm").operands(operands))?;
                     self.cx.infer(f, gemm)?;
+                    let merged = self.merged.remove(&linear.op).unwrap_or_default();
+                    self.merged.insert(gemm, merged);
                 } else {
                     f.set_operand(linear.op, 2, bias)?;
                     if f.attr(linear.op, "beta").is_some() {
@@ -277,6 +283,18 @@ impl<'c> Folder<'c> {
             }
         }
         Ok(true)
+    }
+
+    /// Notes at each op what it took over: once, as the places of a long chain are many.
+    pub(crate) fn finish(self, f: &mut Function) -> Result<(), EditError> {
+        for (op, more) in self.merged {
+            if f.is_live(op) {
+                let all: Vec<LocId> = [f.loc(op)].into_iter().chain(more).collect();
+                let loc = f.fused_locs(&all)?;
+                f.set_loc(op, loc)?;
+            }
+        }
+        Ok(())
     }
 
     /// A constant of one number a channel.
