@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use passdock::Registry;
-use passdock::plugin::{FieldValue, PassKind, PassSpec};
+use passdock::plugin::{FieldValue, PassKind, PassSpec, SequentialSpec};
 use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 
@@ -165,21 +165,45 @@ Each example is run as a test. `passdock list passes` shows the passes that are 
     .to_owned();
     let names = registry.pass_names();
     for name in &names {
-        let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
+        let (level, works_on) = match registry.sequential_spec(name) {
+            Some((_, spec)) => (spec.declaration.info.opt_level, "what its passes do"),
+            None => {
+                let spec = pass(registry, name);
+                (spec.declaration.info.opt_level, kind(spec.kind))
+            }
+        };
         let _ = writeln!(
             text,
-            "| [`{name}`](#{}) | {} | {} | {} |",
+            "| [`{name}`](#{}) | {level} | {works_on} | {} |",
             anchor(name),
-            spec.declaration.info.opt_level,
-            kind(spec.kind),
             pages[name].summary,
         );
     }
     for name in &names {
-        let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
-        let _ = write!(text, "\n{}", section(&spec, &pages[name]));
+        let page = &pages[name];
+        let section = match registry.sequential_spec(name) {
+            Some((_, spec)) => sequential_section(&spec, page),
+            None => section(&pass(registry, name), page),
+        };
+        let _ = write!(text, "\n{section}");
     }
     text
+}
+
+fn pass(registry: &Registry, name: &str) -> PassSpec {
+    let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
+    spec
+}
+
+fn sequential_section(spec: &SequentialSpec, page: &Page) -> String {
+    format!(
+        "## {}\n\n{}\n\nLevel {}, a Sequential. [Source](../{})\n\n{}\n",
+        spec.declaration.info.name,
+        capitalized(&page.summary),
+        spec.declaration.info.opt_level,
+        page.file,
+        page.text.replace("```ir", "```text")
+    )
 }
 
 fn section(spec: &PassSpec, page: &Page) -> String {

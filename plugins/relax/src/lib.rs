@@ -5,11 +5,15 @@
 pub mod bind_params;
 pub mod bind_symbolic_vars;
 pub mod canonicalize_bindings;
+mod channels;
 pub mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
+pub mod fold_batch_norm;
 pub mod fold_constant;
+pub mod fold_explicit_padding;
+pub mod fold_scale_axis;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
@@ -26,7 +30,10 @@ use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
 use decompose_ops::{DecomposeOps, decompose_ops};
 use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
+use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
 use fold_constant::{FoldConstant, fold_constant};
+use fold_explicit_padding::fold_explicit_padding;
+use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
@@ -118,6 +125,36 @@ plugin! {
             options: SimplifyExpr,
             config: "relax.SimplifyExpr",
         },
+        /// Lets weights take over what BatchNormalizations do in inference.
+        function "relax.transform.FoldBatchNorm" => fold_batch_norm {
+            opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: FoldBatchNorm,
+            config: "relax.FoldBatchNorm",
+        },
+        /// Lets weights take over what is multiplied and added behind them.
+        function "relax.transform.BackwardFoldScaleAxis" => backward_fold_scale_axis {
+            opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: FoldScaleAxis,
+            config: "relax.BackwardFoldScaleAxis",
+        },
+        /// Lets weights take over what is multiplied and added before them.
+        function "relax.transform.ForwardFoldScaleAxis" => forward_fold_scale_axis {
+            opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: FoldScaleAxis,
+            config: "relax.ForwardFoldScaleAxis",
+        },
+        /// Lets convolutions and pools pad what was padded before them.
+        function "relax.transform.FoldExplicitPadding" => fold_explicit_padding {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+        },
         /// Puts ops in the order in which they are evaluated.
         module "relax.transform.ToANormalForm" => to_a_normal_form {
             opt_level: 1,
@@ -135,5 +172,13 @@ plugin! {
             options: DecomposeOps,
             config: "relax.DecomposeOps",
         },
+    ],
+    sequentials: [
+        /// Lets weights take over what is multiplied and added around them.
+        "relax.transform.FoldScaleAxis" => [
+            "relax.transform.BackwardFoldScaleAxis",
+            "relax.transform.ForwardFoldScaleAxis",
+            "relax.transform.FoldConstant",
+        ] { opt_level: 2 },
     ],
 }

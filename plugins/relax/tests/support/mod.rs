@@ -24,6 +24,11 @@ pub(crate) fn check_options(pass: &str, options: &str, source: &str, expected: E
     expected.assert_eq(&run_options(pass, options, source));
 }
 
+/// What [`check`] compares.
+pub(crate) fn run(pass: &str, source: &str) -> String {
+    passdock::testing::run_on_text(&registry(), &[pass], source, |context| context)
+}
+
 /// What [`check_options`] compares.
 pub(crate) fn run_options(pass: &str, options: &str, source: &str) -> String {
     passdock::testing::run_with_options(&registry(), pass, options, source)

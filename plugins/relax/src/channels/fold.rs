@@ -1,0 +1,434 @@
+//! [`Folder`]: lets weights take over what an op does with channels, if that doesn't make the model larger.
+
+use std::collections::BTreeMap;
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{LocId, Status, Use};
+
+use super::affine::Affine;
+use super::known::Axis;
+use super::linear::{Kind, Linear, Side};
+use super::numbers::{self, Numbers};
+use super::tensors::{self, CONSTANT, New, Tensors};
+use crate::shared::operators::is_operator;
+
+/// The bytes that an op takes in a file.
+const OP: i64 = 64;
+/// The uses of a constant that are looked at.
+const USES: usize = 64;
+
+/// Weights of more bytes aren't multiplied to see what that costs, if more ops than may be in one plan use them.
+const LARGE: u64 = 1 << 16;
+const USES_AT_ONCE: usize = 16;
+
+/// An op that goes, and who takes over what it does.
+pub(crate) struct Plan {
+    pub(crate) going: OpId,
+    /// The index of the operand that stands for its result then.
+    pub(crate) data: usize,
+    pub(crate) linears: Vec<(Linear, Side, Affine)>,
+    /// Operands of ops between that are other numbers then.
+    pub(crate) moved: Vec<Moved>,
+}
+
+/// An operand that becomes a constant of these numbers.
+pub(crate) struct Moved {
+    pub(crate) op: OpId,
+    pub(crate) index: usize,
+    pub(crate) numbers: Numbers,
+    pub(crate) axis: Axis,
+}
+
+/// What becomes of an op with weights.
+struct Change {
+    linear: Linear,
+    weights: Option<New>,
+    /// What is added then, and its numbers.
+    bias: Option<(New, Numbers)>,
+    /// How many ops share the weights and will share what they become.
+    sharers: i64,
+}
+
+pub(crate) struct Folder<'c> {
+    cx: &'c PassContext,
+    tensors: Tensors,
+    /// The places of what each op took over.
+    merged: BTreeMap<OpId, Vec<LocId>>,
+    allow_growth: bool,
+    has_splats: bool,
+    has_gemm: bool,
+}
+
+impl<'c> Folder<'c> {
+    pub(crate) fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Folder<'c> {
+        let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
+        Folder {
+            cx,
+            tensors: Tensors::default(),
+            merged: BTreeMap::new(),
+            allow_growth,
+            has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
+            has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
+        }
+    }
+
+    /// Does it, unless something can't be, or costs more than it saves. Answers whether it did.
+    pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
+        let mut changes = Vec::new();
+        for (linear, side, affine) in &plan.linears {
+            match self.change(f, &plan, linear, *side, affine)? {
+                Some(change) => changes.push(change),
+                None => return Ok(false),
+            }
+        }
+        let mut moved = Vec::new();
+        for one in &plan.moved {
+            match self.moved(f, one) {
+                Some(new) => moved.push(new),
+                None => return Ok(false),
+            }
+        }
+        if !self.is_paid(f, &plan, &changes, &moved) {
+            if !self.has_splats {
+                return Ok(false);
+            }
+            for change in &mut changes {
+                let at = f.parent_region(change.linear.op);
+                if let Some((new, numbers)) = &mut change.bias
+                    && let Some(splat) = tensors::as_splat(new, numbers, at)
+                {
+                    *new = splat;
+                }
+            }
+            if !self.is_paid(f, &plan, &changes, &moved) {
+                return Ok(false);
+            }
+        }
+        self.apply(f, &plan, changes, moved)
+    }
+
+    fn change(
+        &self,
+        f: &Function,
+        plan: &Plan,
+        linear: &Linear,
+        side: Side,
+        affine: &Affine,
+    ) -> Result<Option<Change>, EditError> {
+        let Affine { factor, offset } = affine;
+        let dtype = linear.weights.dtype;
+        let mut change = Change {
+            weights: None,
+            bias: None,
+            sharers: sharers(f, plan, linear, side),
+            linear: linear.clone(),
+        };
+        if !factor.are(1.0) {
+            let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
+            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE {
+                return Ok(None);
+            }
+            change.weights = self.tensors.scaled(f, linear, side, factor)?;
+            if change.weights.is_none() {
+                return Ok(None);
+            }
+        }
+        let is_scaled = side == Side::Output && !factor.are(1.0) && linear.bias.is_some();
+        if offset.are(0.0) && !is_scaled {
+            return Ok(Some(change));
+        }
+        let Some(added) = linear.added(f)? else {
+            return Ok(None);
+        };
+        let numbers = match side {
+            Side::Output => {
+                let scaled = added.with(factor, |added, factor| added * factor);
+                scaled.with(offset, |scaled, offset| scaled + offset)
+            }
+            Side::Input => match linear.applied(f, offset)? {
+                Some(gained) => added.with(&gained, |added, gained| added + gained),
+                None => return Ok(None),
+            },
+        };
+        if linear.kind == Kind::MatMul && !self.may_be_gemm(f, linear) {
+            return Ok(None);
+        }
+        let channels = linear.output(f).channels as i64;
+        let Some(new) = tensors::list(dtype, vec![channels], &numbers) else {
+            return Ok(None);
+        };
+        change.bias = Some((new, numbers));
+        Ok(Some(change))
+    }
+
+    /// Whether a product of two matrices may be a Gemm, which can add.
+    fn may_be_gemm(&self, f: &Function, linear: &Linear) -> bool {
+        let x = f.operand(linear.op, 0);
+        let is_matrix = x.is_some_and(|x| f.rank(x) == Some(2));
+        self.has_gemm && is_matrix && linear.weights.dims.len() == 2
+    }
+
+    fn moved(&self, f: &Function, moved: &Moved) -> Option<New> {
+        let old = f.operand(moved.op, moved.index)?;
+        let dims = match moved.numbers.one() {
+            Some(_) if f.type_of(old).element_count() == Some(1) => f.shape(old)?,
+            Some(_) => Vec::new(),
+            None => {
+                let mut dims = vec![1; moved.axis.rank - moved.axis.at];
+                dims[0] = moved.axis.channels as i64;
+                dims
+            }
+        };
+        tensors::list(f.dtype(old), dims, &moved.numbers)
+    }
+
+    /// Whether what is made takes no more bytes than what goes.
+    fn is_paid(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> bool {
+        if self.allow_growth {
+            return true;
+        }
+        let mut left = OP;
+        for (at, change) in changes.iter().enumerate() {
+            let linear = &change.linear;
+            let weights = linear.weights.value;
+            let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
+            let is_first = !changes[..at]
+                .iter()
+                .any(|one| one.linear.weights.value == weights);
+            if let (Some(new), true) = (&change.weights, is_first) {
+                let goes = change.sharers > 1 || are_among(f, weights, &users);
+                let saved = if goes { size(f, weights) } else { 0 };
+                left += (saved - new.cost()) / change.sharers;
+            }
+            if let Some((new, _)) = &change.bias {
+                left -= new.cost() / change.sharers;
+                if let Some(bias) = linear.bias {
+                    let goes =
+                        are_among(f, bias, &users) || f.use_count(bias) as i64 == change.sharers;
+                    left += if goes {
+                        size(f, bias) / change.sharers
+                    } else {
+                        0
+                    };
+                }
+            }
+        }
+        for (one, new) in plan.moved.iter().zip(moved) {
+            let goes = |&old: &ValueId| are_among(f, old, &[one.op]);
+            let old = f.operand(one.op, one.index).filter(goes);
+            left += old.map_or(0, |old| size(f, old)) - new.cost();
+        }
+        let mut seen = Vec::new();
+        for (index, value) in f.operands(plan.going).enumerate() {
+            if index != plan.data && value.is_some() && !seen.contains(&value) {
+                seen.push(value);
+                left += given_back(f, plan, index, value);
+            }
+        }
+        left >= 0
+    }
+
+    fn apply(
+        &mut self,
+        f: &mut Function,
+        plan: &Plan,
+        changes: Vec<Change>,
+        moved: Vec<New>,
+    ) -> Result<bool, EditError> {
+        let Some(data) = f.operand(plan.going, plan.data) else {
+            return Ok(false);
+        };
+        let gone = f.loc(plan.going);
+        match f.replace_with_and_erase_dead(plan.going, &[data]) {
+            Ok(()) => {}
+            // What the file declares of the result says otherwise.
+            Err(error) if error.status == Status::REFUSED => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        for change in changes {
+            let linear = change.linear;
+            let old: Vec<ValueId> = f.operands(linear.op).skip(1).collect();
+            let weights = match change.weights {
+                Some(new) => self.tensors.make(f, new)?,
+                None => linear.weights.value,
+            };
+            self.merged.entry(linear.op).or_default().push(gone);
+            f.set_operand(linear.op, 1, weights)?;
+            if let Some((new, _)) = change.bias {
+                let bias = self.tensors.make(f, new)?;
+                if linear.kind == Kind::MatMul {
+                    let operands: Vec<ValueId> = f.operands(linear.op).chain([bias]).collect();
+                    let gemm =
+                        f.replace_op(linear.op, OpBuilder::new("onnx.Gemm").operands(operands))?;
+                    self.cx.infer(f, gemm)?;
+                    let merged = self.merged.remove(&linear.op).unwrap_or_default();
+                    self.merged.insert(gemm, merged);
+                } else {
+                    f.set_operand(linear.op, 2, bias)?;
+                    if f.attr(linear.op, "beta").is_some() {
+                        f.set_attr(linear.op, "beta", 1.0_f32)?;
+                    }
+                }
+            }
+            for value in old {
+                f.erase_dead(value)?;
+            }
+        }
+        for (one, new) in plan.moved.iter().zip(moved) {
+            let old = f.operand(one.op, one.index);
+            let value = self.tensors.make(f, new)?;
+            f.set_operand(one.op, one.index, value)?;
+            if let Some(old) = old {
+                f.erase_dead(old)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Notes at each op what it took over: once, as the places of a long chain are many.
+    pub(crate) fn finish(self, f: &mut Function) -> Result<(), EditError> {
+        for (op, more) in self.merged {
+            if f.is_live(op) {
+                let all: Vec<LocId> = [f.loc(op)].into_iter().chain(more).collect();
+                let loc = f.fused_locs(&all)?;
+                f.set_loc(op, loc)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A constant of one number a channel.
+    pub(crate) fn list(
+        &mut self,
+        f: &mut Function,
+        dtype: DType,
+        dims: Vec<i64>,
+        numbers: &Numbers,
+    ) -> Result<Option<ValueId>, EditError> {
+        match tensors::list(dtype, dims, numbers) {
+            Some(new) => self.tensors.make(f, new).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether lists of so many numbers in the place of values of an op take no more than is saved: the values,
+    /// if nobody else needs them, and ops with what only they need.
+    pub(crate) fn pays(
+        &self,
+        f: &Function,
+        op: OpId,
+        old: &[ValueId],
+        lists: &[usize],
+        going: &[OpId],
+    ) -> bool {
+        let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
+        let mut left = going.len() as i64 * OP;
+        let mut seen: Vec<ValueId> = Vec::new();
+        let of_going = going.iter().flat_map(|&one| f.operands(one));
+        for value in of_going.chain(old.iter().copied()) {
+            let users: Vec<OpId> = going.iter().copied().chain([op]).collect();
+            let stays = !old.contains(&value) && f.operands(op).any(|other| other == value);
+            if value.is_some() && !seen.contains(&value) && !stays && are_among(f, value, &users) {
+                seen.push(value);
+                left += size(f, value);
+            }
+        }
+        for count in lists {
+            left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
+        }
+        self.allow_growth || left >= 0
+    }
+}
+
+/// The bytes of a constant, or of the op that makes a splat.
+fn size(f: &Function, value: ValueId) -> i64 {
+    match f.constant(value).and_then(|id| f.constant_record(id)) {
+        Some(constant) => constant.byte_len as i64 + CONSTANT,
+        None => 0,
+    }
+}
+
+/// Whether all uses of a value are by these ops.
+fn are_among(f: &Function, value: ValueId, ops: &[OpId]) -> bool {
+    f.use_count(value) <= USES && f.iter_uses(value).all(|one| ops.contains(&one.op))
+}
+
+/// The number of ops that multiply by the same weights, if all of them are in the place in which this one is:
+/// before an op that does what the going one does, or behind one. 1 if not.
+fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
+    let weights = linear.weights.value;
+    let count = f.use_count(weights);
+    let group = |op: OpId| match f.attr(op, "group") {
+        Some(Attr::Int(group)) => Some(group),
+        None => Some(1),
+        Some(_) => None,
+    };
+    let is_like = |one: Use| {
+        let op = one.op;
+        one.index == 1
+            && f.symbol(op) == f.symbol(linear.op)
+            && f.operand(op, 2) == linear.bias
+            && group(op) == group(linear.op)
+            && beside(f, op, side).is_some_and(|other| is_same(f, other, plan.going, plan.data))
+    };
+    match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
+        true => count as i64,
+        false => 1,
+    }
+}
+
+/// The op that alone uses the result of an op, or the one that makes its operand.
+fn beside(f: &Function, op: OpId, side: Side) -> Option<OpId> {
+    match side {
+        Side::Input => f.operand(op, 0).and_then(|x| f.defining_op(x)),
+        Side::Output => {
+            let result = f.result(op, 0);
+            let mut uses = f.iter_uses(result);
+            uses.next()
+                .map(|one| one.op)
+                .filter(|_| uses.next().is_none())
+        }
+    }
+}
+
+/// Whether two ops do the same to one operand each.
+fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
+    let attrs = |op: OpId| -> Vec<(SymbolId, Option<AttrValue>)> {
+        f.attrs(op)
+            .map(|(name, attr)| (name, attr.to_value()))
+            .collect()
+    };
+    let mut operands = f.operands(a).zip(f.operands(b)).enumerate();
+    a == b
+        || f.symbol(a) == f.symbol(b)
+            && f.operand_count(a) == f.operand_count(b)
+            && operands.all(|(at, (one, other))| at == data || one == other)
+            && attrs(a) == attrs(b)
+}
+
+/// The bytes of an operand that goes with the op: in equal parts, if others use it that are in the same place.
+fn given_back(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
+    if are_among(f, value, &[plan.going]) {
+        return size(f, value);
+    }
+    let [(linear, side, _)] = &plan.linears[..] else {
+        return 0;
+    };
+    let is_like = |one: Use| {
+        let other = match side {
+            Side::Output => f
+                .operand(one.op, plan.data)
+                .filter(|&data| f.use_count(data) == 1)
+                .and_then(|data| f.defining_op(data)),
+            Side::Input => beside(f, one.op, Side::Output),
+        };
+        one.index == index
+            && f.symbol(one.op) == f.symbol(plan.going)
+            && other.is_some_and(|other| f.symbol(other) == f.symbol(linear.op))
+    };
+    let count = f.use_count(value);
+    match count <= USES && f.iter_uses(value).all(is_like) {
+        true => size(f, value) / count.max(1) as i64,
+        false => 0,
+    }
+}

@@ -1,0 +1,19 @@
+//! What happens to channels: numbers for each of them ([`numbers`], [`known`]), ops that multiply each and add to it
+//! ([`affine`]), and ops with weights, which can take that over ([`linear`]); [`fold`] lets them.
+
+pub(crate) mod affine;
+pub(crate) mod fold;
+pub(crate) mod known;
+pub(crate) mod linear;
+pub(crate) mod numbers;
+mod tensors;
+
+use passdock_plugin_api::prelude::*;
+
+/// The name of the operator that an op is of; empty if a function of the module has that name, too.
+pub(crate) fn operator(f: &Function, op: OpId) -> &str {
+    match f.traits(op).is_ambiguous() {
+        true => "",
+        false => f.name(op),
+    }
+}

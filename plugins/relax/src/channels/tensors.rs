@@ -1,0 +1,198 @@
+//! [`Tensors`]: what a pass makes of weights, each once.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::known::Known;
+use super::linear::{Kind, Linear, Side};
+use super::numbers::{self, Numbers};
+
+/// The bytes that a constant takes in a file beside its own.
+pub(super) const CONSTANT: i64 = 32;
+/// Weights of more bytes than that, all together, aren't made: they would have to fit into memory.
+const MOST: u64 = 256 << 20;
+
+/// A tensor to make.
+pub(super) enum New {
+    Constant(Content, Option<Scaled>),
+    /// An `onnx.ConstantOfShape` in a region.
+    Splat(Content, RegionId),
+    /// Weights that were multiplied so before.
+    Made(ValueId),
+}
+
+/// Elements; of a splat one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Content {
+    dtype: DType,
+    pub(super) dims: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+/// Weights, and how they were multiplied.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Scaled {
+    weights: ValueId,
+    layout: (Kind, usize),
+    side: Side,
+    factor: Vec<u64>,
+}
+
+impl New {
+    /// The bytes that it adds to a file.
+    pub(super) fn cost(&self) -> i64 {
+        match self {
+            New::Constant(content, _) => content.bytes.len() as i64 + CONSTANT,
+            New::Splat(..) | New::Made(_) => 0,
+        }
+    }
+}
+
+/// What was made so far.
+#[derive(Default)]
+pub(super) struct Tensors {
+    scaled: HashMap<Scaled, ValueId>,
+    constants: HashMap<Content, ValueId>,
+    splats: HashMap<(Content, RegionId), ValueId>,
+    /// The bytes of all constants so far.
+    bytes: u64,
+}
+
+impl Tensors {
+    /// The weights of an op, multiplied along channels.
+    pub(super) fn scaled(
+        &self,
+        f: &Function,
+        linear: &Linear,
+        side: Side,
+        factor: &Numbers,
+    ) -> Result<Option<New>, EditError> {
+        let weights = &linear.weights;
+        if let Some(number) = weights.splat {
+            return Ok(splat(f, weights, number, factor));
+        }
+        let key = Scaled {
+            weights: weights.value,
+            layout: linear.layout(),
+            side,
+            factor: factor.bits(),
+        };
+        if let Some(&made) = self.scaled.get(&key)
+            && f.is_live_value(made)
+        {
+            return Ok(Some(New::Made(made)));
+        }
+        if self.bytes.saturating_add(weights.byte_len(f)) > MOST {
+            return Ok(None);
+        }
+        let bytes = linear.scaled(f, side, factor)?;
+        Ok(bytes.map(|bytes| {
+            let content = Content {
+                dtype: weights.dtype,
+                dims: weights.dims.clone(),
+                bytes,
+            };
+            New::Constant(content, Some(key))
+        }))
+    }
+
+    /// The value of a tensor, made if there is none yet.
+    pub(super) fn make(&mut self, f: &mut Function, new: New) -> Result<ValueId, EditError> {
+        match new {
+            New::Made(value) => Ok(value),
+            New::Constant(content, key) => {
+                let known = match &key {
+                    Some(key) => self.scaled.get(key),
+                    None => self.constants.get(&content),
+                };
+                if let Some(&known) = known.filter(|&&known| f.is_live_value(known)) {
+                    return Ok(known);
+                }
+                let ty = TypeSpec::shaped(content.dtype, &content.dims);
+                let ty = f.add_type(&ty)?;
+                let value = f.add_constant(&ConstantSpec::new(ty, &content.bytes))?;
+                self.bytes += content.bytes.len() as u64;
+                match key {
+                    Some(key) => self.scaled.insert(key, value),
+                    None => self.constants.insert(content, value),
+                };
+                Ok(value)
+            }
+            New::Splat(content, region) => {
+                let key = (content, region);
+                if let Some(&known) = self.splats.get(&key)
+                    && f.is_live_value(known)
+                {
+                    return Ok(known);
+                }
+                let value = make_splat(f, &key.0, region)?;
+                self.splats.insert(key, value);
+                Ok(value)
+            }
+        }
+    }
+}
+
+/// One number a channel as a constant; `None` if the type doesn't have them.
+pub(super) fn list(dtype: DType, dims: Vec<i64>, numbers: &Numbers) -> Option<New> {
+    let count = dims.iter().product::<i64>().max(0) as usize;
+    let mut bytes = Vec::new();
+    for channel in 0..count {
+        numbers::push(dtype, numbers.at(channel), &mut bytes)?;
+    }
+    Some(New::Constant(Content { dtype, dims, bytes }, None))
+}
+
+/// The same as a splat, if all numbers are one and a constant would take more room.
+pub(super) fn as_splat(new: &New, numbers: &Numbers, region: RegionId) -> Option<New> {
+    let New::Constant(content, None) = new else {
+        return None;
+    };
+    let dtype = content.dtype;
+    let (size, number) = (numbers::size_of(dtype)?, numbers.one()?);
+    let mut bytes = Vec::new();
+    numbers::push(dtype, number, &mut bytes)?;
+    let is_large = content.bytes.len() > 64 * size;
+    is_large.then(|| {
+        let content = Content {
+            bytes,
+            ..content.clone()
+        };
+        New::Splat(content, region)
+    })
+}
+
+/// A splat of weights, multiplied.
+fn splat(f: &Function, weights: &Known, number: f64, factor: &Numbers) -> Option<New> {
+    let dtype = weights.dtype;
+    let region = f.parent_region(f.defining_op(weights.value)?);
+    let scaled = number * factor.one()?;
+    let is_kept = scaled == 0.0 || scaled.abs() >= numbers::smallest(dtype);
+    let mut bytes = Vec::new();
+    numbers::push(dtype, scaled, &mut bytes).filter(|_| is_kept)?;
+    let dims = weights.dims.clone();
+    Some(New::Splat(Content { dtype, dims, bytes }, region))
+}
+
+/// An `onnx.ConstantOfShape` where a region begins.
+fn make_splat(f: &mut Function, content: &Content, region: RegionId) -> Result<ValueId, EditError> {
+    let dtype = content.dtype;
+    let shape = f.add_ints(&content.dims)?;
+    let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
+    let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
+    let element = f.add_constant(&ConstantSpec::new(one, &content.bytes))?;
+    let mut made = OpBuilder::new("onnx.ConstantOfShape")
+        .operand(shape)
+        .result(ty);
+    if let Some(id) = f.constant(element) {
+        made = made.attr("value", AttrValue::Tensor(id));
+    }
+    let at = Position {
+        region,
+        before: f.first_op(region).unwrap_or(OpId::NONE),
+    };
+    let made = f.create_op(made, at)?;
+    f.erase_dead(element)?;
+    Ok(f.result(made, 0))
+}

@@ -1,0 +1,90 @@
+//! `relax.transform.FoldScaleAxis`: lets weights take over what is multiplied and added around them.
+//!
+//! ```ir
+//! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
+//!   %w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0]
+//!   %before = const f32[2,1] [2.0, 10.0]
+//!   %behind = const f32[2,1] [0.5, 0.25]
+//!   %0 = onnx.Mul(%x, %before) : f32[1,2,n]
+//!   %1 = onnx.Conv(%0, %w) : f32[1,2,n]
+//!   %2 = onnx.Mul(%1, %behind) : f32[1,2,n]
+//!   return %2
+//! }
+//! →
+//! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
+//!   %0 = const f32[2,2,1] [1.0, 10.0, 1.5, 10.0]
+//!   %1 = onnx.Conv(%x, %0) : f32[1,2,n]
+//!   return %1
+//! }
+//! ```
+//!
+//! It runs BackwardFoldScaleAxis, then ForwardFoldScaleAxis, then FoldConstant.
+//!
+//! Source: TVM `src/relay/transforms/fold_scale_axis.cc`.
+
+mod backward;
+mod forward;
+
+use passdock_plugin_api::prelude::*;
+
+use crate::channels::fold::Folder;
+use crate::channels::operator;
+
+options! {
+    /// The limits of what folding may cost.
+    pub struct FoldScaleAxis {
+        /// Fold also where the model grows.
+        allow_growth: bool = false,
+    }
+}
+
+/// Ops that a factor passes on its way; beyond that, none.
+const DEEPEST: usize = 16;
+
+pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<FoldScaleAxis>()?;
+    let mut folder = Folder::new(f, cx, options.allow_growth);
+    for op in f.ops() {
+        if is_arithmetic(f, op)
+            && let Some(plan) = backward::plan(f, op)?
+        {
+            folder.fold(f, plan)?;
+        }
+    }
+    folder.finish(f)?;
+    Ok(())
+}
+
+pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<FoldScaleAxis>()?;
+    let mut folder = Folder::new(f, cx, options.allow_growth);
+    // The last one of a chain first: the weights are behind it then.
+    for op in f.ops().rev() {
+        if is_arithmetic(f, op)
+            && let Some(plan) = forward::plan(f, op)?
+        {
+            folder.fold(f, plan)?;
+        }
+    }
+    folder.finish(f)?;
+    Ok(())
+}
+
+fn is_arithmetic(f: &Function, op: OpId) -> bool {
+    matches!(
+        operator(f, op),
+        "onnx.Mul" | "onnx.Div" | "onnx.Add" | "onnx.Sub" | "onnx.Neg"
+    )
+}
+
+/// Whether a factor of an op's operand is one of its result: a positive one, or any.
+fn passes(f: &Function, op: OpId, is_positive: bool) -> bool {
+    match operator(f, op) {
+        "onnx.Relu" | "onnx.LeakyRelu" | "onnx.MaxPool" => is_positive && f.result_count(op) == 1,
+        "onnx.AveragePool" | "onnx.GlobalAveragePool" => true,
+        _ => false,
+    }
+}
+
+pub(crate) use backward::plan as plan_backward;
+pub(crate) use forward::plan as plan_forward;

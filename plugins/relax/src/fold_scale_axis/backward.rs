@@ -1,0 +1,163 @@
+//! `relax.transform.BackwardFoldScaleAxis`: lets weights take over what is multiplied and added behind them.
+//!
+//! ```ir
+//! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,2,2]) opset("" = 17) {
+//!   %w = const f32[2,1,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+//!   %scale = const f32[2,1] [2.0, 10.0]
+//!   %bias = const f32[2,1] [0.5, 0.25]
+//!   %0 = onnx.Conv(%x, %w) : f32[1,2,2]
+//!   %1 = onnx.Mul(%0, %scale) : f32[1,2,2]
+//!   %2 = onnx.Add(%1, %bias) : f32[1,2,2]
+//!   %3 = onnx.Relu(%2) : f32[1,2,2]
+//!   return %3
+//! }
+//! →
+//! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,2,2]) opset("" = 17) {
+//!   %0 = const f32[2,1,3] [2.0, 4.0, 6.0, 40.0, 50.0, 60.0]
+//!   %1 = const f32[2] [0.5, 0.25]
+//!   %2 = onnx.Conv(%x, %0, %1) : f32[1,2,2]
+//!   %3 = onnx.Relu(%2) : f32[1,2,2]
+//!   return %3
+//! }
+//! ```
+//!
+//! What is taken over are `onnx.Mul`, `Div`, `Add`, `Sub` and `Neg` with numbers that are known and are one a
+//! channel; by `onnx.Conv`, `ConvTranspose`, `Gemm` and `MatMul` whose weights are known. Between them a factor passes
+//! `onnx.Relu`, `LeakyRelu` and `MaxPool` if it is positive, pools that average, products, and sums, of which each side
+//! takes it. What is added passes nothing, and a MatMul takes it only as a Gemm, of matrices.
+//!
+//! Numbers are computed as float64 and rounded once. It does not touch what would be infinite then or lose
+//! digits, weights of which another op needs the old ones, results that somebody else uses or that come
+//! from another region, what stretches the result, and what makes the model larger (see the option).
+//!
+//! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (BackwardFoldScaleAxis).
+
+use passdock_plugin_api::prelude::*;
+
+use super::{DEEPEST, passes};
+use crate::channels::affine::Affine;
+use crate::channels::fold::{Moved, Plan};
+use crate::channels::known::{self, Axis};
+use crate::channels::linear::{Linear, Side};
+use crate::channels::operator;
+
+/// How the weights before an op take over what it does; `None` if there are none, or they can't.
+pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
+    for data in 0..f.operand_count(op).min(2) {
+        let Some(axis) = f.operand(op, data).map(|value| axis(f, op, value)) else {
+            continue;
+        };
+        let Some(axis) = axis? else {
+            continue;
+        };
+        let Some(affine) = Affine::of(f, op, data, axis)? else {
+            continue;
+        };
+        let mut plan = Plan {
+            going: op,
+            data,
+            linears: Vec::new(),
+            moved: Vec::new(),
+        };
+        let operand = f.operand(op, data).unwrap_or(ValueId::NONE);
+        if find(f, &mut plan, operand, &affine, axis)? {
+            return Ok(Some(plan));
+        }
+    }
+    Ok(None)
+}
+
+/// The op that makes a value, if it is in the region of another and nobody else uses the value.
+fn only_maker(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
+    let op = f.defining_op(value)?;
+    let is_near = f.parent_region(op) == f.parent_region(user);
+    (is_near && f.use_count(value) == 1 && f.index(value) == 0).then_some(op)
+}
+
+/// Where the channels of a value are, as the nearest weights before it say.
+fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Option<Axis>, EditError> {
+    let (mut user, mut value) = (user, value);
+    for _ in 0..DEEPEST {
+        let Some(op) = only_maker(f, user, value) else {
+            return Ok(None);
+        };
+        if let Some(linear) = Linear::of(f, op)? {
+            return Ok(Some(linear.output(f)));
+        }
+        let is_between = matches!(
+            operator(f, op),
+            "onnx.Add" | "onnx.Sub" | "onnx.Mul" | "onnx.Div"
+        );
+        if !passes(f, op, true) && !is_between {
+            return Ok(None);
+        }
+        let operands = f.operands(op);
+        let mut made = operands.filter(|&operand| only_maker(f, op, operand).is_some());
+        match made.next() {
+            Some(operand) => (user, value) = (op, operand),
+            None => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// Looks for all weights that have to take it over, and for what has to change on the way.
+fn find(
+    f: &Function,
+    plan: &mut Plan,
+    value: ValueId,
+    affine: &Affine,
+    axis: Axis,
+) -> Result<bool, EditError> {
+    let is_positive = affine.factor.all(|factor| factor > 0.0);
+    let mut pending = vec![(plan.going, value)];
+    let mut steps = 0;
+    while let Some((user, value)) = pending.pop() {
+        steps += 1;
+        let Some(op) = only_maker(f, user, value).filter(|_| steps <= DEEPEST) else {
+            return Ok(false);
+        };
+        if let Some(linear) = Linear::of(f, op)? {
+            if linear.output(f) != axis {
+                return Ok(false);
+            }
+            plan.linears.push((linear, Side::Output, affine.clone()));
+            continue;
+        }
+        // Only a factor goes further.
+        let operand = |index: usize| f.operand(op, index).unwrap_or(ValueId::NONE);
+        match operator(f, op) {
+            _ if !affine.offset.are(0.0) => return Ok(false),
+            _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
+            "onnx.Add" | "onnx.Sub" => {
+                for index in [1, 0] {
+                    match known::along(f, operand(index), axis)? {
+                        Some(numbers) => plan.moved.push(Moved {
+                            op,
+                            index,
+                            numbers: numbers.with(&affine.factor, |number, factor| number * factor),
+                            axis,
+                        }),
+                        None if f.rank(operand(index)) == Some(axis.rank) => {
+                            pending.push((op, operand(index)));
+                        }
+                        None => return Ok(false),
+                    }
+                }
+            }
+            "onnx.Mul" | "onnx.Div" => {
+                let is_known = known::along(f, operand(1), axis)?.is_some();
+                let is_left = !is_known
+                    && operator(f, op) == "onnx.Mul"
+                    && known::along(f, operand(0), axis)?.is_some();
+                match (is_known, is_left) {
+                    (true, _) => pending.push((op, operand(0))),
+                    (_, true) => pending.push((op, operand(1))),
+                    _ => return Ok(false),
+                }
+            }
+            _ => return Ok(false),
+        }
+    }
+    Ok(!plan.linears.is_empty())
+}

@@ -1,0 +1,158 @@
+//! `relax.transform.ForwardFoldScaleAxis`: lets weights take over what is multiplied and added before them.
+//!
+//! ```ir
+//! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
+//!   %w = const f32[2,2,1] [1.0, 2.0, 3.0, 4.0]
+//!   %scale = const f32[2,1] [2.0, 10.0]
+//!   %bias = const f32[2,1] [0.5, 0.25]
+//!   %0 = onnx.Mul(%x, %scale) : f32[1,2,n]
+//!   %1 = onnx.Sub(%0, %bias) : f32[1,2,n]
+//!   %2 = onnx.Conv(%1, %w) : f32[1,2,n]
+//!   return %2
+//! }
+//! →
+//! fn @main(%x: f32[1,2,n]) -> (%y: f32[1,2,n]) opset("" = 17) {
+//!   %0 = const f32[2] [-1.0, -2.5]
+//!   %1 = const f32[2,2,1] [2.0, 20.0, 6.0, 40.0]
+//!   %2 = onnx.Conv(%x, %1, %0) : f32[1,2,n]
+//!   return %2
+//! }
+//! ```
+//!
+//! As BackwardFoldScaleAxis, towards the operand. A result may have several users if all of them lead to weights. A
+//! sum with numbers on the way is one with other numbers then. What is added goes into weights only where they are never
+//! laid over padding, and not in types of less than 32 bits: numbers far from zero would hide others there.
+//!
+//! It does not touch what BackwardFoldScaleAxis doesn't, nor what gives its operand another shape.
+//!
+//! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (ForwardFoldScaleAxis).
+
+use passdock_plugin_api::prelude::*;
+
+use super::{DEEPEST, passes};
+use crate::channels::affine::Affine;
+use crate::channels::fold::{Moved, Plan};
+use crate::channels::known::{self, Axis};
+use crate::channels::linear::{Linear, Side};
+use crate::channels::operator;
+
+/// How the weights behind an op take over what it does; `None` if there are none, or they can't.
+pub(crate) fn plan(f: &Function, op: OpId) -> Result<Option<Plan>, EditError> {
+    let Some(axis) = axis(f, f.result(op, 0))? else {
+        return Ok(None);
+    };
+    for data in 0..f.operand_count(op).min(2) {
+        let operand = f.operand(op, data).unwrap_or(ValueId::NONE);
+        if operand.is_none() || f.constant(operand).is_some() {
+            continue;
+        }
+        let Some(affine) = Affine::of(f, op, data, axis)? else {
+            continue;
+        };
+        let mut plan = Plan {
+            going: op,
+            data,
+            linears: Vec::new(),
+            moved: Vec::new(),
+        };
+        if keeps_shape(f, op, data, axis) && find(f, &mut plan, f.result(op, 0), &affine, axis)? {
+            return Ok(Some(plan));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the result of an op has the shape of an operand, given that the others are numbers for these channels.
+fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
+    if matches!(operator(f, op), "onnx.BatchNormalization" | "onnx.Neg") {
+        return true;
+    }
+    let operand = |index: usize| f.operand(op, index).unwrap_or(ValueId::NONE);
+    let (data, other) = (operand(data), operand(1 - data));
+    let is_one = f.type_of(other).element_count() == Some(1);
+    let channels = f.dims(data).and_then(|dims| dims.get(axis.at));
+    let has_channels = channels.and_then(Dim::as_const) == Some(axis.channels as i64);
+    let has_rank = f.rank(data) == Some(axis.rank);
+    has_rank && (has_channels || is_one) || f.rank(other) == Some(0)
+}
+
+/// Where the channels of a value are, as the nearest weights behind it say.
+fn axis(f: &Function, value: ValueId) -> Result<Option<Axis>, EditError> {
+    let mut value = value;
+    for _ in 0..DEEPEST {
+        let Some(one) = f.iter_uses(value).next() else {
+            return Ok(None);
+        };
+        if let Some(linear) = Linear::of(f, one.op)? {
+            return Ok(Some(linear.input(f)));
+        }
+        let is_between = matches!(operator(f, one.op), "onnx.Add" | "onnx.Sub");
+        if !passes(f, one.op, true) && !is_between {
+            return Ok(None);
+        }
+        value = f.result(one.op, 0);
+    }
+    Ok(None)
+}
+
+/// Looks for all weights that have to take it over, and for what has to change on the way.
+fn find(
+    f: &Function,
+    plan: &mut Plan,
+    value: ValueId,
+    affine: &Affine,
+    axis: Axis,
+) -> Result<bool, EditError> {
+    let Affine { factor, offset } = affine;
+    let is_positive = factor.all(|factor| factor > 0.0);
+    let mut pending = vec![value];
+    let mut steps = 0;
+    while let Some(value) = pending.pop() {
+        for one in f.iter_uses(value) {
+            steps += 1;
+            let op = one.op;
+            if steps > DEEPEST {
+                return Ok(false);
+            }
+            if let Some(linear) = Linear::of(f, op)? {
+                let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
+                let takes = offset.are(0.0) || takes_offset(f, &linear);
+                if one.index != 0 || linear.input(f) != axis || !is_new || !takes {
+                    return Ok(false);
+                }
+                plan.linears.push((linear, Side::Input, affine.clone()));
+                continue;
+            }
+            if !offset.are(0.0) {
+                return Ok(false);
+            }
+            if passes(f, op, is_positive) {
+                pending.push(f.result(op, 0));
+                continue;
+            }
+            let other = f.operand(op, 1 - one.index.min(1)).unwrap_or(ValueId::NONE);
+            let is_sum = matches!(operator(f, op), "onnx.Add" | "onnx.Sub");
+            let numbers = match is_sum && factor.all(|factor| factor != 0.0) {
+                true => known::along(f, other, axis)?,
+                false => None,
+            };
+            let Some(numbers) = numbers else {
+                return Ok(false);
+            };
+            plan.moved.push(Moved {
+                op,
+                index: 1 - one.index,
+                numbers: numbers.with(factor, |number, factor| number / factor),
+                axis,
+            });
+            pending.push(f.result(op, 0));
+        }
+    }
+    Ok(!plan.linears.is_empty())
+}
+
+/// Whether what is added to an op's operand can be added to its result instead. In types of less than 32 bits what
+/// the sum hides could be what it was added for: numbers far from zero.
+fn takes_offset(f: &Function, linear: &Linear) -> bool {
+    linear.is_unpadded(f) && matches!(linear.weights.dtype, DType::F32 | DType::F64)
+}
