@@ -3,9 +3,9 @@
 
 use passdock_abi::{OpId, ValueId};
 
+use super::language::{AttrPattern, Literal, Node, Operand, Rule};
 use super::number;
 use super::operators::Operators;
-use super::rule::{AttrPattern, Literal, Node, Operand, Rule};
 use crate::data::{AttrValue, EditError};
 use crate::ir::{Attr, Function};
 use crate::pass::PassContext;
