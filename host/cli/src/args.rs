@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what there is and who provides it.
     List(ListArgs),
-    /// Show a plugin's manifest, without loading the plugin.
+    /// Show a plugin's manifest, without loading the plugin, or what is in a file of rules.
     Inspect(InspectArgs),
     /// Say whether a pipeline is right; nothing runs.
     Check(CheckArgs),
@@ -92,7 +92,7 @@ pub(crate) struct PluginArgs {
 /// How passes are chosen, and where they are; the same for all that runs a pipeline.
 #[derive(Debug, Args)]
 pub(crate) struct PassArgs {
-    /// Run these passes, after those of the pipeline if one is named.
+    /// Run these passes, after those of the pipeline if one is named. FILE.rules is the pass of those rules.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
     /// Run passes up to this optimization level, 0 to 4; wins over the pipeline's, which is 2 unless it says
@@ -277,14 +277,15 @@ pub(crate) enum Listing {
 Examples:
   passdock inspect target/debug/libacme_passes.so
   passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
+  passdock inspect fuse.rules
 
 Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and
 the others are shown all the same.
 
-Exit status: 0 all of them can be used; 3 one can't.")]
+Exit status: 0 all of them can be used; 2 rules can't; 3 a plugin can't.")]
 pub(crate) struct InspectArgs {
-    /// The plugins' library files.
-    #[arg(value_name = "PLUGIN", required = true)]
+    /// The plugins' library files, and files of rules.
+    #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON: an object, which has a list `plugins` of such if there are several files.
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! [`Rules`]: sets of rules, and [`rules!`](crate::rules), which writes them.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,7 +42,6 @@ pub struct RuleInfo {
 
 /// A rule as [`rules!`](crate::rules) wrote it down.
 #[doc(hidden)]
-#[derive(Debug)]
 pub struct RuleSource {
     pub name: &'static str,
     /// The words between the name and the brace.
@@ -54,6 +54,18 @@ pub struct RuleSource {
 pub(super) struct Compiled {
     pub(super) rule: Rule,
     pub(super) code: Option<RuleCode>,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rules").field(&self.names()).finish()
+    }
+}
+
+impl fmt::Debug for RuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RuleSource").field(&self.name).finish()
+    }
 }
 
 impl Rules {

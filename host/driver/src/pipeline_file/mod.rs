@@ -138,6 +138,13 @@ pub(crate) enum PassTable {
         /// The passes in it.
         passes: Vec<PassTable>,
     },
+    /// The rules of a file.
+    Rules {
+        /// The file's path.
+        file: Located<String>,
+        /// The name of the pass, if the pipeline gives it one.
+        name: Option<Located<String>>,
+    },
     /// The place of the passes that ask for a phase.
     Phase(Located<Phase>),
 }
@@ -276,6 +283,9 @@ fn read_pass(
     if let Some(phase) = table.string("phase")? {
         return read_phase(table, &phase);
     }
+    if let Some(file) = table.string("rules")? {
+        return read_rules(table, file);
+    }
     let nested = table.take("passes");
     let pass = match nested {
         Some((_, children)) => PassTable::Sequential {
@@ -299,6 +309,24 @@ fn read_pass(
     };
     table.finish()?;
     Ok(pass)
+}
+
+/// The rules of a file: they have nothing but a name.
+fn read_rules(mut table: Table<'_, '_>, file: Located<String>) -> Result<PassTable, PassError> {
+    for key in "passes options opt_level required disabled".split(' ') {
+        if let Some((key, _)) = table.take(key) {
+            let message = format!("A pass of rules has no `{}`.", key.value);
+            let error = table.source.error(&key.span, "one too many", message);
+            return Err(error.help(match &*key.value {
+                "disabled" => "A rule is disabled by `disabled_rule` in `[context]`.",
+                "opt_level" | "required" => "Put it into a group: an entry with `passes`.",
+                _ => "Make two entries of it, or remove one of the keys.",
+            }));
+        }
+    }
+    let name = table.string("name")?;
+    table.finish()?;
+    Ok(PassTable::Rules { file, name })
 }
 
 /// A place for a phase: it has nothing but the phase's name.
@@ -334,6 +362,7 @@ mod tests {
     fn name(table: &PassTable) -> &str {
         match table {
             PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
+            PassTable::Rules { file, .. } => &file.value,
             PassTable::Phase(phase) => phase.value.name(),
         }
     }
