@@ -77,6 +77,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         native::test_header(project)
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
+    steps.step("rules in C", || native::test_c_rules(project));
     steps.step("an operator in C", || native::test_c_op(project));
     steps.step("a plugin that was just started, in each language", || {
         new_plugin::test(project)

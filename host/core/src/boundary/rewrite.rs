@@ -53,13 +53,13 @@ fn read(text: &str) -> Result<Arc<sdk::Rules>, EditError> {
         return Ok(rules.clone());
     }
     let rules = sdk::Rules::parse(text).map_err(|error| {
-        let line = text
-            .get(..error.at.start)
-            .unwrap_or(text)
-            .lines()
-            .count()
-            .max(1);
-        EditError::invalid(format!("Line {line} of the rules: {}", error.message))
+        let before = text.get(..error.at.start).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let help = match error.help.is_empty() {
+            true => String::new(),
+            false => format!(" {}", error.help),
+        };
+        EditError::invalid(format!("Line {line} of the rules: {}{help}", error.message))
     })?;
     let rules = Arc::new(rules);
     if kept.len() >= MOST_KEPT {

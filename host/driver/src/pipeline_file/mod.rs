@@ -331,7 +331,7 @@ fn read_rules(mut table: Table<'_, '_>, file: Located<String>) -> Result<PassTab
 
 /// A place for a phase: it has nothing but the phase's name.
 fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    for key in "name passes options opt_level required disabled".split(' ') {
+    for key in "rules name passes options opt_level required disabled".split(' ') {
         if let Some((key, _)) = table.take(key) {
             let message = format!(
                 "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",

@@ -76,7 +76,7 @@ impl Parser {
             NewOperand::Number(_) => {
                 "A number has the dtype of the operands beside it, and here are none."
             }
-            NewOperand::Absent => "Nothing can't stand for a result.",
+            NewOperand::Absent => "`none` can't stand for a result.",
             _ => return Ok(result),
         };
         Err(self.error(self.since(start), message))
@@ -131,6 +131,7 @@ impl Parser {
         after: &mut After,
         named: &[(String, NewOperand)],
     ) -> Parsed<NewOperand> {
+        let start = self.at().start;
         match self.peek() {
             Token::Word(word) if word == "_" || word == "none" => {
                 self.advance();
@@ -160,12 +161,12 @@ impl Parser {
             }
             Token::Mark("[") => match self.literal()? {
                 Literal::Ints(ints) => Ok(NewOperand::Ints(ints)),
-                _ => Err(self.expected("a list of integers")),
+                _ => Err(self.misplaced(start, "a list of integers")),
             },
             _ => match self.literal()? {
                 Literal::Int(value) => Ok(NewOperand::Number(value as f64)),
                 Literal::Float(value) => Ok(NewOperand::Number(value)),
-                _ => Err(self.expected("an operand")),
+                _ => Err(self.misplaced(start, "an operand")),
             },
         }
     }

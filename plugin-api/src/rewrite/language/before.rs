@@ -51,6 +51,7 @@ impl Parser {
     }
 
     pub(super) fn operand(&mut self) -> Parsed<Operand> {
+        let start = self.at().start;
         match self.peek() {
             Token::Word(word) if word == "_" => {
                 self.advance();
@@ -94,7 +95,7 @@ impl Parser {
             }
             Token::Mark("[") => match self.literal()? {
                 Literal::Ints(ints) => Ok(Operand::Ints(ints)),
-                _ => Err(self.expected("a list of integers")),
+                _ => Err(self.misplaced(start, "a list of integers")),
             },
             _ => {
                 let about = self.eat("~");
@@ -104,7 +105,7 @@ impl Parser {
                         about,
                     })),
                     Literal::Float(value) => Ok(Operand::Number(Number { value, about })),
-                    _ => Err(self.expected("an operand")),
+                    _ => Err(self.misplaced(start, "an operand")),
                 }
             }
         }

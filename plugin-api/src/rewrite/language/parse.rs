@@ -188,6 +188,11 @@ impl Parser {
         }
     }
 
+    /// An error about what was just read.
+    pub(super) fn misplaced(&self, start: usize, what: &str) -> RuleError {
+        self.error(self.since(start), format!("Here has to be {}.", what))
+    }
+
     pub(super) fn expected(&self, what: &str) -> RuleError {
         let found = match self.peek() {
             Token::Word(word) => format!("`{}`", word),
@@ -392,6 +397,7 @@ impl Parser {
     }
 
     pub(super) fn literal(&mut self) -> Parsed<Literal> {
+        let start = self.at().start;
         if self.eat("[") {
             let items = self.nested(|parser| parser.list("]", Parser::literal))?;
             let ints = items.iter().map(|item| match item {
@@ -409,7 +415,7 @@ impl Parser {
             let floats = floats.collect::<Option<Vec<f64>>>();
             return floats
                 .map(Literal::Floats)
-                .ok_or_else(|| self.expected("a list of numbers"));
+                .ok_or_else(|| self.misplaced(start, "a list of numbers"));
         }
         let negative = self.eat("-");
         let sign = if negative { -1.0 } else { 1.0 };
