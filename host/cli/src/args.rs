@@ -157,13 +157,14 @@ Examples:
   passdock run model.onnx -o out.onnx                      the built-in pipeline `default`, at -O2
   passdock run model.onnx -o out.onnx -O1
   passdock run pipeline.toml model.onnx -o out.onnx
+  passdock run fuse.rules model.onnx -o out.onnx           rules of a file, as a pass
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-PIPELINE is a .toml file, or the name of a built-in pipeline: `passdock list pipelines`. A file whose name is
-one word is ./WORD. Without PIPELINE and --passes it is `default`.
+PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline: `passdock list pipelines`. A file
+whose name is one word is ./WORD. Without PIPELINE and --passes it is `default`.
 
 Without -o no model is written; the report is printed all the same."
 )]
@@ -320,7 +321,7 @@ pub(crate) enum SchemaOf {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The pipeline: a .toml file, or the name of a built-in one.
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
@@ -332,7 +333,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The pipeline: a .toml file, or the name of a built-in one. Without it --passes says what would run,
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it --passes says what would run,
     /// and without that it is `default`.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,

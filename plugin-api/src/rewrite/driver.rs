@@ -295,7 +295,10 @@ fn fits(
         if is_made || one.rule.keeps_type {
             return true;
         }
-        if value.is_none() || f.dtype(*value) != f.dtype(*result) {
+        if value.is_none() {
+            return f.use_count(*result) == 0;
+        }
+        if f.dtype(*value) != f.dtype(*result) {
             return false;
         }
         condition::same_shape(f, *value, *result) == Some(true)

@@ -51,6 +51,10 @@ impl Parser {
                     .find(|(other, _)| other == name && !name.is_empty());
                 match found {
                     Some((_, value)) => after.results.push(value.clone()),
+                    // Of several results, those without a name have no users.
+                    None if name.is_empty() && wanted.iter().any(|one| !one.is_empty()) => {
+                        after.results.push(NewOperand::Absent);
+                    }
                     None if name.is_empty() => {
                         let message =
                             "Nothing says what stands in the place of the pattern's last op.";

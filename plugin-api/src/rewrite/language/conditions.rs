@@ -4,6 +4,9 @@ use super::lex::Token;
 use super::parse::{Parsed, Parser};
 use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, RuleError, Term, Test};
 
+/// What conditions compare.
+const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
+
 impl Parser {
     pub(super) fn condition(&mut self) -> Parsed<Condition> {
         let negated = self.eat_word("not") || self.eat("!");
@@ -21,7 +24,6 @@ impl Parser {
     pub(super) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
         const ONE: [&str; 2] = ["const", "float"];
         const TWO: [&str; 4] = ["same_type", "same_shape", "same_dtype", "stretches_to"];
-        const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
         if TERMS.contains(&word) || word == "compose" {
             return Ok(None);
         }
@@ -148,10 +150,14 @@ impl Parser {
                 }
             }
             _ => {
-                return Err(self.error(
-                    at,
-                    format!("There is nothing called `{}` to compare.", word),
-                ));
+                return Err(RuleError {
+                    known: TERMS.iter().map(|term| (*term).to_owned()).collect(),
+                    help: format!("There are {}.", TERMS.join(", ")),
+                    ..self.error(
+                        at,
+                        format!("There is nothing called `{}` to compare.", word),
+                    )
+                });
             }
         };
         self.expect(")")?;

@@ -279,19 +279,19 @@ fn operands_and_attributes() {
           |
           = note: in the rule `r`
 
-        error[rules]: Here has to be a list of integers, not `)`.
-         --> r.rules:1:28
+        error[rules]: Here has to be a list of integers.
+         --> r.rules:1:23
           |
         1 | rule r { onnx.Add(%x, [0.5]) => %x }
-          |                            ^
+          |                       ^^^^^
           |
           = note: in the rule `r`
 
-        error[rules]: Here has to be an operand, not `)`.
-         --> r.rules:1:29
+        error[rules]: Here has to be an operand.
+         --> r.rules:1:23
           |
         1 | rule r { onnx.Add(%x, "text") => %x }
-          |                             ^
+          |                       ^^^^^^
           |
           = note: in the rule `r`
 
@@ -311,11 +311,11 @@ fn operands_and_attributes() {
           |
           = note: in the rule `r`
 
-        error[rules]: Here has to be a list of numbers, not `}`.
-         --> r.rules:1:39
+        error[rules]: Here has to be a list of numbers.
+         --> r.rules:1:31
           |
         1 | rule r { onnx.Neg(%x) {axes = [1, "a"]} => %x }
-          |                                       ^
+          |                               ^^^^^^^^
           |
           = note: in the rule `r`
 
@@ -380,7 +380,7 @@ fn replacements() {
           |
           = note: in the rule `r`
 
-        error[rules]: Nothing can't stand for a result.
+        error[rules]: `none` can't stand for a result.
          --> r.rules:1:26
           |
         1 | rule r { onnx.Neg(%x) => none }
@@ -404,11 +404,11 @@ fn replacements() {
           |
           = note: in the rule `r`
 
-        error[rules]: Here has to be a list of integers, not `)`.
-         --> r.rules:1:44
+        error[rules]: Here has to be a list of integers.
+         --> r.rules:1:39
           |
         1 | rule r { onnx.Neg(%x) => onnx.Add(%x, [0.5]) }
-          |                                            ^
+          |                                       ^^^^^
           |
           = note: in the rule `r`
 
@@ -527,6 +527,7 @@ fn conditions() {
           |                                        ^^^^^
           |
           = note: in the rule `r`
+          = help: Did you mean `rank`?
 
     "#]].assert_eq(&refused(&[
         "rule r { onnx.Neg(%x) => %x where same_shap(%x, %x) }",

@@ -185,7 +185,34 @@ fn several_results() {
             return %2, %1
         "#]],
     );
-    // One result of a pattern: the others have no users.
+    // Those without a name have no users.
+    let rules = "rule r { _, %i = onnx.TopK(onnx.Relu(%x), %k) => _, %i = onnx.TopK(%x, %k) }";
+    let signature = "(%x: f32[4], %k: i64[1]) -> (%i)";
+    check(
+        rules,
+        signature,
+        "%0 = onnx.Relu(%x)\n%1, %2 = onnx.TopK(%0, %k)\nreturn %2",
+        expect![[r#"
+            %0, %1 = onnx.TopK(%x, %k) : f32[?], i64[?]
+            return %1
+        "#]],
+    );
+    let both = "(%x: f32[4], %k: i64[1]) -> (%v, %i)";
+    check_stays(
+        rules,
+        both,
+        "%0 = onnx.Relu(%x)\n%1, %2 = onnx.TopK(%0, %k)\nreturn %1, %2",
+    );
+    let rules = "rule r { %y, _ = onnx.Dropout(%x) => %y = %x }";
+    check(
+        rules,
+        "(%x: f32[2]) -> (%y)",
+        "%0, %m = onnx.Dropout(%x)\n%1 = onnx.Neg(%0)\nreturn %1",
+        expect![[r#"
+            %0 = onnx.Neg(%x) : f32[2]
+            return %0
+        "#]],
+    );
     let rules = "rule r { onnx.Dropout(%x, %more...) => %x }";
     let signature = "(%x: f32[2]) -> (%y: f32[2])";
     check(
