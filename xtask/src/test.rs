@@ -104,7 +104,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         "types of ONNX's test cases, beside ONNX's inference",
         || python::test_node_types(project),
     );
-    steps.step("the guides, as they say", || guides::guides(project));
+    steps.step("the guides, as they say", || guides::guides(project, ""));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
