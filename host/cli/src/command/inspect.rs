@@ -1,6 +1,6 @@
 //! `passdock inspect`: manifests of plugins, without loading the plugins, and what is in files of rules.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use passdock::plugin::{Manifest, Plugin};
 use passdock::sdk::RuleInfo;
@@ -40,7 +40,7 @@ enum Opened {
 }
 
 impl Opened {
-    fn of(file: &PathBuf) -> Opened {
+    fn of(file: &Path) -> Opened {
         let opened = match is_rules(file) {
             true => pipeline::read_rules(file).map(Opened::Rules),
             false => Plugin::open(file)

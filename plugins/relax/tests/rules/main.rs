@@ -7,6 +7,7 @@ mod examples;
 mod language;
 mod numbers;
 mod operands;
+mod refused;
 mod regions;
 #[path = "../support/mod.rs"]
 mod support;
