@@ -159,7 +159,7 @@ impl Rules {
 ///     }
 /// };
 ///
-/// fn fuse(f: &mut Function, cx: &PassContext) -> PassResult {
+/// fn fuse_gelu(f: &mut Function, cx: &PassContext) -> PassResult {
 ///     cx.rewrite(f, &[&RULES])
 /// }
 /// ```

@@ -40,7 +40,7 @@ fn examples_of_passes_do_what_they_say() {
     "#]],
     );
     check(
-        "doc.transform.Fuse",
+        "doc.transform.FuseGelu",
         r#"module {
   fn @main(%x: f32[2,3,4]) -> (%y: f32[4,2,3]) opset("" = 20) {
     %half = const f32[] 0.5
