@@ -117,7 +117,7 @@ pub use passdock_abi::{
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use plugin::StaticPlugin;
-pub use rewrite::{Match, Rewriter, Rewritten, RuleCode, RuleError, Rules};
+pub use rewrite::{Match, Mention, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo, Rules};
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]

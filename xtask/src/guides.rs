@@ -23,8 +23,8 @@ use crate::shell;
 /// What a reader of the guides has installed.
 const PLUGINS: [&str; 3] = ["passdock_onnx_ops", "passdock_relax", "passdock_tir"];
 
-/// Goes through all guides.
-pub(crate) fn guides(project: &Project) -> Result<()> {
+/// Goes through the guides whose names contain a word.
+pub(crate) fn guides(project: &Project, word: &str) -> Result<()> {
     let home = project.target.join("guides");
     if home.exists() {
         fs::remove_dir_all(&home)?;
@@ -35,10 +35,15 @@ pub(crate) fn guides(project: &Project) -> Result<()> {
         .collect::<Result<_>>()?;
     guides.retain(|guide| guide.extension().is_some_and(|extension| extension == "md"));
     guides.sort();
-    if guides.is_empty() {
-        bail!("there are no guides in docs/guides");
-    }
     guides.insert(0, project.root.join("README.md"));
+    let is_meant = |guide: &PathBuf| {
+        let name = guide.file_stem().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.contains(word))
+    };
+    guides.retain(is_meant);
+    if guides.is_empty() {
+        bail!("there is no guide of that name in docs/guides");
+    }
     let mut wrong = 0;
     for guide in guides {
         let name = guide.file_stem().context("a file has a name")?;

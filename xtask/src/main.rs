@@ -33,7 +33,7 @@ cargo xtask demo --release    the same, optimised; takes longer to build
 cargo xtask test              run every check; says what it skipped, or is not here, and why
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
-cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them
+cargo xtask guides [WORD]     only what the guides say, of those whose name contains the word; UPDATE_EXPECT=1 corrects them
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
@@ -55,7 +55,8 @@ fn main() -> ExitCode {
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
-        ["guides"] => guides::guides(&project).map(|()| true),
+        ["guides"] => guides::guides(&project, "").map(|()| true),
+        ["guides", word] => guides::guides(&project, word).map(|()| true),
         ["layers", ref crates @ .., "--arrows", from, to] => {
             layers::arrows(&project, crates, from, to).map(|()| true)
         }

@@ -78,6 +78,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         native::test_header(project)
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
+    steps.step("rules in C", || native::test_c_rules(project));
     steps.step("an operator in C", || native::test_c_op(project));
     steps.step("a plugin that was just started, in each language", || {
         new_plugin::test(project)
@@ -104,7 +105,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         "types of ONNX's test cases, beside ONNX's inference",
         || python::test_node_types(project),
     );
-    steps.step("the guides, as they say", || guides::guides(project));
+    steps.step("the guides, as they say", || guides::guides(project, ""));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),

@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what there is and who provides it.
     List(ListArgs),
-    /// Show a plugin's manifest, without loading the plugin.
+    /// Show a plugin's manifest, without loading the plugin, or what is in a file of rules.
     Inspect(InspectArgs),
     /// Say whether a pipeline is right; nothing runs.
     Check(CheckArgs),
@@ -92,7 +92,7 @@ pub(crate) struct PluginArgs {
 /// How passes are chosen, and where they are; the same for all that runs a pipeline.
 #[derive(Debug, Args)]
 pub(crate) struct PassArgs {
-    /// Run these passes, after those of the pipeline if one is named.
+    /// Run these passes, after those of the pipeline if one is named. FILE.rules is the pass of those rules.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
     /// Run passes up to this optimization level, 0 to 4; wins over the pipeline's, which is 2 unless it says
@@ -160,13 +160,14 @@ Examples:
   passdock run model.onnx -o out.onnx                      the built-in pipeline `default`, at -O2
   passdock run model.onnx -o out.onnx -O1
   passdock run pipeline.toml model.onnx -o out.onnx
+  passdock run fuse.rules model.onnx -o out.onnx           rules of a file, as a pass
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-PIPELINE is a .toml file, or the name of a built-in pipeline: `passdock list pipelines`. A file whose name is
-one word is ./WORD. Without PIPELINE and --passes it is `default`.
+PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline: `passdock list pipelines`. A file
+whose name is one word is ./WORD. Without PIPELINE and --passes it is `default`.
 
 Without -o no model is written; the report is printed all the same."
 )]
@@ -280,14 +281,15 @@ pub(crate) enum Listing {
 Examples:
   passdock inspect target/debug/libacme_passes.so
   passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
+  passdock inspect fuse.rules
 
 Nothing of a plugin runs: its manifest is read from the file. A file that can't be used is told, and
 the others are shown all the same.
 
-Exit status: 0 all of them can be used; 3 one can't.")]
+Exit status: 0 all of them can be used; 2 rules can't; 3 a plugin can't.")]
 pub(crate) struct InspectArgs {
-    /// The plugins' library files.
-    #[arg(value_name = "PLUGIN", required = true)]
+    /// The plugins' library files, and files of rules.
+    #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON: an object, which has a list `plugins` of such if there are several files.
     #[arg(long)]
@@ -322,7 +324,7 @@ pub(crate) enum SchemaOf {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The pipeline: a .toml file, or the name of a built-in one.
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
@@ -334,7 +336,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The pipeline: a .toml file, or the name of a built-in one. Without it --passes says what would run,
+    /// The pipeline: a .toml file, one of rules, or the name of a built-in one. Without it --passes says what would run,
     /// and without that it is `default`.
     #[arg(value_name = "PIPELINE")]
     pub(crate) pipeline: Option<PathBuf>,

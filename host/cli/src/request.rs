@@ -26,10 +26,19 @@ pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
 /// A request that also says which passes run: those of the pipeline, then those of `--passes`; the
 /// default pipeline's if neither is there.
 pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Request, PassError> {
-    let pipeline = pipeline.or_else(|| args.passes.is_empty().then_some(Path::new(DEFAULT)));
+    let mut passes = args.passes;
+    let pipeline = match pipeline {
+        // Rules by themselves are a pipeline of one pass.
+        Some(path) if is_rules(path) => {
+            passes.insert(0, path.display().to_string());
+            None
+        }
+        Some(path) => Some(path),
+        None => passes.is_empty().then_some(Path::new(DEFAULT)),
+    };
     Ok(Request {
         pipeline: pipeline.map(read_pipeline).transpose()?,
-        passes: args.passes,
+        passes,
         opt_level: args.opt_level,
         required_pass: args.require,
         disabled_pass: args.disable,
@@ -80,7 +89,7 @@ pub(crate) fn inputs(
                 ),
             }))
         }
-        [alone] if is_toml(alone) || is_built_in(alone) => Err(usage(format!(
+        [alone] if is_toml(alone) || is_rules(alone) || is_built_in(alone) => Err(usage(format!(
             "There is a pipeline and no model: `passdock {command} {} MODEL`.",
             alone.display()
         ))),
@@ -91,15 +100,24 @@ pub(crate) fn inputs(
     }
 }
 
-/// Whether the first of two arguments stands for a pipeline: a `.toml` file, the word for a built-in
+/// Whether the first of two arguments stands for a pipeline: a `.toml` file, one of rules, the word for a built-in
 /// one, or a path like `./default` that can't be a model.
 fn names_pipeline(path: &Path) -> bool {
-    is_toml(path) || word(path).is_some() || is_path(path) && Format::of(path).is_err()
+    is_toml(path)
+        || is_rules(path)
+        || word(path).is_some()
+        || is_path(path) && Format::of(path).is_err()
 }
 
 fn is_toml(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "toml")
+}
+
+/// Whether it is a file of rules, which runs as a pass.
+pub(crate) fn is_rules(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "rules")
 }
 
 /// Whether it has more than a name: a directory, or `./`.

@@ -116,6 +116,8 @@ pub enum ErrorKind {
     Config,
     /// A pipeline file is invalid.
     Pipeline,
+    /// A file of rules is invalid.
+    Rules,
     /// Arguments of the command line, or files and directories that they name, are invalid.
     Usage,
     /// A context can't be built, entered or left.
@@ -158,6 +160,7 @@ impl ErrorKind {
             ErrorKind::State | ErrorKind::ModelState => "state",
             ErrorKind::Config => "config",
             ErrorKind::Pipeline => "pipeline",
+            ErrorKind::Rules => "rules",
             ErrorKind::Usage => "usage",
             ErrorKind::Context => "context",
             ErrorKind::Plugin => "plugin",

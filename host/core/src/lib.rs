@@ -33,8 +33,9 @@ pub use instrument::{
     PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
-    create_function_pass, create_module_pass, create_prim_func_pass, disable_children,
+    FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, RulesFile,
+    Sequential, Work, create_function_pass, create_module_pass, create_prim_func_pass,
+    disable_children,
 };
 pub use passdock_diagnostic::{
     BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,

@@ -32,6 +32,8 @@ impl Slot {
 struct Attached {
     host: *const abi::Host,
     table: abi::Plugin,
+    /// What the parts of the table refer to. It is reached from here even if there are none.
+    _tables: &'static Tables,
     /// The host to which the plugin was attached before, or null.
     before: *const Attached,
 }
@@ -87,6 +89,7 @@ pub unsafe fn attach(
     let table = table::of(plugin, tables);
     loop {
         let made = Box::into_raw(Box::new(Attached {
+            _tables: tables,
             host,
             table,
             before: first,

@@ -5,10 +5,9 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
-use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError, PassResult};
+use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ir::{Function, Module, OpBuilder};
 use crate::raw::{self, Late, RawContext, Tables};
-use crate::rewrite::{self, Rules};
 
 /// The outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,19 +172,6 @@ impl PassContext {
     /// If the op is wrong, in the definition's words.
     pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
         self.raw.infer(&mut function.raw, op)
-    }
-
-    /// Rewrites a function by rules, which [`rules!`](crate::rules) writes, until none of them applies. The
-    /// report counts each rule's rewrites; the user can disable a rule by its name.
-    ///
-    /// Shadowed operators are left alone. What a rule makes has its types inferred and the locations of all that
-    /// it replaces; what nobody needs any more is erased. A rewrite that would leave more ops than before isn't
-    /// done, unless the rule says `grows`.
-    ///
-    /// # Errors
-    /// If the text of a rule is wrong, its code fails, or rules undo each other without an end.
-    pub fn rewrite(&self, function: &mut Function, rules: &[&Rules]) -> PassResult {
-        rewrite::rewrite(function, self, rules)
     }
 
     /// Whether a rule of this name may rewrite once more.

@@ -2,9 +2,9 @@
 
 use passdock_abi::{DType, DimKind, ValueId};
 
+use super::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 use super::matching::{is_literal, Match};
 use super::number;
-use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
 

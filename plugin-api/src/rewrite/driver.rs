@@ -20,15 +20,35 @@ use crate::pass::PassContext;
 /// Users of a value that are looked at again when it lost another.
 const FEW: usize = 4;
 
+/// The rewriting is here and not beside the rest of the context: a rule's code has a context, too.
+impl PassContext {
+    /// Rewrites a function by rules, which [`rules!`](crate::rules) writes, until none of them applies. The
+    /// report counts each rule's rewrites; the user can disable a rule by its name.
+    ///
+    /// Shadowed operators are left alone. What a rule makes has its types inferred and the locations of all that
+    /// it replaces; what nobody needs any more is erased. A rewrite that would leave more ops than before isn't
+    /// done, unless the rule says `grows`.
+    ///
+    /// # Errors
+    /// If the text of a rule is wrong, its code fails, or rules undo each other without an end.
+    pub fn rewrite(&self, function: &mut Function, rules: &[&Rules]) -> PassResult {
+        rewrite(function, self, rules)
+    }
+}
+
+/// The rewrites that are looked at to tell the rules that go on for ever.
+const LAST: usize = 16;
+
 /// Rewrites a function by these rules until none applies.
-pub(crate) fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
+fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
     let mut sets = Vec::new();
     for rules in rules {
         sets.push(rules.compiled().map_err(|error| {
-            PassError::new(format!(
-                "The rule `{}` can't be read: {}",
-                error.rule, error.message
-            ))
+            let message = format!("The rule `{}` can't be read: {}", error.rule, error.message);
+            PassError::new(match error.help.is_empty() {
+                true => message,
+                false => format!("{} {}", message, error.help),
+            })
         })?);
     }
     let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
@@ -46,6 +66,7 @@ pub(crate) fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> P
         given_out: None,
         most: f.op_count() * 8 + 1000,
         done: 0,
+        last: Vec::new(),
     };
     for op in driver.queue.clone() {
         driver.mark(op, true);
@@ -62,6 +83,8 @@ struct Driver<'r> {
     given_out: Option<GivenOut>,
     most: usize,
     done: usize,
+    /// The names of the rules that were applied last, once there are too many.
+    last: Vec<&'r str>,
 }
 
 impl Driver<'_> {
@@ -92,9 +115,19 @@ impl Driver<'_> {
         if self.done <= self.most {
             return Ok(());
         }
+        let name = self.rules[rule].rule.name.as_str();
+        if !self.last.contains(&name) {
+            self.last.push(name);
+        }
+        if self.done <= self.most + LAST {
+            return Ok(());
+        }
+        let names: Vec<String> = self.last.iter().map(|n| format!("`{}`", n)).collect();
         Err(PassError::new(format!(
-            "Rules rewrite what others made, without an end: {} rewrites, the last one by the rule `{}`.",
-            self.done, self.rules[rule].rule.name
+            "Rules rewrite what rules made, without an end: {} rewrites, the last ones by {}. Remove one of the \
+             rules, or give it a condition that doesn't hold of what they make.",
+            self.done,
+            names.join(", ")
         )))
     }
 
@@ -265,7 +298,10 @@ fn fits(
         if is_made || one.rule.keeps_type {
             return true;
         }
-        if value.is_none() || f.dtype(*value) != f.dtype(*result) {
+        if value.is_none() {
+            return f.use_count(*result) == 0;
+        }
+        if f.dtype(*value) != f.dtype(*result) {
             return false;
         }
         condition::same_shape(f, *value, *result) == Some(true)

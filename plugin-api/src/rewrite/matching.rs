@@ -3,9 +3,9 @@
 
 use passdock_abi::{OpId, ValueId};
 
+use super::language::{AttrPattern, Literal, Node, Operand, Rule};
 use super::number;
 use super::operators::Operators;
-use super::rule::{AttrPattern, Literal, Node, Operand, Rule};
 use crate::data::{AttrValue, EditError};
 use crate::ir::{Attr, Function};
 use crate::pass::PassContext;
@@ -286,14 +286,17 @@ impl<'r> Search<'_, 'r> {
         Ok(true)
     }
 
-    /// Whether an op has as many results as the pattern says; more, if nobody uses them.
+    /// Whether an op has as many results as the pattern says; those that have no name beside others, and more,
+    /// if nobody uses them.
     fn has_results(&self, pattern: &Node, op: OpId) -> bool {
         let results = self.f.results(op);
         let wanted = pattern.results.len();
+        let is_named = |at: usize| wanted == 1 || !pattern.results[at].is_empty();
         results.len() >= wanted
-            && results[wanted..]
+            && results
                 .iter()
-                .all(|more| self.f.use_count(*more) == 0)
+                .enumerate()
+                .all(|(at, result)| at < wanted && is_named(at) || self.f.use_count(*result) == 0)
     }
 
     /// Whether a value may be what the pattern says, as far as its op's name tells.

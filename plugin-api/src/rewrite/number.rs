@@ -2,7 +2,7 @@
 
 use passdock_abi::{DType, ValueId};
 
-use super::rule::Number;
+use super::language::Number;
 use crate::data::EditError;
 use crate::ir::{half, Function};
 

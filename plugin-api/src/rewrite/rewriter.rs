@@ -3,9 +3,9 @@
 use passdock_abi::{DType, LocId, OpId, Position, ValueId};
 
 use super::condition;
+use super::language::{After, NewNode, NewOperand, Operand};
 use super::matching::Match;
 use super::number;
-use super::rule::{After, NewNode, NewOperand, Operand};
 use crate::data::EditError;
 use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
 use crate::pass::PassContext;
@@ -240,7 +240,7 @@ impl<'r> Rewriter<'r> {
             match (condition::attr(found, term), term) {
                 (Some(value), _) => op = op.attr(name, value),
                 // Left out in the pattern, left out here.
-                (None, super::rule::AttrTerm::Bound(at))
+                (None, super::language::AttrTerm::Bound(at))
                     if matches!(found.attrs[*at], Some(None)) => {}
                 (None, _) => return Ok(None),
             }

@@ -1,13 +1,14 @@
 //! [`Rules`]: sets of rules, and [`rules!`](crate::rules), which writes them.
 
+use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
 
+use super::language::{self, Mention, Rule, RuleError};
 use super::matching::Match;
-use super::parse;
 use super::rewriter::Rewriter;
-use super::rule::{Rule, RuleError};
 use crate::data::EditError;
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
@@ -25,9 +26,22 @@ pub struct Rules {
     compiled: Mutex<Option<Arc<[Compiled]>>>,
 }
 
+/// What a rule says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleInfo {
+    /// The name, which reports count it by.
+    pub name: String,
+    /// The comment above it, in a text of several rules.
+    pub doc: String,
+    /// The place of the name, in bytes of the text; empty for a rule of [`rules!`](crate::rules).
+    pub at: Range<usize>,
+    /// The operators that it names, in order.
+    pub operators: Vec<Mention>,
+}
+
 /// A rule as [`rules!`](crate::rules) wrote it down.
 #[doc(hidden)]
-#[derive(Debug)]
 pub struct RuleSource {
     pub name: &'static str,
     /// The words between the name and the brace.
@@ -40,6 +54,18 @@ pub struct RuleSource {
 pub(super) struct Compiled {
     pub(super) rule: Rule,
     pub(super) code: Option<RuleCode>,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rules").field(&self.names()).finish()
+    }
+}
+
+impl fmt::Debug for RuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RuleSource").field(&self.name).finish()
+    }
 }
 
 impl Rules {
@@ -56,10 +82,10 @@ impl Rules {
     /// # Errors
     /// If the text isn't one of rules: what is wrong, and where.
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
-        let rules = parse::file(text)?;
+        let rules = language::file(text)?;
         let compiled: Vec<Compiled> = rules
             .into_iter()
-            .map(|(rule, _)| Compiled { rule, code: None })
+            .map(|rule| Compiled { rule, code: None })
             .collect();
         Ok(Rules {
             sources: &[],
@@ -79,6 +105,20 @@ impl Rules {
             .collect())
     }
 
+    /// What the rules say of themselves, in order.
+    ///
+    /// # Errors
+    /// If a rule's text is wrong.
+    pub fn describe(&self) -> Result<Vec<RuleInfo>, RuleError> {
+        let info = |one: &Compiled| RuleInfo {
+            name: one.rule.name.clone(),
+            doc: one.rule.doc.clone(),
+            at: one.rule.at.clone(),
+            operators: one.rule.mentions.clone(),
+        };
+        Ok(self.compiled()?.iter().map(info).collect())
+    }
+
     /// The rules, read the first time that somebody asks.
     pub(super) fn compiled(&self) -> Result<Arc<[Compiled]>, RuleError> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +127,7 @@ impl Rules {
         }
         let mut rules = Vec::new();
         for source in self.sources {
-            let rule = parse::rule(source.name, source.text, source.code.is_none())?;
+            let rule = language::rule(source.name, source.text, source.code.is_none())?;
             let has = |word| source.words.split_whitespace().any(|other| other == word);
             rules.push(Compiled {
                 rule: Rule {
@@ -119,7 +159,7 @@ impl Rules {
 ///     }
 /// };
 ///
-/// fn fuse(f: &mut Function, cx: &PassContext) -> PassResult {
+/// fn fuse_gelu(f: &mut Function, cx: &PassContext) -> PassResult {
 ///     cx.rewrite(f, &[&RULES])
 /// }
 /// ```

@@ -18,6 +18,7 @@ passes = [
     "relax.transform.InferType",
     { name = "relax.transform.FoldConstant", options = { max_size = 4 }, disabled = ["a.transform.B"] },
     { phase = "late" },
+    { rules = "fuse.rules", name = "fuse" },
     { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
 ]
 [context]
@@ -71,12 +72,24 @@ fn the_schema_has_the_keys_that_are_read() {
         (
             "pass",
             "passes = [{ name = 'a', zzz = 1 }]",
-            &["phase", "passes"],
+            &["phase", "rules", "passes"],
         ),
         (
             "sequential",
             "passes = [{ passes = [], zzz = 1 }]",
-            &["phase"],
+            &["phase", "rules"],
+        ),
+        (
+            "rules",
+            "passes = [{ rules = 'a.rules', zzz = 1 }]",
+            &[
+                "phase",
+                "passes",
+                "options",
+                "opt_level",
+                "required",
+                "disabled",
+            ],
         ),
     ] {
         let known = schema.keys(name).into_iter().chain(besides.iter().copied());
@@ -98,6 +111,7 @@ fn the_schema_has_the_keys_that_are_read() {
         "place",
         "plugin",
         "plugins",
+        "rules",
         "sequential",
     ];
     assert_eq!(BTreeSet::from_iter(schema.tables()), BTreeSet::from(all));

@@ -39,6 +39,34 @@ fn examples_of_passes_do_what_they_say() {
         }
     "#]],
     );
+    check(
+        "doc.transform.FuseGelu",
+        r#"module {
+  fn @main(%x: f32[2,3,4]) -> (%y: f32[4,2,3]) opset("" = 20) {
+    %half = const f32[] 0.5
+    %root = const f32[] 1.4142135
+    %one = const f32[] 1.0
+    %0 = onnx.Transpose(%x) {perm = [1, 2, 0]} : f32[3,4,2]
+    %1 = onnx.Transpose(%0) {perm = [1, 2, 0]} : f32[4,2,3]
+    %2 = onnx.Mul(%half, %1) : f32[4,2,3]
+    %3 = onnx.Div(%1, %root) : f32[4,2,3]
+    %4 = onnx.Erf(%3) : f32[4,2,3]
+    %5 = onnx.Add(%4, %one) : f32[4,2,3]
+    %6 = onnx.Mul(%5, %2) : f32[4,2,3]
+    return %6
+  }
+}
+"#,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[2,3,4]) -> (%y: f32[4,2,3]) opset("" = 20) {
+            %0 = onnx.Transpose(%x) {perm = [2, 0, 1]} : f32[4,2,3]
+            %1 = onnx.Gelu(%0) : f32[4,2,3]
+            return %1
+          }
+        }
+    "#]],
+    );
     let sum = CHAIN.replace("Add", "Sum");
     check(
         "doc.transform.SumToAdd",

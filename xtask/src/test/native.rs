@@ -111,6 +111,44 @@ pub(crate) fn test_c_op(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// The rules of an example in C make of a module what its text says, and a mistake in rules is the pass's failure,
+/// with its line.
+pub(crate) fn test_c_rules(project: &Project) -> Result<()> {
+    let example = project.root.join("examples/c-rules");
+    let expected = fs::read_to_string(example.join("after.ir"))?;
+    for compiler in COMPILERS {
+        let plugin = build_c(project, "examples/c-rules/c_rules.c", "c_rules", compiler)?;
+        let made = shell::read(&mut c_rules_command(project, &plugin))?;
+        if made != expected {
+            bail!("examples/c-rules/after.ir says otherwise:\n{made}");
+        }
+    }
+    let source = fs::read_to_string(example.join("c_rules.c"))?;
+    let wrong = source.replace("where float(%x)", "where flaot(%x)");
+    let directory = project.target.join("c-wrong-rules");
+    fs::create_dir_all(&directory)?;
+    let wrong_source = directory.join("c_wrong_rules.c");
+    fs::write(&wrong_source, wrong)?;
+    let shown = wrong_source.display().to_string();
+    let plugin = build_c(project, &shown, "c_wrong_rules", COMPILERS[0])?;
+    let output = c_rules_command(project, &plugin).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !said.contains("Line 2 of the rules: There is no condition `flaot`.") {
+        bail!("a mistake in the rules of a plugin in C should be told: {said}");
+    }
+    Ok(())
+}
+
+fn c_rules_command(project: &Project, plugin: &Path) -> Command {
+    let mut command = Command::new(project.passdock(Profile::Dev));
+    command
+        .args(["run", "examples/c-rules/before.ir", "-o", "-", "--plugin"])
+        .arg(plugin)
+        .args(["--passes", "crules.transform.Simplify"])
+        .current_dir(&project.root);
+    command
+}
+
 /// What a plugin in C says about ops arrives, places and notes included.
 pub(crate) fn test_c_diagnostics(project: &Project) -> Result<()> {
     let plugin = build_c(

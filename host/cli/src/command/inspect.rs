@@ -1,12 +1,17 @@
-//! `passdock inspect`: manifests of plugins, without loading the plugins.
+//! `passdock inspect`: manifests of plugins, without loading the plugins, and what is in files of rules.
+
+use std::path::Path;
 
 use passdock::plugin::{Manifest, Plugin};
-use passdock::{Diagnostic, PassError};
+use passdock::sdk::RuleInfo;
+use passdock::{Diagnostic, PassError, RulesFile, pipeline};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::in_full;
 use crate::args::InspectArgs;
-use crate::show;
+use crate::request::is_rules;
+use crate::show::{self, Table};
 
 /// The answer about one file that `--json` prints.
 #[derive(Serialize)]
@@ -14,6 +19,9 @@ struct Answer<'m> {
     file: String,
     #[serde(flatten)]
     manifest: Option<&'m Manifest>,
+    /// The rules, if it is a file of rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<Vec<Value>>,
     /// Keys that this host doesn't know, and why the file can't be used.
     diagnostics: Vec<Diagnostic>,
 }
@@ -24,27 +32,90 @@ struct Answers<'m> {
     plugins: &'m [Answer<'m>],
 }
 
+/// A file, read as what its name says it is.
+enum Opened {
+    Plugin(Box<Plugin>),
+    Rules(RulesFile),
+    Unusable(PassError),
+}
+
+impl Opened {
+    fn of(file: &Path) -> Opened {
+        let opened = match is_rules(file) {
+            true => pipeline::read_rules(file).map(Opened::Rules),
+            false => Plugin::open(file)
+                .map(|plugin| Opened::Plugin(Box::new(plugin)))
+                .map_err(PassError::from),
+        };
+        opened.unwrap_or_else(Opened::Unusable)
+    }
+}
+
+/// The operators that a rule looks for, and those that it makes, each once.
+fn operators(rule: &RuleInfo, made: bool) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for mention in rule.operators.iter().filter(|one| one.is_made == made) {
+        if !names.contains(&&*mention.operator) {
+            names.push(&mention.operator);
+        }
+    }
+    names
+}
+
+fn rule(rule: &RuleInfo) -> Value {
+    json!({
+        "name": rule.name,
+        "doc": rule.doc,
+        "looks_for": operators(rule, false),
+        "makes": operators(rule, true),
+    })
+}
+
+fn rules_in_full(file: &RulesFile) -> String {
+    let rows = file.rules().iter().map(|rule| {
+        let joined = |made| operators(rule, made).join(", ");
+        [
+            rule.name.clone(),
+            joined(false),
+            joined(true),
+            rule.doc.replace('\n', " "),
+        ]
+    });
+    let table = Table::of(["rule", "looks for", "makes", "about"], rows).render_filled();
+    format!("{}: the pass {}\n\n{table}", file.name(), file.pass_name())
+}
+
 pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
     let files = args.files.iter();
-    let opened: Vec<_> = files.map(|file| (file, Plugin::open(file))).collect();
+    let opened: Vec<_> = files.map(|file| (file, Opened::of(file))).collect();
     let mut status = 0;
     let mut answers = Vec::with_capacity(opened.len());
     let mut texts = Vec::with_capacity(opened.len());
-    for (file, plugin) in &opened {
-        let (manifest, diagnostics) = match plugin {
-            Ok(plugin) => (Some(&**plugin.manifest()), plugin.unknown_keys()),
-            Err(error) => {
+    for (file, opened) in &opened {
+        let (mut manifest, mut rules) = (None, None);
+        let diagnostics = match opened {
+            Opened::Plugin(plugin) => {
+                texts.push(in_full::plugin(plugin.manifest(), Some(file)));
+                manifest = Some(&**plugin.manifest());
+                plugin.unknown_keys()
+            }
+            Opened::Rules(read) => {
+                texts.push(rules_in_full(read));
+                rules = Some(read.rules().iter().map(rule).collect());
+                Vec::new()
+            }
+            Opened::Unusable(error) => {
                 // The others are shown all the same.
                 let error = PassError::from(error.clone());
                 status = status.max(error.exit_status());
-                (None, vec![error.to_diagnostic()])
+                vec![error.to_diagnostic()]
             }
         };
         diagnostics.iter().for_each(show::diagnostic);
-        texts.extend(manifest.map(|manifest| in_full::plugin(manifest, Some(file))));
         answers.push(Answer {
             file: file.display().to_string(),
             manifest,
+            rules,
             diagnostics,
         });
     }

@@ -34,7 +34,7 @@ pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;
 pub use session::rewrites::Rewrites;
-use session::{context, gate, input, module};
+use session::{gate, input, module};
 use table::{analysis, functions, symbols};
 
 /// The host's table, as every plugin gets it.
@@ -48,7 +48,7 @@ pub fn host() -> HostTable {
         symbols: ptr::from_ref(&symbols::TABLE),
         functions: ptr::from_ref(&functions::TABLE),
         modules: ptr::from_ref(&module::TABLE),
-        context: ptr::from_ref(&context::TABLE),
+        context: ptr::from_ref(&rewrite::CONTEXT),
         ops: ptr::from_ref(&op::TABLE),
         definitions: ptr::from_ref(&op::DEFINITIONS),
         get_extension: Some(get_extension),

@@ -1,4 +1,6 @@
-//! Rewriting by rules in text, for plugins that have no SDK to read them.
+//! `ContextApi`, with its rewriting by rules in text, for plugins that have no SDK to read them.
+//!
+//! The host reads such rules with its own SDK, on tables that the sessions below know nothing of.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,10 +11,15 @@ use passdock_ir::EditError;
 use passdock_plugin_api as sdk;
 
 use super::run::tables;
-use super::session::context::ContextSession;
+use super::session::context::{self, ContextSession};
 use super::session::function::FunctionSession;
 use super::session::{gate, input};
 use crate::util;
+
+pub(in crate::boundary) static CONTEXT: abi::ContextApi = abi::ContextApi {
+    rewrite: Some(rewrite),
+    ..context::CALLS
+};
 
 /// The most texts of rules that are kept: more than plugins have.
 const MOST_KEPT: usize = 1024;
@@ -21,11 +28,7 @@ const MOST_KEPT: usize = 1024;
 ///
 /// # Safety
 /// As the contract says: the handles are those that the host handed out, and the text is readable.
-pub(in crate::boundary) unsafe extern "C" fn rewrite(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    rules: Str,
-) -> Status {
+unsafe extern "C" fn rewrite(cx: *mut abi::Context, f: *mut abi::Function, rules: Str) -> Status {
     // SAFETY: the contract's, here and below.
     unsafe {
         gate::call(FunctionSession::of(f), |session| {
@@ -50,13 +53,13 @@ fn read(text: &str) -> Result<Arc<sdk::Rules>, EditError> {
         return Ok(rules.clone());
     }
     let rules = sdk::Rules::parse(text).map_err(|error| {
-        let line = text
-            .get(..error.at.start)
-            .unwrap_or(text)
-            .lines()
-            .count()
-            .max(1);
-        EditError::invalid(format!("Line {line} of the rules: {}", error.message))
+        let before = text.get(..error.at.start).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let help = match error.help.is_empty() {
+            true => String::new(),
+            false => format!(" {}", error.help),
+        };
+        EditError::invalid(format!("Line {line} of the rules: {}{help}", error.message))
     })?;
     let rules = Arc::new(rules);
     if kept.len() >= MOST_KEPT {

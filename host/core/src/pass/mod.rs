@@ -3,6 +3,7 @@
 mod closure;
 mod names;
 mod options;
+mod rules;
 mod sequential;
 mod structs;
 
@@ -18,6 +19,7 @@ pub(crate) use options::with_options;
 use passdock_abi::FunctionKind;
 use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
+pub use rules::RulesFile;
 pub(crate) use sequential::MAX_DEPTH;
 pub use sequential::{Sequential, disable_children};
 pub use structs::{FunctionPass, ModulePass};
@@ -77,6 +79,11 @@ pub trait Pass: Send + Sync {
 
     /// The Sequential that the pass is; `None` for any other pass.
     fn as_sequential(&self) -> Option<&Sequential> {
+        None
+    }
+
+    /// The file of rules that the pass is made of.
+    fn rules(&self) -> Option<&RulesFile> {
         None
     }
 

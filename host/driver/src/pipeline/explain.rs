@@ -40,7 +40,7 @@ pub struct Explained {
     pub name: String,
     /// The name of the plugin that gives it.
     pub plugin: Option<String>,
-    /// The plugin's file.
+    /// The plugin's file, or the file of rules.
     pub file: Option<String>,
     /// The pass that required it; `None`: the pipeline lists it.
     pub requested_by: Option<String>,
@@ -229,7 +229,10 @@ impl Explainer<'_> {
         Explained {
             name: pass.info().name.clone(),
             plugin: provider.map(|provider| provider.plugin.clone()),
-            file: provider.and_then(|provider| provider.file()),
+            file: match pass.rules() {
+                Some(rules) => Some(rules.name().to_owned()),
+                None => provider.and_then(|provider| provider.file()),
+            },
             requested_by: None,
             parent: self.parents.last().cloned(),
             depth: self.parents.len() as u32,

@@ -26,7 +26,7 @@ pub use crate::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::pipeline_file::SCHEMA;
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
-    no_plugins,
+    no_plugins, read_rules,
 };
 pub use passdock_core::Watch;
 pub(crate) use run::run_to_module;

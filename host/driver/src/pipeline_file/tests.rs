@@ -2,10 +2,12 @@
 
 use expect_test::{Expect, expect};
 
+use super::passes::MAX_NESTING;
 use super::*;
 
 fn name(table: &PassTable) -> &str {
     match table {
+        PassTable::Rules { file, .. } => &file.value,
         PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
         PassTable::Phase(phase) => phase.value.name(),
     }

@@ -135,7 +135,7 @@ fn options_of<'f>(
             }
             // Nesting was limited when the file was read.
             PassTable::Sequential { passes, .. } => options_of(passes, pass, registry, entries),
-            PassTable::Pass { .. } | PassTable::Phase(_) => {}
+            PassTable::Pass { .. } | PassTable::Rules { .. } | PassTable::Phase(_) => {}
         }
     }
 }

@@ -10,6 +10,7 @@ mod passes;
 mod phases;
 mod plugins;
 mod request;
+mod rules;
 mod taken;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(crate) use passes::passes_in;
 pub(crate) use phases::Phases;
 pub use plugins::{load_plugins, no_plugins};
 pub use request::{PipelineText, Print, Request};
+pub use rules::read_file as read_rules;
 
 /// A pipeline whose names were looked up, with the context that it runs under.
 pub struct Prepared {

@@ -1,6 +1,7 @@
 //! The passes of a request, by name and in order.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use passdock_core::{
     ErrorKind, PassError, PassRef, Registry, Sequential, disable_children, suggest,
@@ -9,6 +10,7 @@ use passdock_core::{
 use super::config::check_options;
 use super::phases::Phases;
 use super::request::Request;
+use super::rules;
 use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, table_of};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
@@ -21,70 +23,100 @@ pub(super) fn sequential(
     registry: &Registry,
     phases: &mut Phases,
 ) -> Result<Sequential, PassError> {
-    let mut passes = children(&file.passes, &file.source, registry, phases)?;
+    let lists = Lists {
+        request,
+        source: &file.source,
+        registry,
+    };
+    let mut passes = lists.children(&file.passes, phases)?;
     for name in &request.passes {
-        passes.push(registry.get_pass(name)?);
+        passes.push(match rules::is_file(name) {
+            true => rules::read(Path::new(name), registry)?.into_pass(None),
+            false => registry.get_pass(name)?,
+        });
     }
     Ok(Sequential::new(passes).name(PIPELINE))
 }
 
+/// What the entries of a pipeline are looked up with.
+struct Lists<'l> {
+    request: &'l Request,
+    source: &'l SourceText,
+    registry: &'l Registry,
+}
+
 /// The passes of a list: an entry is one pass, or those that ask for its phase. Nesting was limited
 /// when the file was read.
-fn children(
-    tables: &[PassTable],
-    source: &SourceText,
-    registry: &Registry,
-    phases: &mut Phases,
-) -> Result<Vec<PassRef>, PassError> {
-    let mut passes = Vec::with_capacity(tables.len());
-    for table in tables {
-        match table {
-            PassTable::Pass {
-                name,
-                options,
-                disabled,
-            } => {
-                let pass = listed(name, options, source, registry)?;
-                passes.push(without(pass, disabled, source, registry)?);
-            }
-            PassTable::Phase(phase) => {
-                if phases.places().contains(&phase.value) {
-                    let name = phase.value.name();
-                    let message =
-                        format!("The pipeline has a place for the phase `{name}` already.");
-                    let error = source.error(&phase.span, "another place", message);
-                    return Err(error.help("Remove one: its passes would run at both."));
+impl Lists<'_> {
+    fn children(
+        &self,
+        tables: &[PassTable],
+        phases: &mut Phases,
+    ) -> Result<Vec<PassRef>, PassError> {
+        let Lists {
+            request,
+            source,
+            registry,
+        } = *self;
+        let mut passes = Vec::with_capacity(tables.len());
+        for table in tables {
+            match table {
+                PassTable::Pass {
+                    name,
+                    options,
+                    disabled,
+                } => {
+                    let pass = listed(name, options, source, registry)?;
+                    passes.push(without(pass, disabled, source, registry)?);
                 }
-                for name in phases.fill(phase.value) {
-                    passes.push(registry.get_pass(name)?);
+                PassTable::Rules { file, name } => {
+                    if let Some(name) = name {
+                        check_new_name(name, source, registry)?;
+                    }
+                    let path = request.beside_pipeline(&file.value);
+                    let read = rules::read(&path, registry)
+                        .map_err(|error| source.locate(error, &file.span))?;
+                    passes.push(read.into_pass(name.as_ref().map(|name| &*name.value)));
                 }
-            }
-            PassTable::Sequential {
-                name,
-                opt_level,
-                required,
-                disabled,
-                passes: inner,
-            } => {
-                for name in required {
-                    registry
-                        .get_pass(&name.value)
-                        .map_err(|error| source.locate(error, &name.span))?;
+                PassTable::Phase(phase) => {
+                    if phases.places().contains(&phase.value) {
+                        let name = phase.value.name();
+                        let message =
+                            format!("The pipeline has a place for the phase `{name}` already.");
+                        let error = source.error(&phase.span, "another place", message);
+                        return Err(error.help("Remove one: its passes would run at both."));
+                    }
+                    for name in phases.fill(phase.value) {
+                        passes.push(registry.get_pass(name)?);
+                    }
                 }
-                let inner = children(inner, source, registry, phases)?;
-                for name in disabled {
-                    check_disabled(name, &inner, source, registry)?;
+                PassTable::Sequential {
+                    name,
+                    opt_level,
+                    required,
+                    disabled,
+                    passes: inner,
+                } => {
+                    for name in required {
+                        registry
+                            .get_pass(&name.value)
+                            .map_err(|error| source.locate(error, &name.span))?;
+                    }
+                    let inner = self.children(inner, phases)?;
+                    for name in disabled {
+                        check_disabled(name, &inner, source, registry)?;
+                    }
+                    let sequential = Sequential::new(inner)
+                        .name(&name.value)
+                        .opt_level(*opt_level)
+                        .required(Located::values(required))
+                        .disabled(Located::values(disabled));
+                    passes.push(sequential.into_pass());
                 }
-                let sequential = Sequential::new(inner)
-                    .name(&name.value)
-                    .opt_level(*opt_level)
-                    .required(Located::values(required))
-                    .disabled(Located::values(disabled));
-                passes.push(sequential.into_pass());
             }
         }
+        Ok(passes)
     }
-    Ok(passes)
 }
 
 /// A pass that is listed by its name.
@@ -101,6 +133,20 @@ fn listed(
     registry
         .get_pass_with_options(&name.value, &table_of(options))
         .map_err(|error| source.locate(error, &name.span))
+}
+
+/// Refuses to call rules by the name of a pass that there is: reports couldn't tell them apart.
+fn check_new_name(
+    name: &Located<String>,
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    if !registry.contains(&name.value) {
+        return Ok(());
+    }
+    let message = format!("There is a pass `{}` already.", name.value);
+    let error = source.error(&name.span, "the name of another pass", message);
+    Err(error.help("Give the rules another name, or none: then their file says it."))
 }
 
 /// A listed Sequential without some of its children.

@@ -89,7 +89,7 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
         match table {
             PassTable::Pass { name, .. } => list(&name.value),
             PassTable::Sequential { passes, .. } => open.extend(passes),
-            PassTable::Phase(_) => {}
+            PassTable::Rules { .. } | PassTable::Phase(_) => {}
         }
     }
     listed

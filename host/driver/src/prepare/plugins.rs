@@ -86,7 +86,7 @@ pub(super) fn check_built_in(
     }
     let names = file.passes.iter().filter_map(|table| match table {
         PassTable::Pass { name, .. } => Some(&name.value),
-        PassTable::Sequential { .. } | PassTable::Phase(_) => None,
+        PassTable::Sequential { .. } | PassTable::Rules { .. } | PassTable::Phase(_) => None,
     });
     let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
     let (what, notes) = match unknown.next() {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::request::Request;
+use super::rules;
 use crate::model_file;
 use passdock_core::Registry;
 use passdock_core::files::{directory_of, end_of_links};
@@ -20,6 +21,12 @@ pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Opti
     for (known, name) in named {
         if known.is_some_and(|known| is(known)) {
             return Some(name.to_owned());
+        }
+    }
+    let file = request.pipeline_file().unwrap_or_default();
+    for rules in rules::files(request, &file) {
+        if is(&rules) {
+            return Some(format!("the rules `{}`", rules.display()));
         }
     }
     for plugin in registry.plugins() {

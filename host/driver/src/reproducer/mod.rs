@@ -4,6 +4,7 @@
 //!
 //! - `before.ir`, the module as it was before the pass that failed;
 //! - `pipeline.toml`, that pass and those behind it, an ordinary pipeline;
+//! - `1.rules`, `2.rules`, …, the files of rules that it names;
 //! - `pipeline.schema.json`, the schema of pipelines, for whoever edits that one;
 //! - `reproducer.toml`, what failed, with which plugins and which passdock, and the hashes of data
 //!   that stayed where it was;

@@ -1,4 +1,4 @@
-//! `pipeline.toml`: the passes from the one that failed on, as a pipeline of their own.
+//! `pipeline.toml`: the passes from the one that failed on, as a pipeline of their own, and the rules that it names.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,20 @@ const HEADER: &str = "\
 
 ";
 
-/// The text of a pipeline that goes on where one failed. It names nothing but what these plugins
-/// and the program itself have.
+/// A pipeline's text, and the files of rules that lie beside it.
+pub(super) struct Passes {
+    pub(super) pipeline: String,
+    /// The names of the files, and their texts.
+    pub(super) rules: Vec<(String, String)>,
+}
+
+/// A pipeline that goes on where one failed. It names nothing but what these plugins and the program
+/// itself have.
 pub(super) fn pipeline(
     site: &FailureSite,
     plugins: &[&Plugin],
     instruments: &[Table],
-) -> Result<String, PassError> {
+) -> Result<Passes, PassError> {
     let cx = &site.context;
     let mut root = Table::new();
     root.insert("context".to_owned(), context(site, plugins).into());
@@ -42,10 +49,14 @@ pub(super) fn pipeline(
     if !instruments.is_empty() {
         root.insert("instruments".to_owned(), list(instruments));
     }
-    let passes = site.passes.iter().map(|pass| table(pass, cx));
+    let mut rules = Vec::new();
+    let passes = site.passes.iter().map(|pass| table(pass, cx, &mut rules));
     let passes = passes.collect::<Result<Vec<Table>, _>>()?;
     root.insert("passes".to_owned(), list(&passes));
-    Ok(format!("{HEADER}{root}"))
+    Ok(Passes {
+        pipeline: format!("{HEADER}{root}"),
+        rules,
+    })
 }
 
 fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
@@ -79,9 +90,19 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
 }
 
 /// A pass with all its options; of a Sequential, the children that would run.
-fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
+fn table(
+    pass: &PassRef,
+    cx: &PassContext,
+    rules: &mut Vec<(String, String)>,
+) -> Result<Table, PassError> {
     let info = pass.info();
     let mut table = Table::from_iter([("name".to_owned(), info.name.clone().into())]);
+    if let Some(file) = pass.rules() {
+        let name = format!("{}.rules", rules.len() + 1);
+        table.insert("rules".to_owned(), name.clone().into());
+        rules.push((name, file.text().to_owned()));
+        return Ok(table);
+    }
     let Some(sequential) = pass.as_sequential() else {
         let options = pass.options(cx.config_given())?;
         if !options.is_empty() {
@@ -98,7 +119,7 @@ fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
     let disabled = sequential.disabled_in(cx.registry());
     let runs = |pass: &&PassRef| matches!(cx.enabled(pass.info(), &disabled), Enabled::Yes { .. });
     let children = sequential.passes().iter().filter(runs);
-    let children = children.map(|pass| self::table(pass, cx).map(Value::Table));
+    let children = children.map(|pass| self::table(pass, cx, rules).map(Value::Table));
     let children = children.collect::<Result<Vec<Value>, _>>()?;
     table.insert("passes".to_owned(), children.into());
     Ok(table)

@@ -77,8 +77,11 @@ fn fill(
         ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
         _ => &[],
     };
-    let pipeline = passes::pipeline(site, &used, instruments)?;
-    fs::write(dir.join(PIPELINE), pipeline).map_err(failed)?;
+    let passes = passes::pipeline(site, &used, instruments)?;
+    fs::write(dir.join(PIPELINE), passes.pipeline).map_err(failed)?;
+    for (name, text) in &passes.rules {
+        fs::write(dir.join(name), text).map_err(failed)?;
+    }
     fs::write(dir.join(PIPELINE_SCHEMA), crate::pipeline_file::SCHEMA).map_err(failed)?;
 
     let other = |error| failed(io::Error::other(error));

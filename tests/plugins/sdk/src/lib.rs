@@ -60,6 +60,7 @@ plugin! {
         function "doc.transform.ShowHeights" => examples::show_heights::show_heights,
         function "doc.transform.WarnOfOld" => examples::warn_of_old::warn_of_old,
         function "doc.transform.NoLoops" => examples::no_loops::no_loops,
+        function "doc.transform.FuseGelu" => examples::fuse_gelu::fuse_gelu,
         function "doc.transform.InferAll" => examples::infer_all::infer_all,
         module "doc.transform.AddRelu" => examples::add_relu::add_relu,
         module "doc.transform.Stamp" => examples::stamp::stamp,

@@ -17,11 +17,11 @@ use super::gate::Session;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
 use super::{gate, input, settings};
-use crate::boundary::rewrite;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
 
-pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
+/// All of the table but `rewrite`, which needs more than a session.
+pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
     opt_level: Some(opt_level),
     option: Some(option),
     config: Some(config),
@@ -32,7 +32,6 @@ pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
     last_error: Some(last_error),
     may_rewrite: Some(may_rewrite),
     rewrote: Some(rewrote),
-    rewrite: Some(rewrite::rewrite),
     ..abi::ContextApi::EMPTY
 };
 

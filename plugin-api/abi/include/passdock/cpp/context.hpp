@@ -265,6 +265,19 @@ public:
         }));
     }
 
+    /* ---- Rewriting */
+
+    /* Rewrites a function by rules, the text of a `.rules` file, until none applies. */
+    void rewrite(function &f, std::string_view rules) {
+        f.check(PASSDOCK_CPP_CALL(api(), rewrite)(handle_, f.handle(), str(rules)));
+    }
+    /* Whether a rule of this name may rewrite once more; for rewrites in code. */
+    bool may_rewrite(std::string_view rule) const {
+        return PASSDOCK_CPP_CALL(api(), may_rewrite)(handle_, str(rule)) == PASSDOCK_OK;
+    }
+    /* Counts a rewrite by a rule. */
+    void rewrote(std::string_view rule) { PASSDOCK_CPP_CALL(api(), rewrote)(handle_, str(rule)); }
+
     /* ---- Asking op definitions */
 
     /* Infers the types of an op's results and refines them. */

@@ -71,6 +71,7 @@ fn error(at: Range<usize>, message: &str) -> RuleError {
         at,
         message: message.to_owned(),
         help: String::new(),
+        known: Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a rule says: a pattern of ops, conditions, and what stands in their place.
 
+use std::error::Error;
+use std::fmt;
 use std::ops::Range;
 
 /// A rule: ops that are looked for, and what replaces them.
@@ -23,6 +25,24 @@ pub(crate) struct Rule {
     pub(crate) grows: bool,
     /// Whether a value that stands in the root's place has its type, whatever is known of them.
     pub(crate) keeps_type: bool,
+    /// The comment above it.
+    pub(crate) doc: String,
+    /// The place of its name in a text of several rules.
+    pub(crate) at: Range<usize>,
+    /// The operators that it names, in order.
+    pub(crate) mentions: Vec<Mention>,
+}
+
+/// A place of a rule that names an operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mention {
+    /// The canonical name of the operator.
+    pub operator: String,
+    /// The place, in bytes of the text.
+    pub at: Range<usize>,
+    /// Whether the rule makes an op of it, instead of looking for one.
+    pub is_made: bool,
 }
 
 /// An op of a pattern.
@@ -192,4 +212,21 @@ pub struct RuleError {
     pub message: String,
     /// What to do; may be empty.
     pub help: String,
+    /// The words that could stand at this place, if it has one that nobody knows.
+    pub known: Vec<String>,
 }
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.rule.is_empty() {
+            write!(f, "in the rule `{}`: ", self.rule)?;
+        }
+        f.write_str(&self.message)?;
+        if !self.help.is_empty() {
+            write!(f, " {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for RuleError {}

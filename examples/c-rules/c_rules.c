@@ -1,0 +1,62 @@
+/* A plugin in C whose pass is rules in a text: the host reads them, finds them and rewrites.
+ *
+ * Build it with
+ *     gcc -std=c11 -O2 -shared -fPIC -I ../../plugin-api/abi/include c_rules.c -o libc_rules.so
+ * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+#include "passdock.h"
+
+static const passdock_host *host;
+
+/* The language is in docs/rules.md. */
+static const char rules[] =
+    "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }\n"
+    "rule half_of_double { onnx.Mul(onnx.Add(%x, %x), ~0.5) => %x where float(%x) }\n"
+    "rule erf_gelu {\n"
+    "    onnx.Mul(onnx.Mul(%x, ~0.5), onnx.Add(onnx.Erf(onnx.Div(%x, ~1.41421356)), 1)) => onnx.Gelu(%x)\n"
+    "}\n";
+
+static passdock_status simplify(void *state, passdock_context *context,
+                                const passdock_function_ref *function,
+                                const passdock_module_ref *module) {
+    passdock_failure failure;
+    (void)state;
+    (void)module;
+    if (host->context->rewrite(context, function->handle, passdock_text(rules)) == PASSDOCK_OK)
+        return PASSDOCK_OK;
+    memset(&failure, 0, sizeof failure);
+    failure.struct_size = sizeof failure;
+    failure.op = PASSDOCK_NONE;
+    failure.message = host->functions->last_error(function->handle);
+    host->context->fail(context, &failure);
+    return PASSDOCK_FAILED;
+}
+
+/* Rules ask for types, which the required pass infers. */
+PASSDOCK_MANIFEST("crules", "0.1.0",
+                  PASSDOCK_PASS("crules.transform.Simplify", "function", 0,
+                                "summary = \"Rewrites by rules.\"\n"
+                                "required = [\"relax.transform.InferType\"]\n"
+                                "thread_safe = true\n"));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+                                         passdock_attach *attach) {
+    static const char name[] = "crules.transform.Simplify";
+    static passdock_pass_entry pass;
+    static passdock_plugin plugin;
+
+    if (host != NULL && host != the_host) {
+        attach->reason = passdock_text("it has room for one host, and another one loaded it before");
+        return NULL;
+    }
+    host = the_host;
+    pass.name = passdock_text(name);
+    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.run_function = simplify;
+    plugin.struct_size = sizeof plugin;
+    plugin.pass_count = 1;
+    plugin.passes = &pass;
+    plugin.pass_stride = sizeof pass;
+    plugin.op_stride = sizeof(passdock_op_entry);
+    plugin.instrument_stride = sizeof(passdock_instrument_entry);
+    return &plugin;
+}

@@ -1,0 +1,129 @@
+//! The pattern of a rule: what stands before the arrow.
+
+use super::lex::Token;
+use super::parse::{Parsed, Parser};
+use super::rule::{AttrPattern, Literal, Node, Number, Operand};
+
+impl Parser {
+    pub(super) fn statement_before(&mut self) -> Parsed<()> {
+        let at = self.at();
+        let names = self.defined()?;
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            if self.find(name).is_some() {
+                return Err(self.error(at, format!("There is a `%{}` before this.", name)));
+            }
+        }
+        let node = self.node(names)?;
+        self.rule.nodes.push(node);
+        Ok(())
+    }
+
+    pub(super) fn node(&mut self, results: Vec<String>) -> Parsed<Node> {
+        let mut operators = vec![self.operator(false)?];
+        while self.eat("|") {
+            operators.push(self.operator(false)?);
+        }
+        self.expect("(")?;
+        let operands = self.nested(|parser| parser.list(")", Parser::operand))?;
+        let last = operands.len().saturating_sub(1);
+        let misplaced =
+            |(at, operand): (usize, &Operand)| matches!(operand, Operand::List(_)) && at != last;
+        if operands.iter().enumerate().any(misplaced) {
+            return Err(self.error(
+                self.at(),
+                "Only the last operand can stand for all that follow (`...`).",
+            ));
+        }
+        let attrs = match self.eat("{") {
+            true => self.list("}", Parser::attr_before)?,
+            false => Vec::new(),
+        };
+        Ok(Node {
+            operators,
+            results: if results.is_empty() {
+                vec![String::new()]
+            } else {
+                results
+            },
+            operands,
+            attrs,
+        })
+    }
+
+    pub(super) fn operand(&mut self) -> Parsed<Operand> {
+        let start = self.at().start;
+        match self.peek() {
+            Token::Word(word) if word == "_" => {
+                self.advance();
+                Ok(Operand::Any)
+            }
+            Token::Word(word) if word == "none" => {
+                self.advance();
+                Ok(Operand::Absent)
+            }
+            Token::Word(_) => {
+                let node = self.node(Vec::new())?;
+                self.rule.nodes.push(node);
+                let node = self.rule.nodes.len() - 1;
+                Ok(Operand::Result { node, index: 0 })
+            }
+            Token::Mark("%") => {
+                let at = self.at();
+                let name = self.value_name()?;
+                let at = self.since(at.start);
+                let (is_list, is_optional) = (self.eat("..."), self.eat("?"));
+                match self.find(&name) {
+                    Some(Operand::List(_)) => {
+                        Err(self.error(at, "A list of operands is matched once."))
+                    }
+                    Some(operand) if !is_list => Ok(operand),
+                    Some(_) => Err(self.error(at, format!("`%{}` is one value.", name))),
+                    None if is_list => {
+                        self.rule.lists.push(name);
+                        Ok(Operand::List(self.rule.lists.len() - 1))
+                    }
+                    None => {
+                        self.rule.values.push(name);
+                        let at = self.rule.values.len() - 1;
+                        Ok(if is_optional {
+                            Operand::Optional(at)
+                        } else {
+                            Operand::Value(at)
+                        })
+                    }
+                }
+            }
+            Token::Mark("[") => match self.literal()? {
+                Literal::Ints(ints) => Ok(Operand::Ints(ints)),
+                _ => Err(self.misplaced(start, "a list of integers")),
+            },
+            _ => {
+                let about = self.eat("~");
+                match self.literal()? {
+                    Literal::Int(value) => Ok(Operand::Number(Number {
+                        value: value as f64,
+                        about,
+                    })),
+                    Literal::Float(value) => Ok(Operand::Number(Number { value, about })),
+                    _ => Err(self.misplaced(start, "an operand")),
+                }
+            }
+        }
+    }
+
+    pub(super) fn attr_before(&mut self) -> Parsed<(String, AttrPattern)> {
+        let name = self.word("an attribute's name")?;
+        self.expect("=")?;
+        if self.eat("$") {
+            let bound = self.word("a name for the attribute")?;
+            let attrs = &mut self.rule.attrs;
+            let found = attrs.iter().position(|attr| *attr == bound);
+            let at = found.unwrap_or_else(|| {
+                attrs.push(bound);
+                attrs.len() - 1
+            });
+            return Ok((name, AttrPattern::Bound(at)));
+        }
+        Ok((name, AttrPattern::Is(self.literal()?)))
+    }
+}
