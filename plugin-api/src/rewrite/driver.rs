@@ -183,7 +183,7 @@ impl Driver<'_> {
             }
         };
         // A copy has to be worth it; another op in the place of one needn't.
-        let copies = self.to_copy(rewriter.f, root, &values);
+        let copies = self.needs_copy(rewriter.f, root, &values);
         let made = rewriter.made().len() + copies.len();
         let dying = dying(rewriter.f, root, &values, made + 1);
         let is_worth = one.rule.grows || made < dying || made == dying && copies.is_empty();
@@ -253,7 +253,7 @@ impl Driver<'_> {
 
     /// The results of a root that need a copy in their place: its region would give out what isn't its own, or the
     /// same twice.
-    fn to_copy(&mut self, f: &Function, root: OpId, values: &[ValueId]) -> Vec<usize> {
+    fn needs_copy(&mut self, f: &Function, root: OpId, values: &[ValueId]) -> Vec<usize> {
         let region = f.parent_region(root);
         let mut copies = Vec::new();
         for (at, value) in values.iter().enumerate() {
