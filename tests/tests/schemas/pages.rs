@@ -121,6 +121,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
     let sections = [
         ("The file", ""),
         ("A pass", "pass"),
+        ("Rules of a file", "rules"),
         ("A group", "sequential"),
         ("A place for a phase", "place"),
         ("`[context]`", "context"),
@@ -245,6 +246,8 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
             standard_dirs: vec![directory.join("plugins")],
             ..Request::default()
         };
+        let rules = "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }";
+        fs::write(directory.join("fuse.rules"), rules).expect("a directory of ours");
         let checked = pipeline::check(&standard_registry(), &request);
         let said = match &checked {
             Ok(_) => String::new(),
