@@ -106,7 +106,7 @@ pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
             }
             Opened::Unusable(error) => {
                 // The others are shown all the same.
-                let error = PassError::from(error.clone());
+                let error = error.clone();
                 status = status.max(error.exit_status());
                 vec![error.to_diagnostic()]
             }
