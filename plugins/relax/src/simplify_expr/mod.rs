@@ -21,6 +21,13 @@
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 
 mod arithmetic;
+mod constants;
+mod dtypes;
+mod pieces;
+mod products;
+mod read;
+mod reductions;
+mod slices;
 mod transposes;
 mod views;
 
@@ -39,7 +46,13 @@ pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut rules = vec![
         &arithmetic::NEUTRAL,
         &arithmetic::INVERSES,
+        &constants::RULES,
+        &dtypes::RULES,
+        &products::RULES,
         &views::RULES,
+        &pieces::RULES,
+        &slices::RULES,
+        &reductions::RULES,
         &transposes::RULES,
     ];
     if !options.keep_negative_zero {

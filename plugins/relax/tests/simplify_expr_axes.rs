@@ -1,0 +1,196 @@
+//! Cases of `relax.transform.SimplifyExpr`: Transposes, views and reductions, and dims of 1.
+
+mod support;
+
+use expect_test::{Expect, expect};
+
+const PASS: &str = "relax.transform.SimplifyExpr";
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    support::check(PASS, source, expected);
+}
+
+#[track_caller]
+fn check_stays(source: &str) {
+    support::check_stays(PASS, source);
+}
+
+#[test]
+fn transposes_meet_through_ops_that_work_along_axes() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,4,5]) -> (%y: f32[n,2,1]) opset("" = 13) {
+    %bias = const f32[4] [1.0, 2.0, 3.0, 4.0]
+    %from = const i64[1] [1]
+    %to = const i64[1] [3]
+    %axis = const i64[1] [-1]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[n,5,4]
+    %1 = onnx.Add(%0, %bias) : f32[n,5,4]
+    %2 = onnx.Softmax(%1) {axis = 1} : f32[n,5,4]
+    %3 = onnx.Slice(%2, %from, %to, %axis) : f32[n,5,2]
+    %4 = onnx.ReduceMax(%3) {axes = [1]} : f32[n,1,2]
+    %5 = onnx.Transpose(%4) {perm = [0, 2, 1]} : f32[n,2,1]
+    return %5
+  }
+}"#,
+        expect![[]],
+    );
+}
+
+#[test]
+fn transposes_do_not_meet_through_others() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,4,5], %b: f32[4]) -> (%y: f32[n,4,5], %z: f32[n,4,5], %u: f32[n,5,4], %v: f32[n,4,5]) opset("" = 12) {
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[n,5,4]
+    %1 = onnx.Softmax(%0) {axis = 1} : f32[n,5,4]
+    %2 = onnx.Transpose(%1) {perm = [0, 2, 1]} : f32[n,4,5]
+    %3 = onnx.Add(%0, %b) : f32[n,5,4]
+    %4 = onnx.Transpose(%3) {perm = [0, 2, 1]} : f32[n,4,5]
+    %5 = onnx.Neg(%0) : f32[n,5,4]
+    %6 = onnx.Transpose(%5) {perm = [0, 2, 1]} : f32[n,4,5]
+    return %2, %4, %5, %6
+  }
+}"#,
+    );
+}
+
+#[test]
+fn a_view_that_moves_dims_of_1_is_part_of_the_transpose() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,36,1,172], %z: f32[n,36,1,172]) -> (%y: f32[n,172,36,2]) opset("" = 17) {
+    %shape = const i64[4] [0, 172, 36, 1]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[n,1,172,36]
+    %1 = onnx.Reshape(%0, %shape) : f32[n,172,36,1]
+    %2 = onnx.Transpose(%z) {perm = [0, 2, 3, 1]} : f32[n,1,172,36]
+    %3 = onnx.Reshape(%2, %shape) : f32[n,172,36,1]
+    %4 = onnx.Concat(%1, %3) {axis = -1} : f32[n,172,36,2]
+    return %4
+  }
+}"#,
+        expect![[]],
+    );
+}
+
+#[test]
+fn a_view_that_mixes_dims_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,4,1,4], %z: f32[?,4,1]) -> (%y: f32[n,1,2,8], %u: f32[4,?,1]) opset("" = 17) {
+    %shape = const i64[4] [0, 1, 2, 8]
+    %other = const i64[3] [4, -1, 1]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[n,1,4,4]
+    %1 = onnx.Reshape(%0, %shape) : f32[n,1,2,8]
+    %2 = onnx.Transpose(%z) {perm = [1, 2, 0]} : f32[4,1,?]
+    %3 = onnx.Reshape(%2, %other) : f32[4,?,1]
+    return %1, %3
+  }
+}"#,
+    );
+}
+
+#[test]
+fn an_unsqueeze_comes_before_a_transpose_of_a_view() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2401,3]) -> (%y: f32[1,3,49,49]) opset("" = 12) {
+    %shape = const i64[3] [49, 49, -1]
+    %0 = onnx.Reshape(%x, %shape) : f32[49,49,3]
+    %1 = onnx.Transpose(%0) {perm = [2, 0, 1]} : f32[3,49,49]
+    %2 = onnx.Unsqueeze(%1) {axes = [0]} : f32[1,3,49,49]
+    return %2
+  }
+}"#,
+        expect![[]],
+    );
+}
+
+#[test]
+fn a_pad_between_views() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,1,1,6]) -> (%y: f32[n,1,1,10], %z: f32[n,1,1,7]) opset("" = 12) {
+    %three = const i64[3] [0, 1, 6]
+    %ten = const i64[4] [-1, 1, 1, 10]
+    %pads = const i64[6] [0, 0, 2, 0, 0, 2]
+    %one = const i64[6] [0, 0, 0, 0, 0, 1]
+    %zero = const f32[] 0.0
+    %0 = onnx.Reshape(%x, %three) : f32[n,1,6]
+    %1 = onnx.Pad(%0, %pads) {mode = "reflect"} : f32[n,1,10]
+    %2 = onnx.Reshape(%1, %ten) : f32[n,1,1,10]
+    %3 = onnx.Pad(%0, %one, %zero) : f32[n,1,7]
+    %4 = onnx.Unsqueeze(%3) {axes = [1]} : f32[n,1,1,7]
+    return %2, %4
+  }
+}"#,
+        expect![[]],
+    );
+}
+
+#[test]
+fn a_pad_of_dims_of_1_or_between_other_views_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,1,6,2]) -> (%y: f32[n,3,6,2], %z: f32[n,1,14,1]) opset("" = 12) {
+    %three = const i64[3] [0, 6, 2]
+    %flat = const i64[3] [0, 1, 12]
+    %four = const i64[4] [0, 3, 6, 2]
+    %more = const i64[4] [0, 1, 14, 1]
+    %pads = const i64[8] [0, 0, 1, 0, 0, 0, 1, 0]
+    %one = const i64[6] [0, 0, 0, 0, 0, 2]
+    %wide = const i64[4] [0, 6, 1, 2]
+    %0 = onnx.Reshape(%x, %wide) : f32[n,6,1,2]
+    %1 = onnx.Pad(%0, %pads) {mode = "edge"} : f32[n,6,3,2]
+    %2 = onnx.Reshape(%1, %four) : f32[n,3,6,2]
+    %3 = onnx.Reshape(%x, %flat) : f32[n,1,12]
+    %4 = onnx.Pad(%3, %one) : f32[n,1,14]
+    %5 = onnx.Reshape(%4, %more) : f32[n,1,14,1]
+    return %2, %5
+  }
+}"#,
+    );
+}
+
+#[test]
+fn reductions_keep_or_drop_their_dims_themselves() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,3,m], %u: f32[*]) -> (%a: f32[n,1,1], %b: f32[n,m], %c: f32[*], %d: i64[n,1,m]) opset("" = 15) {
+    %shape = const i64[3] [0, 1, 1]
+    %one = const i64[1] [1]
+    %0 = onnx.ReduceMin(%x) {axes = [1, 2], keepdims = 0} : f32[n]
+    %1 = onnx.Reshape(%0, %shape) : f32[n,1,1]
+    %2 = onnx.ReduceSum(%x, %one) : f32[n,1,m]
+    %3 = onnx.Squeeze(%2, %one) : f32[n,m]
+    %4 = onnx.ReduceMean(%u) {axes = [1], keepdims = 0} : f32[*]
+    %5 = onnx.Unsqueeze(%4, %one) : f32[*]
+    %6 = onnx.ArgMax(%x) {axis = -2, keepdims = 0} : i64[n,m]
+    %7 = onnx.Unsqueeze(%6, %one) : i64[n,1,m]
+    return %1, %3, %5, %7
+  }
+}"#,
+        expect![[]],
+    );
+}
+
+#[test]
+fn reductions_whose_dims_others_need_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,3,m], %u: f32[*]) -> (%a: f32[n,m], %b: f32[n,1,m], %c: f32[1,n,m], %d: f32[*]) opset("" = 15) {
+    %zero = const i64[1] [0]
+    %one = const i64[1] [1]
+    %minus = const i64[1] [-1]
+    %0 = onnx.ReduceMin(%x) {axes = [1], keepdims = 0} : f32[n,m]
+    %1 = onnx.Unsqueeze(%0, %one) : f32[n,1,m]
+    %2 = onnx.ReduceMax(%x) {axes = [1], keepdims = 0} : f32[n,m]
+    %3 = onnx.Unsqueeze(%2, %zero) : f32[1,n,m]
+    %4 = onnx.ReduceMean(%u) {axes = [-1], keepdims = 0} : f32[*]
+    %5 = onnx.Unsqueeze(%4, %minus) : f32[*]
+    return %0, %1, %3, %5
+  }
+}"#,
+    );
+}
