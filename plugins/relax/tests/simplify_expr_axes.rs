@@ -34,7 +34,21 @@ fn transposes_meet_through_ops_that_work_along_axes() {
     return %5
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,4,5]) -> (%y: f32[n,2,1]) opset("" = 13) {
+                %0 = const f32[1,4,1] [1.0, 2.0, 3.0, 4.0]
+                %1 = const i64[1] [1]
+                %2 = const i64[1] [3]
+                %3 = const i64[1] [1]
+                %4 = onnx.Add(%x, %0) : f32[n,4,5]
+                %5 = onnx.Softmax(%4) {axis = 2} : f32[n,4,5]
+                %6 = onnx.Slice(%5, %1, %2, %3) : f32[n,2,5]
+                %7 = onnx.ReduceMax(%6) {axes = [2]} : f32[n,2,1]
+                return %7
+              }
+            }
+        "#]],
     );
 }
 
@@ -70,7 +84,15 @@ fn a_view_that_moves_dims_of_1_is_part_of_the_transpose() {
     return %4
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,36,1,172], %z: f32[n,36,1,172]) -> (%y: f32[n,172,36,2]) opset("" = 17) {
+                %0 = onnx.Concat(%x, %z) {axis = 2} : f32[n,36,2,172]
+                %1 = onnx.Transpose(%0) {perm = [0, 3, 1, 2]} : f32[n,172,36,2]
+                return %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -103,7 +125,16 @@ fn an_unsqueeze_comes_before_a_transpose_of_a_view() {
     return %2
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2401,3]) -> (%y: f32[1,3,49,49]) opset("" = 12) {
+                %0 = const i64[4] [1, 49, 49, 3]
+                %1 = onnx.Reshape(%x, %0) : f32[1,49,49,3]
+                %2 = onnx.Transpose(%1) {perm = [0, 3, 1, 2]} : f32[1,3,49,49]
+                return %2
+              }
+            }
+        "#]],
     );
 }
 
@@ -125,7 +156,18 @@ fn a_pad_between_views() {
     return %2, %4
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,1,1,6]) -> (%y: f32[n,1,1,10], %z: f32[n,1,1,7]) opset("" = 12) {
+                %zero = const f32[] 0.0
+                %0 = const i64[8] [0, 0, 0, 2, 0, 0, 0, 2]
+                %1 = const i64[8] [0, 0, 0, 0, 0, 0, 0, 1]
+                %2 = onnx.Pad(%x, %0) {mode = "reflect"} : f32[n,1,1,10]
+                %3 = onnx.Pad(%x, %1, %zero) : f32[n,1,1,7]
+                return %2, %3
+              }
+            }
+        "#]],
     );
 }
 
@@ -171,7 +213,18 @@ fn reductions_keep_or_drop_their_dims_themselves() {
     return %1, %3, %5, %7
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,3,m], %u: f32[*]) -> (%a: f32[n,1,1], %b: f32[n,m], %c: f32[*], %d: i64[n,1,m]) opset("" = 15) {
+                %one = const i64[1] [1]
+                %0 = onnx.ReduceMin(%x) {axes = [1, 2], keepdims = 1} : f32[n,1,1]
+                %1 = onnx.ReduceSum(%x, %one) {keepdims = 0} : f32[n,m]
+                %2 = onnx.ReduceMean(%u) {axes = [1], keepdims = 1} : f32[*]
+                %3 = onnx.ArgMax(%x) {axis = -2, keepdims = 1} : i64[n,1,m]
+                return %0, %1, %2, %3
+              }
+            }
+        "#]],
     );
 }
 

@@ -32,7 +32,17 @@ fn casts_that_lose_nothing() {
     return %2, %4, %6, %7
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f16[n], %i: i32[n], %b: bool[]) -> (%a: f16[n], %c: f32[n], %d: f16[], %e: f64[n]) opset("" = 17) {
+                %0 = onnx.Neg(%x) : f16[n]
+                %1 = onnx.Cast(%i) {to = 1} : f32[n]
+                %2 = onnx.Cast(%b) {to = 10} : f16[]
+                %3 = onnx.Cast(%x) {to = 11} : f64[n]
+                return %0, %1, %2, %3
+              }
+            }
+        "#]],
     );
 }
 
@@ -72,7 +82,19 @@ fn constants_one_after_another() {
     return %4, %6
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,2], %i: i8[n]) -> (%a: f32[n,2], %b: i8[n]) opset("" = 17) {
+                %0 = const f32[2] [1.0, -6.0]
+                %1 = const f32[] 4.0
+                %2 = const i8[] -56
+                %3 = onnx.Mul(%x, %0) : f32[n,2]
+                %4 = onnx.Add(%3, %1) : f32[n,2]
+                %5 = onnx.Add(%i, %2) : i8[n]
+                return %4, %5
+              }
+            }
+        "#]],
     );
 }
 
@@ -116,7 +138,21 @@ fn bounds_one_after_another() {
 }"#
         .replace("%none", "_")
         .as_str(),
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f16[n], %y: f32[n]) -> (%a: f16[n], %b: f32[n], %c: f32[n]) opset("" = 13) {
+                %0 = const f16[] 0.0
+                %1 = const f16[] 6.0
+                %2 = const f32[] 0.0
+                %3 = const f32[] 0.0
+                %4 = onnx.Clip(%x, %0, %1) : f16[n]
+                %5 = onnx.Relu(%y) : f32[n]
+                %6 = onnx.Neg(%y) : f32[n]
+                %7 = onnx.Clip(%6, %2, %3) : f32[n]
+                return %4, %5, %7
+              }
+            }
+        "#]],
     );
 }
 
@@ -151,7 +187,15 @@ fn what_is_stretched_anyway() {
     return %1, %2
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,m], %y: f32[n,m], %c: bool[n,m]) -> (%a: f32[n,m], %b: f32[n,m]) opset("" = 17) {
+                %0 = onnx.Sub(%x, %y) : f32[n,m]
+                %1 = onnx.Where(%c, %x, %y) : f32[n,m]
+                return %0, %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -182,7 +226,15 @@ fn matrices() {
     return %1, %3
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%a: f32[n,4], %b: f32[4,5], %c: f32[5], %t: f32[4,n]) -> (%y: f32[n,5], %z: f32[n,5]) opset("" = 13) {
+                %0 = onnx.Gemm(%a, %b, %c) : f32[n,5]
+                %1 = onnx.Gemm(%t, %b, %c) {alpha = 2.0, transA = 1} : f32[n,5]
+                return %0, %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -218,7 +270,14 @@ fn a_condition_turned_around() {
     return %1
   }
 }"#,
-        expect![[]],
+        expect![[r#"
+            module {
+              fn @main(%c: bool[n], %a: f32[n], %b: f32[]) -> (%y: f32[n]) opset("" = 13) {
+                %0 = onnx.Where(%c, %b, %a) : f32[n]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 

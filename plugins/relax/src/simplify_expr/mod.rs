@@ -49,11 +49,12 @@ pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
         &constants::RULES,
         &dtypes::RULES,
         &products::RULES,
+        // Before the views: what is a Transpose of dims of 1 may meet another one.
+        &transposes::RULES,
         &views::RULES,
         &pieces::RULES,
         &slices::RULES,
         &reductions::RULES,
-        &transposes::RULES,
     ];
     if !options.keep_negative_zero {
         rules.push(&arithmetic::ADD_ZERO);
