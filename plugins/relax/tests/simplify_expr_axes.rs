@@ -247,3 +247,149 @@ fn reductions_whose_dims_others_need_stay() {
 }"#,
     );
 }
+
+#[test]
+fn a_reduction_takes_a_transpose_in() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,3,2,5]) -> (%y: f32[n,3,5], %z: f32[n,5,3]) opset("" = 13) {
+    %last = const i64[1] [-1]
+    %0 = onnx.Transpose(%x) {perm = [0, 1, 3, 2]} : f32[n,3,5,2]
+    %1 = onnx.Mul(%0, %0) : f32[n,3,5,2]
+    %2 = onnx.ReduceSum(%1, %last) {keepdims = 0} : f32[n,3,5]
+    %3 = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : f32[n,5,3,2]
+    %4 = onnx.ReduceMax(%3) {axes = [3], keepdims = 0} : f32[n,5,3]
+    return %2, %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,3,2,5]) -> (%y: f32[n,3,5], %z: f32[n,5,3]) opset("" = 13) {
+                %0 = const i64[1] [2]
+                %1 = onnx.Mul(%x, %x) : f32[n,3,2,5]
+                %2 = onnx.ReduceSum(%1, %0) {keepdims = 0} : f32[n,3,5]
+                %3 = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : f32[n,5,3,2]
+                %4 = onnx.ReduceMax(%3) {axes = [3], keepdims = 0} : f32[n,5,3]
+                return %2, %4
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn gathers_of_one_index() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,3,m], %u: i64[2]) -> (%a: f32[n,m], %b: f32[n,1,m], %c: f32[n,m], %d: i64[1]) opset("" = 12) {
+    %zero = const i32[] 0
+    %two = const i64[1] [2]
+    %s = const i64[1] [-1]
+    %e = const i64[1] [9]
+    %axis = const i64[1] [1]
+    %one = const i64[] 1
+    %0 = onnx.Gather(%x, %two) {axis = 1} : f32[n,1,m]
+    %1 = onnx.Squeeze(%0) {axes = [1]} : f32[n,m]
+    %2 = onnx.Gather(%x, %one) {axis = -2} : f32[n,m]
+    %3 = onnx.Unsqueeze(%2) {axes = [1]} : f32[n,1,m]
+    %4 = onnx.Slice(%x, %s, %e, %axis) : f32[n,1,m]
+    %5 = onnx.Squeeze(%4) {axes = [-2]} : f32[n,m]
+    %6 = onnx.Gather(%u, %zero) : i64[]
+    %7 = onnx.Unsqueeze(%6) {axes = [0]} : i64[1]
+    return %1, %3, %5, %7
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,3,m], %u: i64[2]) -> (%a: f32[n,m], %b: f32[n,1,m], %c: f32[n,m], %d: i64[1]) opset("" = 12) {
+                %0 = const i64[] 2
+                %1 = const i64[1] [1]
+                %2 = const i64[] 2
+                %3 = const i64[1] [0]
+                %4 = onnx.Gather(%x, %0) {axis = 1} : f32[n,m]
+                %5 = onnx.Gather(%x, %1) {axis = -2} : f32[n,1,m]
+                %6 = onnx.Gather(%x, %2) {axis = 1} : f32[n,m]
+                %7 = onnx.Gather(%u, %3) {axis = 0} : i64[1]
+                return %4, %5, %6, %7
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn gathers_that_others_use_or_of_other_axes_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,3,m], %i: i64[]) -> (%a: f32[3,m], %b: f32[1,m], %c: f32[1,m,1], %d: f32[1,1,m], %e: f32[1,k,m]) opset("" = 13) {
+    %two = const i64[1] [2]
+    %one = const i64[] 1
+    %zero = const i64[1] [0]
+    %axis = const i64[1] [1]
+    %0 = onnx.Gather(%x, %axis) {axis = 1} : f32[1,1,m]
+    %1 = onnx.Squeeze(%0, %zero) : f32[1,m]
+    %2 = onnx.Gather(%x, %one) {axis = 1} : f32[1,m]
+    %3 = onnx.Unsqueeze(%2, %two) : f32[1,m,1]
+    %4 = onnx.Gather(%x, %i) {axis = 1} : f32[1,m]
+    %5 = onnx.Unsqueeze(%4, %axis) : f32[1,1,m]
+    %6 = onnx.Slice(%x, %zero, %two, %axis) : f32[1,2,m]
+    %7 = onnx.Squeeze(%6, %zero) : f32[2,m]
+    return %7, %1, %3, %5, %6
+  }
+}"#,
+    );
+}
+
+#[test]
+fn inside_functions_and_regions() {
+    check(
+        r#"module {
+  fn @main(%x: f64[2,3], %c: bool[]) -> (%y: f64[3,2]) opset("" = 17) {
+    %y = onnx.If(%c) : f64[3,2]
+      region then_branch {
+        %0 = onnx.Transpose(%x) : f64[3,2]
+        %1 = onnx.Transpose(%0) : f64[2,3]
+        %2 = onnx.Exp(%1) : f64[2,3]
+        %3 = onnx.Transpose(%2) : f64[3,2]
+        yield %3
+      }
+      region else_branch {
+        %4 = onnx.Transpose(%x) : f64[3,2]
+        %5 = onnx.Neg(%4) : f64[3,2]
+        %6 = onnx.Transpose(%5) : f64[2,3]
+        %7 = onnx.Transpose(%6) : f64[3,2]
+        yield %7
+      }
+    return %y
+  }
+  fn @own.f(%x: bf16[0,1]) -> (%y: bf16[1,0]) opset("" = 17) {
+    %0 = onnx.Transpose(%x) {perm = [1, 0]} : bf16[1,0]
+    %1 = onnx.Neg(%0) : bf16[1,0]
+    %2 = onnx.Neg(%1) : bf16[1,0]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f64[2,3], %c: bool[]) -> (%y: f64[3,2]) opset("" = 17) {
+                %y = onnx.If(%c) : f64[3,2]
+                  region then_branch {
+                    %0 = onnx.Exp(%x) : f64[2,3]
+                    %1 = onnx.Transpose(%0) : f64[3,2]
+                    yield %1
+                  }
+                  region else_branch {
+                    %2 = onnx.Neg(%x) : f64[2,3]
+                    %3 = onnx.Transpose(%2) : f64[3,2]
+                    yield %3
+                  }
+                return %y
+              }
+              fn @own.f(%x: bf16[0,1]) -> (%y: bf16[1,0]) opset("" = 17) {
+                %0 = onnx.Transpose(%x) {perm = [1, 0]} : bf16[1,0]
+                return %0
+              }
+            }
+        "#]],
+    );
+}

@@ -282,6 +282,48 @@ fn a_condition_turned_around() {
 }
 
 #[test]
+fn one_condition_asked_twice() {
+    check(
+        r#"module {
+  fn @main(%c: bool[2,n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n], %b: f32[2,n]) opset("" = 13) {
+    %zero = const f32[] 0.0
+    %most = const f32[] -100.0
+    %0 = onnx.Where(%c, %x, %most) : f32[2,n]
+    %1 = onnx.Where(%c, %zero, %0) : f32[2,n]
+    %2 = onnx.Where(%c, %x, %y) : f32[2,n]
+    %3 = onnx.Where(%c, %2, %most) : f32[2,n]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%c: bool[2,n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n], %b: f32[2,n]) opset("" = 13) {
+                %zero = const f32[] 0.0
+                %most = const f32[] -100.0
+                %0 = onnx.Where(%c, %zero, %most) : f32[2,n]
+                %1 = onnx.Where(%c, %x, %most) : f32[2,n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_condition_that_what_is_lost_stretches_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%c: bool[n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n]) opset("" = 13) {
+    %zero = const f32[] 0.0
+    %0 = onnx.Where(%c, %x, %y) : f32[2,n]
+    %1 = onnx.Where(%c, %zero, %0) : f32[2,n]
+    return %1
+  }
+}"#,
+    );
+}
+
+#[test]
 fn long_chains_stay_linear() {
     let ops = 20_000;
     let mut source = String::from(

@@ -2,13 +2,24 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::read::{axis_in, ints_of};
+use super::read::{axis_in, int_or, ints_of};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_of_slice {
         %inner = onnx.Slice(%x, %rest...)
         %outer = onnx.Slice(%inner, %more...)
     } => once;
+    rule view_of_gather {
+        %inner = onnx.Gather(%x, %at)
+        %outer = onnx.Squeeze|onnx.Unsqueeze(%inner, %axes...)
+    } => gather_so;
+    rule squeeze_of_slice {
+        %inner = onnx.Slice(%x, %rest...)
+        %outer = onnx.Squeeze(%inner, %axes...)
+    } => gather_instead;
+    rule shape_of_cast {
+        onnx.Shape(onnx.Cast(%x)) {start = $start, end = $end} => onnx.Shape(%x) {start = $start, end = $end}
+    }
 };
 
 /// What a `Slice` takes of an axis, as it says so: an end may lie behind, and both count from there if negative.
@@ -148,4 +159,74 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     }
     all.sort_by_key(|range| range.axis);
     Ok(make(r, x, &all)?.map(|slice| vec![slice]))
+}
+
+/// The one axis that a view takes or gives.
+fn axis_of_view(f: &Function, view: OpId) -> Result<Option<i64>, EditError> {
+    let axes = ints_of(f, view, 1, "axes")?.flatten();
+    Ok(axes.filter(|axes| axes.len() == 1).map(|axes| axes[0]))
+}
+
+/// A `Gather` of one constant index leaves the axis or takes it away, by the index's rank.
+fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
+    let (at, takes_away) = (m.value(f, "at"), f.name(outer) == "onnx.Squeeze");
+    let is_one = match takes_away {
+        true => f.shape(at).is_some_and(|shape| shape == [1]),
+        false => f.rank(at) == Some(0),
+    };
+    let index = f.constant_ints(at)?.unwrap_or_default();
+    let (true, [index]) = (is_one, &index[..]) else {
+        return Ok(None);
+    };
+    let (index, dtype) = (*index, f.dtype(at));
+    let (Some(axis), Some(viewed), Some(rank)) = (
+        int_or(f, inner, "axis", 0),
+        axis_of_view(f, outer)?,
+        f.rank(x),
+    ) else {
+        return Ok(None);
+    };
+    let is_same = axis_in(axis, rank).is_some() && axis_in(axis, rank) == axis_in(viewed, rank);
+    if !is_same || f.use_count(f.result(inner, 0)) != 1 {
+        return Ok(None);
+    }
+    let at = match takes_away {
+        false => r.ints(&[index])?,
+        true => match r.scalar(dtype, index as f64)? {
+            Some(at) => at,
+            None => return Ok(None),
+        },
+    };
+    let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+    Ok(Some(vec![r.op(gather.attr("axis", axis))?]))
+}
+
+/// A `Slice` that takes one element of an axis, which a `Squeeze` then takes away, is a `Gather`.
+fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner) = (m.value(f, "x"), m.op("inner"));
+    let (Some(dims), Some(viewed)) = (f.dims(x), axis_of_view(f, m.op("outer"))?) else {
+        return Ok(None);
+    };
+    let rank = dims.len();
+    let found = ranges(f, inner)?.unwrap_or_default();
+    let [range @ Range { axis, step: 1, .. }] = &found[..] else {
+        return Ok(None);
+    };
+    let size = f.dims(x).and_then(|dims| dims.get(*axis)?.as_const());
+    let taken = size.map(|size| range.within(size));
+    let (Some((start, end)), true) = (taken, f.use_count(f.result(inner, 0)) == 1) else {
+        return Ok(None);
+    };
+    let axis = *axis;
+    if end - start != 1 || axis_in(viewed, rank) != Some(axis) {
+        return Ok(None);
+    }
+    let Some(at) = r.scalar(DType::I64, start as f64)? else {
+        return Ok(None);
+    };
+    let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+    Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
 }

@@ -18,6 +18,9 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.Transpose(%x)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
     } => units_elsewhere;
+    rule reduction_of_transpose {
+        %outer = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL2(%inner, %axes...) {keepdims = 0}
+    } => reduce_before;
     rule unsqueeze_of_transpose {
         %view = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
         %inner = onnx.Transpose(%view)
@@ -148,38 +151,92 @@ fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let Some(last) = perm(f, m.op("outer")) else {
         return Ok(None);
     };
-    // From the second Transpose up to the first.
-    let mut between = Vec::new();
-    let mut value = m.value(f, "inner");
-    let (source, first) = loop {
-        if let Some(found) = transpose_of(f, value) {
-            break found;
-        }
-        let Some((op, slot)) = step(f, value).filter(|_| between.len() < MOST_BETWEEN) else {
-            return Ok(None);
-        };
-        between.push((op, slot));
-        value = f.operands(op).nth(slot).unwrap_or(ValueId::NONE);
-    };
-    let Some(perm) = compose(&first, &last) else {
+    let Some(above) = above(f, m.value(f, "inner")) else {
         return Ok(None);
     };
-    let is_identity = perm.is_sorted();
-    let mut value = match is_identity {
-        true => source,
-        false => r.op(transpose(source, &perm))?,
-    };
-    for &(op, slot) in between.iter().rev() {
-        let moved = match r.function().traits(op).is_elementwise() {
-            true => elementwise(r, op, slot, value, &last)?,
-            false => along_axes(r, op, value, &last)?,
-        };
-        match moved {
-            Some(moved) => value = moved,
-            None => return Ok(None),
+    Ok(above.without(r, &last)?.map(|value| vec![value]))
+}
+
+/// A Transpose and the ops that use what it makes, each the one before: all of them may work on what it transposes.
+struct Above {
+    source: ValueId,
+    /// The Transpose's permutation.
+    first: Vec<i64>,
+    /// The ops between, the last one first, with the operand that each takes what is transposed by.
+    between: Vec<(OpId, usize)>,
+}
+
+/// The Transpose above a value, and what is between.
+fn above(f: &Function, value: ValueId) -> Option<Above> {
+    let mut between = Vec::new();
+    let mut value = value;
+    loop {
+        if let Some((source, first)) = transpose_of(f, value) {
+            return Some(Above {
+                source,
+                first,
+                between,
+            });
         }
+        let (op, slot) = step(f, value).filter(|_| between.len() < MOST_BETWEEN)?;
+        between.push((op, slot));
+        value = f.operands(op).nth(slot)?;
     }
-    Ok(Some(vec![value]))
+}
+
+impl Above {
+    /// Makes what another Transpose, with this permutation, makes of all that: both of them before the ops.
+    fn without(&self, r: &mut Rewriter<'_>, last: &[i64]) -> Result<Option<ValueId>, EditError> {
+        let Some(perm) = compose(&self.first, last) else {
+            return Ok(None);
+        };
+        let mut value = match perm.is_sorted() {
+            true => self.source,
+            false => r.op(transpose(self.source, &perm))?,
+        };
+        for &(op, slot) in self.between.iter().rev() {
+            let moved = match r.function().traits(op).is_elementwise() {
+                true => elementwise(r, op, slot, value, last)?,
+                false => along_axes(r, op, value, last)?,
+            };
+            match moved {
+                Some(moved) => value = moved,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(value))
+    }
+}
+
+/// A reduction of what is transposed reduces the same axes where they were, if the others keep their order.
+fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (inner, outer) = (m.value(f, "inner"), m.op("outer"));
+    let Some(above) = above(f, inner) else {
+        return Ok(None);
+    };
+    let rank = above.first.len();
+    let back = |axis: usize| above.first.iter().position(|from| *from == axis as i64);
+    let back = (0..rank).map(|axis| back(axis).map(|at| at as i64));
+    let (Some(back), Some(Some(axes))) = (
+        back.collect::<Option<Vec<i64>>>(),
+        ints_of(f, outer, 1, "axes")?,
+    ) else {
+        return Ok(None);
+    };
+    let Some(axes) = axes_in(&axes, rank).filter(|axes| !axes.is_empty()) else {
+        return Ok(None);
+    };
+    let left = back
+        .iter()
+        .filter(|from| !axes.contains(&(**from as usize)));
+    if !left.is_sorted() || f.use_count(inner) != 1 {
+        return Ok(None);
+    }
+    match above.without(r, &back)? {
+        Some(value) => Ok(along_axes(r, outer, value, &back)?.map(|value| vec![value])),
+        None => Ok(None),
+    }
 }
 
 /// An op that works element by element on what is transposed: its other operands are transposed, too.
