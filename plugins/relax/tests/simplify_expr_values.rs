@@ -324,6 +324,56 @@ fn a_condition_that_what_is_lost_stretches_stays() {
 }
 
 #[test]
+fn quantised_again_and_padded_by_nothing() {
+    check(
+        r#"module {
+  fn @main(%x: i8[n], %y: f32[n]) -> (%a: i8[n], %b: f32[n]) opset("" = 10) {
+    %s = const f32[] 0.1
+    %z = const i8[] 3
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n]
+    %1 = onnx.QuantizeLinear(%0, %s, %z) : i8[n]
+    %2 = onnx.DequantizeLinear(%1, %s, %z) : f32[n]
+    %3 = onnx.QuantizeLinear(%2, %s, %z) : i8[n]
+    %4 = onnx.Neg(%3) : i8[n]
+    %5 = onnx.Pad(%y) {pads = [0, 0]} : f32[n]
+    %6 = onnx.Abs(%5) : f32[n]
+    return %4, %6
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: i8[n], %y: f32[n]) -> (%a: i8[n], %b: f32[n]) opset("" = 10) {
+                %0 = onnx.Neg(%x) : i8[n]
+                %1 = onnx.Abs(%y) : f32[n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn quantised_otherwise_or_padded_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: i8[n], %y: f32[3], %t: f32[]) -> (%a: i8[n], %b: f32[3], %c: i8[n], %d: u8[n]) opset("" = 10) {
+    %s = const f32[] 0.1
+    %u = const f32[] 0.2
+    %z = const i8[] 3
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n]
+    %1 = onnx.QuantizeLinear(%0, %u, %z) : i8[n]
+    %2 = onnx.Pad(%y) {pads = [1, -1]} : f32[3]
+    %3 = onnx.DequantizeLinear(%x, %t, %z) : f32[n]
+    %4 = onnx.QuantizeLinear(%3, %t, %z) : i8[n]
+    %5 = onnx.DequantizeLinear(%x, %s) : f32[n]
+    %6 = onnx.QuantizeLinear(%5, %s) : u8[n]
+    return %1, %2, %4, %6
+  }
+}"#,
+    );
+}
+
+#[test]
 fn long_chains_stay_linear() {
     let ops = 20_000;
     let mut source = String::from(

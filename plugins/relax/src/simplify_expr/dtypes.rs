@@ -1,4 +1,4 @@
-//! Casts that change nothing, and chains of them.
+//! Casts that change nothing and chains of them; what is dequantised and quantised the same way again.
 
 use passdock_plugin_api::prelude::*;
 
@@ -10,7 +10,31 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.Cast|onnx.CastLike(%x, %rest...)
         %outer = onnx.Cast|onnx.CastLike(%inner, %more...)
     } => at_once;
+    rule quantize_again keeps_type {
+        %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
+        onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
+    } => quantized;
 };
+
+/// What is quantised as it was before is what it was: the error of the scale's product and quotient is less than half
+/// a step for integers of 16 bits, if neither overflows.
+fn quantized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
+    let f = r.function();
+    let (x, scale) = (m.value(f, "x"), m.value(f, "scale"));
+    let is_plain = |op: OpId| {
+        let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
+        !has("block_size") && !has("output_dtype") && !has("precision")
+    };
+    let is_same = f.dtype(scale) == DType::F32
+        && SMALL.contains(&f.dtype(x))
+        && f.dtype(x) == f.dtype(f.result(m.root(), 0))
+        && is_plain(m.root())
+        && is_plain(m.op("inner"));
+    let scales = f.constant_floats(scale)?.unwrap_or_default();
+    let is_exact = !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s));
+    Ok((is_same && is_exact).then(|| vec![x]))
+}
 
 /// A cast of a cast is one, if the first loses nothing.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {

@@ -19,6 +19,7 @@ pub(super) static RULES: Rules = rules! {
     } => pad_without_views;
     rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
     rule pad_nothing { onnx.Pad(%x, 0, %rest...) => %x }
+    rule pad_nothing_by_attribute keeps_type { %y = onnx.Pad(%x) {pads = $pads} } => nothing_padded;
     rule concat_one { onnx.Concat(%x) => %x }
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
@@ -87,6 +88,14 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => reshape(r, x, outer),
         false => Ok(None),
     }
+}
+
+/// A `Pad` whose attribute says 0 everywhere, in models before opset 11.
+fn nothing_padded(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let is_nothing = m
+        .ints("pads")
+        .is_some_and(|pads| pads.iter().all(|pad| *pad == 0));
+    Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
 }
 
 /// A `Pad` between views that move nothing but dims of 1 pads the same axes without them.
