@@ -241,6 +241,34 @@ fn a_slice_of_a_slice() {
 }
 
 #[test]
+fn slices_of_whole_axes() {
+    check(
+        r#"module {
+  fn @main(%x: f32[?,n]) -> (%y: f32[?,n], %z: f32[?,k]) opset("" = 10) {
+    %zero = const i64[2] [0, 0]
+    %most = const i64[2] [9223372036854775807, 9223372036854775807]
+    %large = const i64[2] [9223372036854775807, 2147483647]
+    %0 = onnx.Slice(%x, %zero, %most) : f32[?,n]
+    %1 = onnx.Neg(%0) : f32[?,n]
+    %2 = onnx.Slice(%1, %zero, %large) : f32[?,k]
+    return %1, %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[?,n]) -> (%y: f32[?,n], %z: f32[?,k]) opset("" = 10) {
+                %zero = const i64[2] [0, 0]
+                %large = const i64[2] [9223372036854775807, 2147483647]
+                %0 = onnx.Neg(%x) : f32[?,n]
+                %1 = onnx.Slice(%0, %zero, %large) : f32[?,k]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_slice_of_a_slice_of_an_unknown_size() {
     check(
         r#"module {

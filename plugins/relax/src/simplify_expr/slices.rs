@@ -5,6 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::read::{axis_in, int_or, ints_of};
 
 pub(super) static RULES: Rules = rules! {
+    rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;
     rule slice_of_slice {
         %inner = onnx.Slice(%x, %rest...)
         %outer = onnx.Slice(%inner, %more...)
@@ -134,6 +135,13 @@ pub(super) fn make(
         _ => return Ok(None),
     };
     Ok(Some(r.op(slice)?))
+}
+
+/// A `Slice` of whole axes takes all, whatever their sizes are.
+fn whole(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let is_whole = ranges(f, m.op("y"))?.is_some_and(|ranges| ranges.is_empty());
+    Ok(is_whole.then(|| vec![m.value(f, "x")]))
 }
 
 /// A `Slice` of a `Slice` takes all at once.
