@@ -145,11 +145,12 @@ fn bounds_one_after_another() {
                 %1 = const f16[] 6.0
                 %2 = const f32[] 0.0
                 %3 = const f32[] 0.0
-                %4 = onnx.Clip(%x, %0, %1) : f16[n]
-                %5 = onnx.Relu(%y) : f32[n]
-                %6 = onnx.Neg(%y) : f32[n]
-                %7 = onnx.Clip(%6, %2, %3) : f32[n]
-                return %4, %5, %7
+                %4 = const f32[] 0.0
+                %5 = onnx.Clip(%x, %0, %1) : f16[n]
+                %6 = onnx.Clip(%y, %2) : f32[n]
+                %7 = onnx.Neg(%y) : f32[n]
+                %8 = onnx.Clip(%7, %3, %4) : f32[n]
+                return %5, %6, %8
               }
             }
         "#]],
@@ -172,6 +173,30 @@ fn bounds_that_are_not_known_or_cross_stay() {
     return %1, %3, %4, %5
   }
 }"#,
+    );
+}
+
+#[test]
+fn bounds_of_older_versions() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n]) -> (%a: f32[n], %b: f32[n]) opset("" = 6) {
+    %0 = onnx.Relu(%x) : f32[n]
+    %1 = onnx.Clip(%0) {max = 6.0} : f32[n]
+    %2 = onnx.Clip(%x) {min = 0.0} : f32[n]
+    %3 = onnx.Clip(%2) {min = 0.5, max = 0.75} : f32[n]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n]) -> (%a: f32[n], %b: f32[n]) opset("" = 6) {
+                %0 = onnx.Clip(%x) {min = 0.0, max = 6.0} : f32[n]
+                %1 = onnx.Clip(%x) {min = 0.5, max = 0.75} : f32[n]
+                return %0, %1
+              }
+            }
+        "#]],
     );
 }
 

@@ -71,13 +71,22 @@ fn is_normal(f: &Function, value: ValueId) -> Result<bool, EditError> {
     }))
 }
 
+/// The largest number of a dtype that `Clip` takes for a bound that is left out: of infinities it makes that one.
+fn largest(dtype: DType) -> f32 {
+    match dtype {
+        DType::F16 => 65504.0,
+        DType::BF16 => f32::from_bits(0x7f7f_0000),
+        _ => f32::MAX,
+    }
+}
+
 /// What a `Clip` or a `Relu` keeps numbers within; `None` if it isn't known.
 fn interval(f: &Function, op: OpId) -> Result<Option<(f32, f32)>, EditError> {
-    let all = (f32::NEG_INFINITY, f32::INFINITY);
     if f.name(op) == "onnx.Relu" {
-        return Ok(Some((0.0, all.1)));
+        return Ok(Some((0.0, f32::INFINITY)));
     }
-    let mut ends = [all.0, all.1];
+    let largest = largest(f.dtype(f.result(op, 0)));
+    let mut ends = [-largest, largest];
     for (at, end) in ends.iter_mut().enumerate() {
         match f.operand(op, at + 1).and_then(ValueId::option) {
             Some(value) => match f.constant_floats(value)?.as_deref() {
@@ -115,8 +124,8 @@ fn clip_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let clip = match f.opset("") {
         Some(11..) => {
             let mut operands = Vec::new();
-            for end in [low, high] {
-                operands.push(match end.is_infinite() {
+            for (end, left_out) in [(low, -largest(dtype)), (high, largest(dtype))] {
+                operands.push(match end == left_out {
                     true => ValueId::NONE,
                     false => match r.scalar(dtype, f64::from(end))? {
                         Some(value) => value,

@@ -108,12 +108,15 @@ pub(super) fn ranges(f: &Function, op: OpId) -> Result<Option<Vec<Range>>, EditE
     Ok(Some(ranges))
 }
 
-/// Makes a `Slice`, in the form that the function's opset has.
+/// Makes a `Slice`, in the form that the function's opset has; the value itself if all of it is taken.
 pub(super) fn make(
     r: &mut Rewriter<'_>,
     x: ValueId,
     ranges: &[Range],
 ) -> Result<Option<ValueId>, EditError> {
+    if ranges.is_empty() {
+        return Ok(Some(x));
+    }
     let column = |of: fn(&Range) -> i64| ranges.iter().map(of).collect::<Vec<i64>>();
     let (starts, ends) = (column(|range| range.start), column(|range| range.end));
     let (axes, steps) = (
@@ -161,9 +164,6 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
                 None => return Ok(None),
             },
         }
-    }
-    if all.is_empty() {
-        return Ok(Some(vec![x]));
     }
     all.sort_by_key(|range| range.axis);
     Ok(make(r, x, &all)?.map(|slice| vec![slice]))

@@ -280,7 +280,7 @@ fn with_rank(
     rank: usize,
 ) -> Result<Option<ValueId>, EditError> {
     let f = r.function();
-    let (Some(dims), true) = (f.shape(value), f.opset("") >= Some(5)) else {
+    let (Some(dims), true) = (f.shape(value), f.opset("") >= Some(7)) else {
         return Ok((f.rank(value) == Some(rank)).then_some(value));
     };
     if dims.len() == rank {
