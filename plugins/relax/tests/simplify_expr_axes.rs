@@ -255,7 +255,8 @@ fn a_reduction_takes_a_transpose_in() {
   fn @main(%x: f32[n,3,2,5]) -> (%y: f32[n,3,5], %z: f32[n,5,3]) opset("" = 13) {
     %last = const i64[1] [-1]
     %0 = onnx.Transpose(%x) {perm = [0, 1, 3, 2]} : f32[n,3,5,2]
-    %1 = onnx.Mul(%0, %0) : f32[n,3,5,2]
+    %5 = onnx.Exp(%0) : f32[n,3,5,2]
+    %1 = onnx.Mul(%5, %5) : f32[n,3,5,2]
     %2 = onnx.ReduceSum(%1, %last) {keepdims = 0} : f32[n,3,5]
     %3 = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : f32[n,5,3,2]
     %4 = onnx.ReduceMax(%3) {axes = [3], keepdims = 0} : f32[n,5,3]
@@ -266,11 +267,12 @@ fn a_reduction_takes_a_transpose_in() {
             module {
               fn @main(%x: f32[n,3,2,5]) -> (%y: f32[n,3,5], %z: f32[n,5,3]) opset("" = 13) {
                 %0 = const i64[1] [2]
-                %1 = onnx.Mul(%x, %x) : f32[n,3,2,5]
-                %2 = onnx.ReduceSum(%1, %0) {keepdims = 0} : f32[n,3,5]
-                %3 = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : f32[n,5,3,2]
-                %4 = onnx.ReduceMax(%3) {axes = [3], keepdims = 0} : f32[n,5,3]
-                return %2, %4
+                %1 = onnx.Exp(%x) : f32[n,3,2,5]
+                %2 = onnx.Mul(%1, %1) : f32[n,3,2,5]
+                %3 = onnx.ReduceSum(%2, %0) {keepdims = 0} : f32[n,3,5]
+                %4 = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : f32[n,5,3,2]
+                %5 = onnx.ReduceMax(%4) {axes = [3], keepdims = 0} : f32[n,5,3]
+                return %3, %5
               }
             }
         "#]],

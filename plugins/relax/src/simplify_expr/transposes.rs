@@ -248,9 +248,10 @@ fn elementwise(
     last: &[i64],
 ) -> Result<Option<ValueId>, EditError> {
     let mut operands: Vec<ValueId> = r.function().operands(op).collect();
-    for (at, operand) in operands.iter_mut().enumerate() {
+    let before = operands[slot];
+    for operand in &mut operands {
         let f = r.function();
-        if at == slot {
+        if *operand == before {
             *operand = value;
         } else if let Some((source, own)) = transpose_of(f, *operand) {
             let Some(perm) = compose(&own, last) else {
@@ -362,6 +363,13 @@ fn works_along_axes(f: &Function, op: OpId) -> bool {
     is(f, op, "onnx.Slice") || is_softmax(f, op) || is_reduction()
 }
 
+/// Whether one op uses a value, be it as several of its operands.
+fn is_used_by_one(f: &Function, value: ValueId) -> bool {
+    let mut users = f.iter_uses(value).map(|one| one.op);
+    let first = users.next();
+    (1..=2).contains(&f.use_count(value)) && users.all(|user| Some(user) == first)
+}
+
 /// Whether a value is one element, whatever the rank it is written with is no larger than what it meets.
 fn is_scalar(f: &Function, value: ValueId) -> bool {
     value.is_none() || f.rank(value) == Some(0)
@@ -376,7 +384,7 @@ fn step(f: &Function, value: ValueId) -> Option<(OpId, usize)> {
         && f.traits(op).is_pure()
         && f.result_count(op) == 1
         && f.regions(op).is_empty()
-        && f.use_count(value) == 1;
+        && is_used_by_one(f, value);
     if !is_plain {
         return None;
     }
