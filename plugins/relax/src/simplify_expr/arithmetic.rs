@@ -11,6 +11,15 @@ pub(super) static NEUTRAL: Rules = rules! {
     rule or_false { onnx.Or(%x, 0) => %x }
     rule where_true { onnx.Where(1, %x, _) => %x }
     rule where_false { onnx.Where(0, _, %x) => %x }
+    rule where_not { onnx.Where(onnx.Not(%c), %a, %b) => onnx.Where(%c, %b, %a) }
+    rule where_of_same_condition {
+        %inner = onnx.Where(%c, %lost, %b)
+        onnx.Where(%c, %a, %inner) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+    }
+    rule where_in_same_condition {
+        %inner = onnx.Where(%c, %a, %lost)
+        onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
+    }
     rule where_same { onnx.Where(_, %x, %x) => %x }
     rule min_same { onnx.Min|onnx.Max(%x, %x) => %x }
     rule min_one { onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%x) => %x }

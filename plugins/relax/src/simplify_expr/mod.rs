@@ -21,6 +21,13 @@
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 
 mod arithmetic;
+mod constants;
+mod dtypes;
+mod pieces;
+mod products;
+mod read;
+mod reductions;
+mod slices;
 mod transposes;
 mod views;
 
@@ -39,8 +46,15 @@ pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut rules = vec![
         &arithmetic::NEUTRAL,
         &arithmetic::INVERSES,
-        &views::RULES,
+        &constants::RULES,
+        &dtypes::RULES,
+        &products::RULES,
+        // Before the views: what is a Transpose of dims of 1 may meet another one.
         &transposes::RULES,
+        &views::RULES,
+        &pieces::RULES,
+        &slices::RULES,
+        &reductions::RULES,
     ];
     if !options.keep_negative_zero {
         rules.push(&arithmetic::ADD_ZERO);

@@ -3,6 +3,8 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use super::read::{known_dims, like};
+
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
     rule view_of_same_shape_by_attribute { onnx.Flatten|onnx.Squeeze|onnx.Unsqueeze(%x) => %x }
@@ -10,9 +12,14 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %more...)
     } => reshape_at_once;
+    rule pad_between_views {
+        %first = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
+        %pad = onnx.Pad(%first, %pads, %value?)
+        %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%pad, %more...)
+    } => pad_without_views;
     rule transpose_of_units { %outer = onnx.Transpose(%x) {perm = $perm} } => reshape_if_order_stays;
-    rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
     rule pad_nothing { onnx.Pad(%x, 0, %rest...) => %x }
+    rule pad_nothing_by_attribute keeps_type { %y = onnx.Pad(%x) {pads = $pads} } => nothing_padded;
     rule concat_one { onnx.Concat(%x) => %x }
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
@@ -81,6 +88,61 @@ fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => reshape(r, x, outer),
         false => Ok(None),
     }
+}
+
+/// A `Pad` whose attribute says 0 everywhere, in models before opset 11.
+fn nothing_padded(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let is_nothing = m
+        .ints("pads")
+        .is_some_and(|pads| pads.iter().all(|pad| *pad == 0));
+    Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
+}
+
+/// A `Pad` between views that move nothing but dims of 1 pads the same axes without them.
+fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let of = |name: &str| known_dims(f, m.value(f, name));
+    let (Some(mut dims), Some(viewed), Some(padded), Some(wanted), Some(pads)) = (
+        of("x"),
+        of("first"),
+        of("pad"),
+        of("outer"),
+        f.constant_ints(m.value(f, "pads"))?,
+    ) else {
+        return Ok(None);
+    };
+    let places = |dims: &[Dim]| -> Vec<usize> {
+        let is_unit = |at: &usize| dims[*at] == Dim::constant(1);
+        (0..dims.len()).filter(|at| !is_unit(at)).collect()
+    };
+    let (own, inside) = (places(&dims), places(&viewed));
+    let (rank, count) = (dims.len(), viewed.len());
+    let is_same =
+        own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
+    if !is_same || pads.len() != 2 * count || padded.len() != count {
+        return Ok(None);
+    }
+    let mut moved = vec![0; 2 * rank];
+    for (&a, &b) in own.iter().zip(&inside) {
+        (moved[a], moved[rank + a]) = (pads[b], pads[count + b]);
+        dims[a] = padded[b];
+    }
+    let pads_units = (0..count)
+        .filter(|at| !inside.contains(at))
+        .any(|at| pads[at] != 0 || pads[count + at] != 0);
+    if pads_units || dims != wanted {
+        return Ok(None);
+    }
+    let (Some(made), x, value) = (
+        like(f, m.op("pad"), &[]),
+        m.value(f, "x"),
+        m.value(f, "value").option(),
+    ) else {
+        return Ok(None);
+    };
+    let moved = r.ints(&moved)?;
+    let made = made.operands([x, moved]).operands(value);
+    Ok(Some(vec![r.op(made)?]))
 }
 
 /// A `Reshape` of a value to the shape that another one has.

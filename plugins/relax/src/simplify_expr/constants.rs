@@ -1,0 +1,188 @@
+//! Ops with constants one after another, and operands that are stretched before they would be anyway.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+use super::read::{int_or, known_dims, like, made_by};
+
+pub(super) static RULES: Rules = rules! {
+    rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
+    rule clip_of_clip {
+        %inner = onnx.Clip|onnx.Relu(%x, %rest...)
+        %outer = onnx.Clip|onnx.Relu(%inner, %more...)
+    } => clip_once;
+    rule expand_that_stretches {
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Equal|onnx.Less|onnx.Greater|onnx.And|onnx.Or|onnx.Where(%xs...)
+    } => without_expand;
+};
+
+/// `(x + 1) + 2` is `x + 3`, and as much for products. Floats are rounded once less.
+fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let split = |op: OpId| {
+        let (a, b) = (f.operand(op, 0)?.option()?, f.operand(op, 1)?.option()?);
+        match (f.constant(a).is_some(), f.constant(b).is_some()) {
+            (false, true) => Some((a, b)),
+            (true, false) => Some((b, a)),
+            _ => None,
+        }
+    };
+    let outer = m.op("y");
+    let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);
+    let Some((inner, c)) = split(outer).filter(|_| !is_old) else {
+        return Ok(None);
+    };
+    let op = made_by(f, inner, f.name(outer)).filter(|_| f.use_count(inner) == 1);
+    let Some((x, d)) = op.and_then(split) else {
+        return Ok(None);
+    };
+    let name = f.symbol(outer);
+    let is_sum = f.name(outer) == "onnx.Add";
+    if is_sum && !has_one_sign(f, c, d)? {
+        return Ok(None);
+    }
+    let both = r.op(OpBuilder::new(name).operands([d, c]))?;
+    if r.function().constant(both).is_none() || !is_normal(r.function(), both)? {
+        return Ok(None);
+    }
+    Ok(Some(vec![r.op(OpBuilder::new(name).operands([x, both]))?]))
+}
+
+/// Whether nothing of two constants cancels out: all elements of floats have one sign. Sums of integers are exact.
+fn has_one_sign(f: &Function, a: ValueId, b: ValueId) -> Result<bool, EditError> {
+    let (Some(a), Some(b)) = (f.constant_floats(a)?, f.constant_floats(b)?) else {
+        return Ok(true);
+    };
+    let mut all = a.iter().chain(&b);
+    Ok(all.clone().all(|x| *x >= 0.0) || all.all(|x| *x <= 0.0))
+}
+
+/// Whether a constant of floats has no element that is too large or too small to be exact, so that nothing overflows
+/// or vanishes that didn't.
+fn is_normal(f: &Function, value: ValueId) -> Result<bool, EditError> {
+    let (least, most) = match f.dtype(value) {
+        DType::F16 => (1e-3, 1e3),
+        _ => (1e-18, 1e18),
+    };
+    Ok(f.constant_floats(value)?.is_none_or(|floats| {
+        floats
+            .iter()
+            .all(|x| *x == 0.0 || (least..most).contains(&x.abs()))
+    }))
+}
+
+/// The largest number of a dtype that `Clip` takes for a bound that is left out: of infinities it makes that one.
+fn largest(dtype: DType) -> f32 {
+    match dtype {
+        DType::F16 => 65504.0,
+        DType::BF16 => f32::from_bits(0x7f7f_0000),
+        _ => f32::MAX,
+    }
+}
+
+/// What a `Clip` or a `Relu` keeps numbers within; `None` if it isn't known.
+fn interval(f: &Function, op: OpId) -> Result<Option<(f32, f32)>, EditError> {
+    if f.name(op) == "onnx.Relu" {
+        return Ok(Some((0.0, f32::INFINITY)));
+    }
+    let largest = largest(f.dtype(f.result(op, 0)));
+    let mut ends = [-largest, largest];
+    for (at, end) in ends.iter_mut().enumerate() {
+        match f.operand(op, at + 1).and_then(ValueId::option) {
+            Some(value) => match f.constant_floats(value)?.as_deref() {
+                Some([one]) => *end = *one,
+                _ => return Ok(None),
+            },
+            None => match f.attr(op, ["min", "max"][at]) {
+                None | Some(Attr::Unset) => {}
+                Some(Attr::Float(given)) => *end = given,
+                Some(_) => return Ok(None),
+            },
+        }
+    }
+    Ok(Some((ends[0], ends[1])).filter(|(low, high)| low <= high))
+}
+
+/// What two ops keep within bounds one after the other, one does.
+fn clip_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
+    let dtype = f.dtype(x);
+    // What the bounds of others are isn't exact as f32.
+    if ![DType::F32, DType::F16, DType::BF16].contains(&dtype) || f.use_count(inner) != 1 {
+        return Ok(None);
+    }
+    let (Some(first), Some(then)) = (interval(f, m.op("inner"))?, interval(f, m.op("outer"))?)
+    else {
+        return Ok(None);
+    };
+    let (low, high) = (first.0.clamp(then.0, then.1), first.1.clamp(then.0, then.1));
+    if (low, high) == (0.0, f32::INFINITY) {
+        return Ok(Some(vec![r.op(OpBuilder::new("onnx.Relu").operand(x))?]));
+    }
+    let clip = OpBuilder::new("onnx.Clip").operand(x);
+    let clip = match f.opset("") {
+        Some(11..) => {
+            let mut operands = Vec::new();
+            for (end, left_out) in [(low, -largest(dtype)), (high, largest(dtype))] {
+                operands.push(match end == left_out {
+                    true => ValueId::NONE,
+                    false => match r.scalar(dtype, f64::from(end))? {
+                        Some(value) => value,
+                        None => return Ok(None),
+                    },
+                });
+            }
+            while operands.last().is_some_and(|last| last.is_none()) {
+                operands.pop();
+            }
+            clip.operands(operands)
+        }
+        Some(6..=10) if low.is_finite() && high.is_finite() => {
+            clip.attr("min", low).attr("max", high)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(vec![r.op(clip)?]))
+}
+
+/// What is stretched to a shape that another operand has needn't be stretched before.
+fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let y = m.op("y");
+    if f.opset("") < Some(8) {
+        return Ok(None);
+    }
+    let Some(dims) = known_dims(f, f.result(y, 0)) else {
+        return Ok(None);
+    };
+    let mut operands: Vec<ValueId> = f.operands(y).collect();
+    for at in 0..operands.len() {
+        let expanded = operands[at];
+        let Some(source) = made_by(f, expanded, "onnx.Expand").and_then(|op| f.operand(op, 0))
+        else {
+            continue;
+        };
+        let has_shape = |other: &ValueId| {
+            *other != expanded && known_dims(f, *other).is_some_and(|other| other == dims)
+        };
+        let Some(own) = f.dims(source) else {
+            continue;
+        };
+        let stretches = own.len() <= dims.len()
+            && own
+                .clone()
+                .zip(&dims[dims.len() - own.len()..])
+                .all(|(own, dim)| {
+                    own == Dim::constant(1) || own.kind != DimKind::UNKNOWN && own == *dim
+                });
+        if stretches && operands.iter().any(has_shape) {
+            let Some(made) = like(f, y, &[]) else {
+                return Ok(None);
+            };
+            operands[at] = source;
+            return Ok(Some(vec![r.op(made.operands(operands))?]));
+        }
+    }
+    Ok(None)
+}

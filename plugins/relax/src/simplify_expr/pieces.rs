@@ -1,0 +1,357 @@
+//! Pieces of a tensor along one axis: those that cover it are one `Split`, and put together they are the tensor.
+
+use passdock_plugin_api::prelude::*;
+
+use super::read::{axis_in, int_or, ints_of, is, made_by, results};
+use super::slices::{self, Range};
+
+pub(super) static RULES: Rules = rules! {
+    rule split_of_slices keeps_type { %y = onnx.Slice(%x, %rest...) } => split_of_slices;
+    rule split_whole { onnx.Split(%x, %rest...) => %x }
+    rule concat_of_pieces { %y = onnx.Concat(%xs...) {axis = $axis} } => put_together;
+    rule concat_of_concats { %y = onnx.Concat(%xs...) {axis = $axis} } => flatten;
+    rule split_of_sequence keeps_type {
+        %s = onnx.SplitToSequence(%x, %sizes?) {axis = $axis, keepdims = $keep}
+        %y = onnx.SequenceAt(%s, %at)
+    } => sequence_at;
+    rule at_of_construct keeps_type {
+        %s = onnx.SequenceConstruct(%xs...)
+        %y = onnx.SequenceAt(%s, %at)
+    } => one_of;
+    rule concat_of_construct {
+        onnx.ConcatFromSequence(onnx.SequenceConstruct(%xs...)) {axis = $axis, new_axis = 0}
+            => onnx.Concat(%xs...) {axis = $axis}
+    }
+};
+
+/// The most users of a value, pieces of an axis and operands of a `Concat` that are looked at.
+const MOST: usize = 128;
+
+/// A part of a tensor along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Piece {
+    start: i64,
+    end: i64,
+}
+
+/// Where the pieces of these sizes begin and end.
+fn pieces(sizes: &[i64]) -> Vec<Piece> {
+    let mut start = 0;
+    let piece = |size: &i64| {
+        let piece = Piece {
+            start,
+            end: start + size,
+        };
+        start = piece.end;
+        piece
+    };
+    sizes.iter().map(piece).collect()
+}
+
+/// The axis and the piece of it that a `Slice` takes, with step 1, of a dim whose size is known.
+fn sliced(f: &Function, op: OpId) -> Result<Option<(usize, Piece)>, EditError> {
+    let Some(ranges) = slices::ranges(f, op)? else {
+        return Ok(None);
+    };
+    let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
+    let size = |axis: usize| f.dims(x)?.get(axis)?.as_const();
+    Ok(match ranges[..] {
+        [range @ Range { axis, step: 1, .. }] => size(axis).map(|size| {
+            let (start, end) = range.within(size);
+            (axis, Piece { start, end })
+        }),
+        _ => None,
+    })
+}
+
+/// The axis and the sizes of a `Split`.
+fn split_sizes(f: &Function, op: OpId) -> Result<Option<(usize, Vec<i64>)>, EditError> {
+    if f.result_count(op) > MOST {
+        return Ok(None);
+    }
+    let axis = f
+        .operand(op, 0)
+        .and_then(|x| f.rank(x))
+        .zip(int_or(f, op, "axis", 0))
+        .and_then(|(rank, axis)| axis_in(axis, rank));
+    let (Some(axis), Some(given)) = (axis, ints_of(f, op, 1, "split")?) else {
+        return Ok(None);
+    };
+    let inferred = || {
+        let size = |result: &ValueId| f.dims(*result)?.get(axis)?.as_const();
+        f.results(op).iter().map(size).collect()
+    };
+    Ok(given.or_else(inferred).map(|sizes| (axis, sizes)))
+}
+
+/// The piece of a value along an axis, if a `Split` before the root already makes it.
+fn existing(
+    f: &Function,
+    x: ValueId,
+    root: OpId,
+    at: usize,
+    wanted: Piece,
+) -> Result<Option<ValueId>, EditError> {
+    if f.use_count(x) > MOST {
+        return Ok(None);
+    }
+    for one in f.iter_uses(x) {
+        let is_before =
+            f.parent_region(one.op) == f.parent_region(root) && f.is_before(one.op, root);
+        if one.index != 0 || !is(f, one.op, "onnx.Split") || !is_before {
+            continue;
+        }
+        if let Some((axis, sizes)) = split_sizes(f, one.op)? {
+            let found = pieces(&sizes).iter().position(|piece| *piece == wanted);
+            if let Some(index) = found.filter(|_| axis == at) {
+                return Ok(f.results(one.op).get(index).copied());
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a `Split`, in the form that the function's opset has.
+fn split(
+    r: &mut Rewriter<'_>,
+    x: ValueId,
+    axis: usize,
+    sizes: &[i64],
+) -> Result<Option<Vec<ValueId>>, EditError> {
+    let split = OpBuilder::new("onnx.Split")
+        .operand(x)
+        .attr("axis", axis as i64);
+    let split = match r.function().opset("") {
+        Some(13..) => {
+            let sizes = r.ints(sizes)?;
+            split.operand(sizes)
+        }
+        Some(2..=12) => split.attr("split", sizes),
+        _ => return Ok(None),
+    };
+    let first = r.op(split.untyped_results(sizes.len()))?;
+    Ok(Some(results(r.function(), first)))
+}
+
+/// `Slice`s of one value that cover an axis are results of one `Split`. The first of them makes it.
+fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, root) = (m.value(f, "x"), m.root());
+    let uses = f.use_count(x);
+    if !(2..=MOST).contains(&uses) {
+        return Ok(None);
+    }
+    let Some((axis, piece)) = sliced(f, root)? else {
+        return Ok(None);
+    };
+    if let Some(found) = existing(f, x, root, axis, piece)? {
+        return Ok(Some(vec![found]));
+    }
+    let mut all = Vec::new();
+    let mut ops: Vec<OpId> = f.iter_uses(x).map(|one| one.op).collect();
+    ops.sort_unstable();
+    ops.dedup();
+    for op in ops {
+        let is_beside = is(f, op, "onnx.Slice") && f.parent_region(op) == f.parent_region(root);
+        match is_beside.then(|| sliced(f, op)).transpose()?.flatten() {
+            Some((other, piece)) if other == axis && f.operand(op, 0) == Some(x) => {
+                if op != root && f.is_before(op, root) {
+                    return Ok(None);
+                }
+                all.push(piece);
+            }
+            _ => {}
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    let size = f
+        .dims(x)
+        .and_then(|dims| dims.get(axis))
+        .and_then(Dim::as_const);
+    let meet = all.windows(2).all(|two| two[0].end == two[1].start);
+    let covers = meet
+        && all.len() >= 2
+        && all[0].start == 0
+        && all.last().map(|last| last.end) == size
+        && all.iter().all(|piece| piece.start < piece.end);
+    let Some(at) = all.iter().position(|one| *one == piece).filter(|_| covers) else {
+        return Ok(None);
+    };
+    let sizes: Vec<i64> = all.iter().map(|piece| piece.end - piece.start).collect();
+    let made = split(r, x, axis, &sizes)?;
+    Ok(made.map(|results| vec![results[at]]))
+}
+
+/// An element of a sequence that a tensor is split to: a result of a `Split`, which the elements share.
+fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, s) = (m.value(f, "x"), m.value(f, "s"));
+    let Some(axis) = m
+        .int("axis")
+        .zip(f.rank(x))
+        .and_then(|(axis, rank)| axis_in(axis, rank))
+    else {
+        return Ok(None);
+    };
+    if f.use_count(s) > MOST {
+        return Ok(None);
+    }
+    // If anybody needs the sequence itself, it stays.
+    for one in f.iter_uses(s) {
+        if !is(f, one.op, "onnx.SequenceAt") || index(f, one.op)?.is_none() {
+            return Ok(None);
+        }
+    }
+    let dim = f
+        .dims(x)
+        .and_then(|dims| dims.get(axis))
+        .and_then(Dim::as_const);
+    let by = m.value(f, "sizes");
+    let sizes = match (by.option(), dim) {
+        (None, Some(dim)) => Some(vec![1; usize::try_from(dim).unwrap_or(0).min(MOST + 1)]),
+        (None, None) => None,
+        (Some(by), dim) => match (f.constant_ints(by)?, f.rank(by), dim) {
+            (Some(sizes), Some(1), _) => Some(sizes),
+            (Some(size), Some(0), Some(dim)) if size[0] > 0 && dim / size[0] <= MOST as i64 => {
+                let whole = vec![size[0]; (dim / size[0]) as usize];
+                let rest = Some(dim % size[0]).filter(|rest| *rest > 0);
+                Some(whole.into_iter().chain(rest).collect())
+            }
+            _ => None,
+        },
+    };
+    let Some(sizes) = sizes.filter(|sizes| sizes.len() <= MOST) else {
+        return Ok(None);
+    };
+    let Some(at) = index(f, m.op("y"))?.and_then(|at| axis_in(at, sizes.len())) else {
+        return Ok(None);
+    };
+    if by.is_none() && m.int("keep") == Some(0) {
+        let Some(at) = r.scalar(DType::I64, at as f64)? else {
+            return Ok(None);
+        };
+        let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+        return Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]));
+    }
+    if by.is_none() && m.int("keep") != Some(1) {
+        return Ok(None);
+    }
+    let piece = pieces(&sizes)[at];
+    if let Some(found) = existing(f, x, m.root(), axis, piece)? {
+        return Ok(Some(vec![found]));
+    }
+    if f.use_count(s) == 1 {
+        let range = Range {
+            axis,
+            start: piece.start,
+            end: piece.end,
+            step: 1,
+        };
+        return Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]));
+    }
+    let made = split(r, x, axis, &sizes)?;
+    Ok(made.map(|results| vec![results[at]]))
+}
+
+/// The constant index of a `SequenceAt`.
+fn index(f: &Function, op: OpId) -> Result<Option<i64>, EditError> {
+    let at = f.operand(op, 1).and_then(ValueId::option);
+    let ints = at.map(|at| f.constant_ints(at)).transpose()?.flatten();
+    Ok(ints.and_then(|ints| ints.first().copied()))
+}
+
+/// An element of a sequence that is made of tensors.
+fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let xs = m.values("xs");
+    let at = index(f, m.op("y"))?.and_then(|at| axis_in(at, xs.len()));
+    Ok(at.map(|at| vec![xs[at]]))
+}
+
+/// What an operand of a `Concat` is a piece of.
+fn piece_of(
+    f: &Function,
+    value: ValueId,
+    at: usize,
+) -> Result<Option<(ValueId, Piece)>, EditError> {
+    let found = if let Some(op) = made_by(f, value, "onnx.Slice") {
+        let sliced = sliced(f, op)?;
+        sliced.map(|(axis, piece)| (op, axis, piece))
+    } else if let Some(op) = made_by(f, value, "onnx.Split") {
+        split_sizes(f, op)?.map(|(axis, sizes)| (op, axis, pieces(&sizes)[f.index(value)]))
+    } else {
+        None
+    };
+    Ok(match found {
+        Some((op, axis, piece)) if axis == at => f.operand(op, 0).map(|x| (x, piece)),
+        _ => None,
+    })
+}
+
+/// A `Concat` of neighbouring pieces, in order, is the tensor that they are of, or one `Slice` of it.
+fn put_together(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let xs = m.values("xs");
+    let y = m.value(f, "y");
+    let axis = m
+        .int("axis")
+        .zip(f.rank(y))
+        .and_then(|(axis, rank)| axis_in(axis, rank));
+    let Some(axis) = axis.filter(|_| (2..=MOST).contains(&xs.len())) else {
+        return Ok(None);
+    };
+    let Some((x, first)) = piece_of(f, xs[0], axis)? else {
+        return Ok(None);
+    };
+    let mut end = first.end;
+    for value in &xs[1..] {
+        match piece_of(f, *value, axis)? {
+            Some((other, piece)) if other == x && piece.start == end => end = piece.end,
+            _ => return Ok(None),
+        }
+    }
+    let size = f
+        .dims(x)
+        .and_then(|dims| dims.get(axis))
+        .and_then(Dim::as_const);
+    if first.start == 0 && Some(end) == size {
+        return Ok(Some(vec![x]));
+    }
+    let range = Range {
+        axis,
+        start: first.start,
+        end,
+        step: 1,
+    };
+    Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]))
+}
+
+/// A `Concat` takes what `Concat`s on the same axis give to it alone.
+fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let Some(axis) = m.int("axis") else {
+        return Ok(None);
+    };
+    let rank = f.rank(m.value(f, "y"));
+    let same = |other: i64| {
+        let placed = rank.map(|rank| axis_in(other, rank) == axis_in(axis, rank));
+        placed.unwrap_or(other == axis)
+    };
+    let mut all = Vec::new();
+    for &x in m.values("xs") {
+        let inner = made_by(f, x, "onnx.Concat").filter(|op| {
+            f.use_count(x) == 1
+                && matches!(f.attr(*op, "axis"), Some(Attr::Int(axis)) if same(axis))
+        });
+        match inner {
+            Some(op) => all.extend(f.operands(op)),
+            None => all.push(x),
+        }
+    }
+    if all.len() == m.values("xs").len() || all.len() > MOST {
+        return Ok(None);
+    }
+    let concat = OpBuilder::new("onnx.Concat").operands(all);
+    Ok(Some(vec![r.op(concat.attr("axis", axis))?]))
+}
