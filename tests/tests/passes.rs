@@ -134,6 +134,10 @@ fn no_pass_changes_what_it_made() {
     for module in onnx.chain(text) {
         for name in registry.pass_names() {
             let pass = registry.get_pass(&name).expect("a standard pass");
+            // What a later pass of a Sequential finds out may be news to an earlier one.
+            if pass.as_sequential().is_some() {
+                continue;
+            }
             let run = |module: &Module| context.scope(|_| pass.call(module.clone()));
             let Ok(once) = run(&module) else {
                 continue;

@@ -30,8 +30,8 @@ const SIZES: [(u32, Sizes); 1] = [(
         symbols: through(offset_of!(abi::SymbolApi, find)),
         functions: through(offset_of!(abi::FunctionApi, names_function)),
         modules: through(offset_of!(abi::ModuleApi, outline)),
-        context: through(offset_of!(abi::ContextApi, last_error)),
-        ops: through(offset_of!(abi::OpApi, infer_with)),
+        context: through(offset_of!(abi::ContextApi, rewrite)),
+        ops: through(offset_of!(abi::OpApi, attributes)),
         definitions: through(offset_of!(abi::DefinitionApi, set_body)),
     },
 )];
