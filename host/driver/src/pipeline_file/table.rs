@@ -236,12 +236,14 @@ impl<'s, 'i> Table<'s, 'i> {
                 format!("Did you mean {home}?")
             }
             Some((_, home)) => format!("`{name}` stands in {home}."),
-            None => suggest::help(name, known()).unwrap_or_else(|| match self.what == PASS {
-                true => format!(
-                    "An option of the pass stands in `options = {{ {name} = … }}`. {}",
-                    list()
-                ),
-                false => list(),
+            None => suggest::help(name, known()).unwrap_or_else(|| {
+                match self.what == PASS && name != "options" {
+                    true => format!(
+                        "An option of the pass stands in `options = {{ {name} = … }}`. {}",
+                        list()
+                    ),
+                    false => list(),
+                }
             }),
         }))
     }

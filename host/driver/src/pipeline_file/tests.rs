@@ -210,7 +210,7 @@ fn every_mistake_is_underlined() {
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `passes`, `name`, `options`, `disabled`."#]],
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `passes`, `name`, `options`, `disabled`."#]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",

@@ -47,51 +47,35 @@ mod tests {
         for (list, expected) in [
             (
                 "config = [[\"a.b\"]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 11: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `config = [["a.b"]]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "config = [{ key = \"a.b\", field = [[\"x\", \"int\"]] }]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 35: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `config = [{ key = "a.b", field = [["x", "int"]] }]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "pass = [[\"a.transform.B\", \"module\"]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 9: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `pass = [["a.transform.B", "module"]]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "[[pass]]\nname = \"a.transform.B\"\nkind = \"module\"\noption = [[\"x\", \"int\"]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 9, column 11: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 9 of the pass `a.transform.B`, `option = [["x", "int"]]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "sequential = [[\"a.B\", []]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 15: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `sequential = [["a.B", []]]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "[[sequential]]\nname = \"a.B\"\npasses = [[\"a.C\", { x = 1 }]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 8, column 10: a child is a pass's name, or a table with its `name` and `options`"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 8 of the sequential `a.B`, `passes = [["a.C", { x = 1 }]]`: a child is a pass's name, or a table with its `name` and `options`"#]],
             ),
             (
                 "op = [[\"a.B\", 1]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 7: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `op = [["a.B", 1]]`: invalid type: sequence, expected a table"#]],
             ),
             (
                 "instrument = [[\"a.b\"]]",
-                expect![
-                    "its manifest isn't the TOML that hosts read: line 1, column 15: invalid type: sequence, expected a table"
-                ],
+                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `instrument = [["a.b"]]`: invalid type: sequence, expected a table"#]],
             ),
         ] {
             let text = match list.starts_with('[') {
@@ -102,6 +86,6 @@ mod tests {
             expected.assert_eq(&error.to_string());
         }
         let error = Manifest::parse("plugin = [\"a\", \"1\", \"0.4\", \"0.4\", \"0.1\", \"none\"]");
-        expect!["its manifest isn't the TOML that hosts read: line 1, column 10: invalid type: sequence, expected a table"].assert_eq(&error.expect_err("a list").to_string());
+        expect![[r#"its manifest isn't the TOML that hosts read: line 1, `plugin = ["a", "1", "0.4", "0.4", "0.1", "none"]`: invalid type: sequence, expected a table"#]].assert_eq(&error.expect_err("a list").to_string());
     }
 }

@@ -83,7 +83,7 @@ fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
         idle unchanged: 
         nested changed: 
         inside changed: neg_neg ×12, no_identity ×3
-        again changed: 
+        again unchanged: 
     "#]]
     .assert_eq(&records);
     // What a failed pass's rules did was in vain.

@@ -41,8 +41,11 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if is_sum && !has_one_sign(f, c, d)? {
         return Ok(None);
     }
+    if !stays_normal(f, c, d, is_sum)? {
+        return Ok(None);
+    }
     let both = r.op(OpBuilder::new(name).operands([d, c]))?;
-    if r.function().constant(both).is_none() || !is_normal(r.function(), both)? {
+    if r.function().constant(both).is_none() {
         return Ok(None);
     }
     Ok(Some(vec![r.op(OpBuilder::new(name).operands([x, both]))?]))
@@ -57,18 +60,32 @@ fn has_one_sign(f: &Function, a: ValueId, b: ValueId) -> Result<bool, EditError>
     Ok(all.clone().all(|x| *x >= 0.0) || all.all(|x| *x <= 0.0))
 }
 
-/// Whether a constant of floats has no element that is too large or too small to be exact, so that nothing overflows
-/// or vanishes that didn't.
-fn is_normal(f: &Function, value: ValueId) -> Result<bool, EditError> {
-    let (least, most) = match f.dtype(value) {
+/// Whether the sum or the product of two constants of floats has no element that is too large or too small to be
+/// exact, so that nothing overflows or vanishes that didn't.
+fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
+    let (least, most) = match f.dtype(a) {
         DType::F16 => (1e-3, 1e3),
         _ => (1e-18, 1e18),
     };
-    Ok(f.constant_floats(value)?.is_none_or(|floats| {
-        floats
+    let (Some(a), Some(b)) = (f.constant_floats(a)?, f.constant_floats(b)?) else {
+        return Ok(true);
+    };
+    // The least size but 0, and the largest.
+    let range = |floats: &[f32]| {
+        let sizes = floats
             .iter()
-            .all(|x| *x == 0.0 || (least..most).contains(&x.abs()))
-    }))
+            .map(|x| f64::from(x.abs()))
+            .filter(|size| *size != 0.0);
+        sizes.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), size| {
+            (low.min(size), high.max(size))
+        })
+    };
+    let (a, b) = (range(&a), range(&b));
+    let (low, high) = match is_sum {
+        true => (a.0.min(b.0), a.1 + b.1),
+        false => (a.0 * b.0, a.1 * b.1),
+    };
+    Ok(low >= least && high < most)
 }
 
 /// The largest number of a dtype that `Clip` takes for a bound that is left out: of infinities it makes that one.
