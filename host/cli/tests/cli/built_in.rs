@@ -142,7 +142,8 @@ fn where_the_standard_plugins_are_missing_it_says_so() {
     assert!(!bench.exists("out.ir"));
     // A pipeline of one's own may do without.
     let (status, said) = run(&["run", "m.ir", "--passes", "CanonicalizeBindings"]);
-    assert_eq!((status, said.as_str()), (Some(0), ""));
+    assert_eq!(status, Some(0));
+    assert!(said.starts_with("warning[unknown-operators]"), "{said}");
     copy(plugin("passdock-onnx-ops"));
     let (status, said) = run(&["run", "m.ir", "-o", "out.ir"]);
     assert_eq!((status, said.as_str()), (Some(0), ""));

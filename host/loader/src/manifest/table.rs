@@ -47,35 +47,51 @@ mod tests {
         for (list, expected) in [
             (
                 "config = [[\"a.b\"]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `config = [["a.b"]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `config = [["a.b"]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "config = [{ key = \"a.b\", field = [[\"x\", \"int\"]] }]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `config = [{ key = "a.b", field = [["x", "int"]] }]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `config = [{ key = "a.b", field = [["x", "int"]] }]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "pass = [[\"a.transform.B\", \"module\"]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `pass = [["a.transform.B", "module"]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `pass = [["a.transform.B", "module"]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "[[pass]]\nname = \"a.transform.B\"\nkind = \"module\"\noption = [[\"x\", \"int\"]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 9 of the pass `a.transform.B`, `option = [["x", "int"]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 9 of the pass `a.transform.B`, `option = [["x", "int"]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "sequential = [[\"a.B\", []]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `sequential = [["a.B", []]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `sequential = [["a.B", []]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "[[sequential]]\nname = \"a.B\"\npasses = [[\"a.C\", { x = 1 }]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 8 of the sequential `a.B`, `passes = [["a.C", { x = 1 }]]`: a child is a pass's name, or a table with its `name` and `options`"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 8 of the sequential `a.B`, `passes = [["a.C", { x = 1 }]]`: a child is a pass's name, or a table with its `name` and `options`"#
+                ]],
             ),
             (
                 "op = [[\"a.B\", 1]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `op = [["a.B", 1]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `op = [["a.B", 1]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
             (
                 "instrument = [[\"a.b\"]]",
-                expect![[r#"its manifest isn't the TOML that hosts read: line 1, `instrument = [["a.b"]]`: invalid type: sequence, expected a table"#]],
+                expect![[
+                    r#"its manifest isn't the TOML that hosts read: line 1, `instrument = [["a.b"]]`: invalid type: sequence, expected a table"#
+                ]],
             ),
         ] {
             let text = match list.starts_with('[') {

@@ -25,8 +25,7 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckAnswer {
         .at("the library was loaded into an older host");
     // All that is run below is what this host has loaded.
     if let Err(error) = subject.plugin.load(host) {
-        let message = capitalized(&error.to_string());
-        return CheckAnswer::of(vec![message], Vec::new());
+        return CheckAnswer::unusable(capitalized(&error.to_string()));
     }
     let mut findings = Vec::new();
     let older = runs(subject, &mut findings);

@@ -44,8 +44,10 @@ pub struct PluginCheck {
 enum Work {
     /// On the file alone.
     File(fn(&CheckedPlugin, &Trail) -> CheckAnswer),
-    /// On the plugin among others, in a registry.
+    /// On the plugin among others, in a registry, loaded.
     Subject(fn(&Subject<'_>) -> CheckAnswer),
+    /// As that, but the check loads it.
+    Unloaded(fn(&Subject<'_>) -> CheckAnswer),
 }
 
 /// The plugin to check, and what it is checked with.
@@ -143,7 +145,7 @@ pub const CHECKS: [PluginCheck; 14] = [
         name: "older-hosts",
         description: "The plugin works in a host that has the tables of its `min_host`, and no extension.",
         twice: false,
-        work: Work::Subject(hosts::older_hosts),
+        work: Work::Unloaded(hosts::older_hosts),
     },
 ];
 
@@ -159,9 +161,16 @@ pub fn run(
 ) -> Result<CheckAnswer, PassError> {
     match check.work {
         Work::File(work) => Ok(work(plugin, trail)),
-        Work::Subject(work) => match Subject::new(plugin, trail)? {
-            Ok(subject) => Ok(work(&subject)),
-            Err(why) => Ok(CheckAnswer::unusable(why)),
-        },
+        Work::Subject(work) | Work::Unloaded(work) => {
+            let subject = Subject::new(plugin, trail)?.and_then(|subject| match check.work {
+                // Nothing that its passes do could be seen, and so nothing could be found.
+                Work::Subject(_) => subject.loaded(),
+                _ => Ok(subject),
+            });
+            Ok(match subject {
+                Ok(subject) => work(&subject),
+                Err(why) => CheckAnswer::unusable(why),
+            })
+        }
     }
 }

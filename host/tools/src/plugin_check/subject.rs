@@ -71,11 +71,6 @@ impl<'t> Subject<'t> {
                 "The host took the plugin for another one.".to_owned()
             })));
         };
-        // Nothing that its passes do could be seen, and so nothing could be found.
-        trail.at("the library was loaded");
-        if let Err(error) = plugin.load(boundary::host()) {
-            return Ok(Err(capitalized(&error.to_string())));
-        }
         Ok(Ok(Subject {
             checked,
             plugin,
@@ -85,11 +80,18 @@ impl<'t> Subject<'t> {
         }))
     }
 
+    /// The plugin with its library, loaded by this host; the error is why it can't be.
+    pub(super) fn loaded(self) -> Result<Subject<'t>, String> {
+        self.trail.at("the library was loaded");
+        let loaded = self.plugin.load(boundary::host());
+        loaded.map_err(|error| capitalized(&error.to_string()))?;
+        Ok(self)
+    }
+
     /// The plugin as it is in this process's own host; `None` if it serves another one already.
     pub(super) fn anew(&self) -> Option<Subject<'t>> {
         let anew = Subject::new(self.checked, self.trail).ok()?.ok()?;
-        anew.plugin.load(boundary::host()).ok()?;
-        Some(anew)
+        anew.loaded().ok()
     }
 
     /// The plugin's passes.
