@@ -50,7 +50,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     }
     host = the_host;
     pass.name = passdock_text(name);
-    pass.kind = PASSDOCK_FUNCTION_PASS;
+    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = simplify;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;
