@@ -28,7 +28,7 @@ static passdock_status simplify(void *state, passdock_context *context,
     failure.op = PASSDOCK_NONE;
     failure.message = host->functions->last_error(function->handle);
     host->context->fail(context, &failure);
-    return PASSDOCK_FAILED;
+    return PASSDOCK_STATUS_FAILED;
 }
 
 /* Rules ask for types, which the required pass infers. */

@@ -93,10 +93,7 @@ fn element_is(dtype: DType, element: &[u8], number: Number) -> bool {
     }
     if !number.about {
         // 0.1 means the element that is nearest to it.
-        let digits = precision(dtype);
-        return digits != 0.0
-            && (number.value.abs() * digits / 2.0) >= (found - number.value).abs()
-            && number.value != 0.0;
+        return bytes(dtype, number.value).map_or(false, |nearest| nearest == element);
     }
     (found - number.value).abs() <= number.value.abs() * about(dtype)
 }

@@ -129,7 +129,9 @@ impl Chain {
             chain.all = chain.all.then(&next);
             chain.more = chain.more.then(&next);
         }
-        Ok((chain.ops.len() > 1).then_some(chain))
+        let last = chain.ops.last().map_or(norm, |last| *last);
+        let is_used = f.use_count(f.result(last, 0)) > 0;
+        Ok((chain.ops.len() > 1 && is_used).then_some(chain))
     }
 
     fn fold(&self, f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>) -> PassResult {

@@ -549,3 +549,20 @@ fn the_sequential_runs_both() {
         "#]],
     );
 }
+
+#[test]
+fn a_factor_that_nobody_uses_stays_for_dead_code_elimination() {
+    support::check_stays(
+        "relax.transform.BackwardFoldScaleAxis",
+        r#"module {
+  fn @main(%x: f32[2,4]) -> (%y: f32[2,4]) opset("" = 17) {
+    %w = const f32[4,2] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    %s = const f32[2] [2.0, 3.0]
+    %0 = onnx.MatMul(%x, %w) : f32[2,2]
+    %1 = onnx.Mul(%0, %s) : f32[2,2]
+    %2 = onnx.Relu(%x) : f32[2,4]
+    return %2
+  }
+}"#,
+    );
+}

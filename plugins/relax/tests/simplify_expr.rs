@@ -161,3 +161,19 @@ fn transposes_below_a_concat() {
         "#]],
     );
 }
+
+#[test]
+fn what_lies_next_to_one_is_not_one() {
+    let source = r#"module {
+  fn @main(%x: bf16[3], %z: f64[3]) -> (%y: bf16[3], %u: f64[3]) opset("" = 17) {
+    %a = const bf16[] 0.99609375
+    %b = const f64[] 1e-200
+    %0 = onnx.Mul(%x, %a) : bf16[3]
+    %1 = onnx.Mul(%z, %b) : f64[3]
+    %2 = onnx.Mul(%1, %b) : f64[3]
+    return %0, %2
+  }
+}"#;
+    let kept = support::run(PASS, source);
+    assert_eq!(kept.matches("onnx.Mul").count(), 3, "{kept}");
+}

@@ -74,6 +74,10 @@ impl<'c> Folder<'c> {
 
     /// Does it, unless something can't be, or costs more than it saves. Answers whether it did.
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
+        // What nobody uses takes along what it is made of.
+        if f.use_count(f.result(plan.going, 0)) == 0 {
+            return Ok(false);
+        }
         let mut changes = Vec::new();
         for (linear, side, affine) in &plan.linears {
             match self.change(f, &plan, linear, *side, affine)? {

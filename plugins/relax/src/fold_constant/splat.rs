@@ -208,7 +208,9 @@ impl Forward {
         if self.elements.is_empty() || f.operand_count(op) < 2 || !f.traits(op).is_elementwise() {
             return Ok(());
         }
-        for index in 0..f.operand_count(op) {
+        // These have the shape of the first operand; the others are stretched to it.
+        let from = usize::from(matches!(f.name(op), "onnx.PRelu" | "onnx.CastLike"));
+        for index in from..f.operand_count(op) {
             let Some(value) = f.operand(op, index) else {
                 continue;
             };

@@ -36,17 +36,20 @@ impl User {
                     || pads_nothing
                         && is(f, op, "count_include_pad", 0)
                         && f.opset("").is_some_and(|version| version >= 7);
-                padding.is_zero() && may_count && fits_windows(f, op, &user.pads)
+                padding.is_zero()
+                    && may_count
+                    && has_elements(f, padding.x)
+                    && fits_windows(f, op, &user.pads)
             }
             "onnx.MaxPool" => {
                 // Behind a Relu, a window's largest element is no less than 0.
                 let maker = f.defining_op(padding.x).map(|maker| operator(f, maker));
                 let is_least = padding.is_lowest()
-                    || padding.is_zero()
-                        && pads_nothing
-                        && maker == Some("onnx.Relu")
-                        && has_elements(f, padding.x);
-                is_least && f.result_count(op) == 1 && fits_windows(f, op, &user.pads)
+                    || padding.is_zero() && pads_nothing && maker == Some("onnx.Relu");
+                is_least
+                    && has_elements(f, padding.x)
+                    && f.result_count(op) == 1
+                    && fits_windows(f, op, &user.pads)
             }
             _ => false,
         };
@@ -99,8 +102,8 @@ fn fits_windows(f: &Function, op: OpId, pads: &[i64]) -> bool {
     fits && is_dense && is(f, op, "ceil_mode", 0)
 }
 
-/// Whether no spatial axis of a value may be empty.
+/// Whether no spatial axis of a value may be empty: runtimes refuse pools whose pads alone fill a window.
 fn has_elements(f: &Function, value: ValueId) -> bool {
     let mut spatial = f.dims(value).into_iter().flatten().skip(2);
-    spatial.all(|dim| dim.as_const().is_none_or(|size| size > 0))
+    spatial.all(|dim| dim.as_const().is_some_and(|size| size > 0))
 }

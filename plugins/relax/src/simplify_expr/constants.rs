@@ -53,7 +53,7 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Whether nothing of two constants cancels out: all elements of floats have one sign. Sums of integers are exact.
 fn has_one_sign(f: &Function, a: ValueId, b: ValueId) -> Result<bool, EditError> {
-    let (Some(a), Some(b)) = (f.constant_floats(a)?, f.constant_floats(b)?) else {
+    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
         return Ok(true);
     };
     let mut all = a.iter().chain(&b);
@@ -67,15 +67,12 @@ fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bo
         DType::F16 => (1e-3, 1e3),
         _ => (1e-18, 1e18),
     };
-    let (Some(a), Some(b)) = (f.constant_floats(a)?, f.constant_floats(b)?) else {
+    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
         return Ok(true);
     };
     // The least size but 0, and the largest.
-    let range = |floats: &[f32]| {
-        let sizes = floats
-            .iter()
-            .map(|x| f64::from(x.abs()))
-            .filter(|size| *size != 0.0);
+    let range = |floats: &[f64]| {
+        let sizes = floats.iter().map(|x| x.abs()).filter(|size| *size != 0.0);
         sizes.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), size| {
             (low.min(size), high.max(size))
         })
@@ -86,6 +83,21 @@ fn stays_normal(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bo
         false => (a.0 * b.0, a.1 * b.1),
     };
     Ok(low >= least && high < most)
+}
+
+/// The elements of a constant of floats, none of them rounded.
+fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
+    if f.dtype(value) == DType::F64 {
+        let bytes = f.constant_data(value)?;
+        return Ok(bytes.map(|bytes| {
+            let elements = bytes.as_chunks::<8>().0.iter();
+            elements
+                .map(|element| f64::from_le_bytes(*element))
+                .collect()
+        }));
+    }
+    let floats = f.constant_floats(value)?;
+    Ok(floats.map(|floats| floats.into_iter().map(f64::from).collect()))
 }
 
 /// The largest number of a dtype that `Clip` takes for a bound that is left out: of infinities it makes that one.
