@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock::analyses::{self, Analysis, Effects, Liveness, Names, Order};
+use passdock::analyses::{self, Analysis, Effects, Liveness, Names, Operators, Order};
 use passdock::{PassContext, Registry, Verify};
 use passdock_benches::{Figure, measure, module, plugin, report, report_ratio, sized};
 use passdock_benches_plugin::TIMES;
@@ -45,17 +45,21 @@ fn main() {
 
     let f = big.functions().next().expect("a function");
     let defs = registry.op_defs();
+    let operators = Operators::new(&defs, &big);
     // Each beside a walk over the ops, which is the least that it takes.
     let walk = measure(ops(), || f.walk(f.body()).count());
-    let names = compute::<Names>(f, &defs);
+    let names = compute::<Names>(f, &operators);
     for (what, figure) in [
         (
             "liveness of 100,000 ops, per op, beside a walk",
-            compute::<Liveness>(f, &defs),
+            compute::<Liveness>(f, &operators),
         ),
-        ("order", compute::<Order>(f, &defs)),
+        ("order", compute::<Order>(f, &operators)),
         ("names", names),
-        ("effects, the names known", compute::<Effects>(f, &defs)),
+        (
+            "effects, the names known",
+            compute::<Effects>(f, &operators),
+        ),
     ] {
         report_ratio(what, figure, walk, "<= 5 x");
     }
@@ -68,8 +72,8 @@ fn main() {
     );
 }
 
-fn compute<A: Analysis>(f: &passdock_ir::Function, defs: &passdock::plugin::OpDefs) -> Figure {
+fn compute<A: Analysis>(f: &passdock_ir::Function, operators: &Operators<'_>) -> Figure {
     // What it is made of is there, itself it isn't.
-    analyses::get::<A>(f, defs);
-    measure(ops(), || A::compute(f, defs))
+    analyses::get::<A>(f, operators);
+    measure(ops(), || A::compute(f, operators))
 }

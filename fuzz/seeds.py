@@ -8,7 +8,7 @@ fuzzer that needs a millisecond an input finds little.
 
 OUT/manifest gets the manifests of the plugins in the directories named, and the
 examples of the page about manifests; OUT/library libraries made by hand;
-OUT/edits steps at random.
+OUT/edits steps at random; OUT/rules rules.
 """
 
 import argparse
@@ -162,6 +162,17 @@ def manifests(directories):
             yield data[at:data.index(0, at)]
 
 
+def rules():
+    """The examples, whole and rule by rule, and those that tests have in texts of Rust."""
+    rule = re.compile(r"rule \w+[\w ]*\{(?:[^{}]|\{[^{}]*\})*\}")
+    examples = [path.read_text() for path in sorted(Path("examples").rglob("*.rules"))]
+    tests = [path.read_text() for path in sorted(Path("plugins/relax/tests/rules").glob("*.rs"))]
+    for text in examples:
+        yield text.encode()
+    for text in examples + tests:
+        yield from (found.encode() for found in rule.findall(text))
+
+
 def edits(count=400):
     """A header, and steps of 12 bytes: what is called, what is wrong with it (mostly nothing), with what."""
     numbers = random.Random(1)
@@ -179,13 +190,13 @@ def main():
     p.add_argument("out", type=Path, help="the directory to write to")
     p.add_argument("models", type=Path, nargs="*", help="directories of models and plugins")
     args = p.parse_args()
-    for name in ("onnx", "large", "manifest", "library", "edits"):
+    for name in ("onnx", "large", "manifest", "library", "edits", "rules"):
         (args.out / name).mkdir(parents=True, exist_ok=True)
     for name, data in enumerate(crowds()):
         (args.out / "large" / f"crowd{name}.onnx").write_bytes(data)
     for name, data in libraries().items():
         (args.out / "library" / name).write_bytes(data)
-    for kind, made in (("manifest", manifests(args.models)), ("edits", edits())):
+    for kind, made in (("manifest", manifests(args.models)), ("edits", edits()), ("rules", rules())):
         for name, data in enumerate(made):
             (args.out / kind / f"{name}").write_bytes(data)
     sources = [crafted(), node_cases(), files(Path(onnx.__file__).parent), *map(files, args.models)]

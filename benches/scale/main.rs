@@ -12,10 +12,11 @@
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use passdock::plugin::PassKind;
 use passdock::{PassContext, PassRef, Registry, Verify};
+use passdock_benches::clock::Clock;
 use passdock_benches::is_quick;
 use passdock_benches::shapes::{SHAPES, Shape};
 use passdock_ir::{Module, text, verify};
@@ -182,34 +183,6 @@ impl Model {
         let time = start.elapsed();
         drop(result);
         Some(time)
-    }
-}
-
-/// Time that this thread had a processor for; all time where the system doesn't tell.
-struct Clock {
-    start: Instant,
-    busy: Option<u64>,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock {
-            busy: Clock::busy(),
-            start: Instant::now(),
-        }
-    }
-
-    fn elapsed(&self) -> Duration {
-        let all = self.start.elapsed();
-        let busy = Clock::busy().zip(self.busy);
-        busy.map_or(all, |(now, then)| Duration::from_nanos(now - then))
-    }
-
-    fn busy() -> Option<u64> {
-        // The system counts up when it looks at who runs next.
-        std::thread::yield_now();
-        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        stat.split(' ').next()?.parse().ok()
     }
 }
 

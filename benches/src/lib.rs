@@ -10,6 +10,7 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+pub mod clock;
 pub mod shapes;
 
 use std::hint::black_box;

@@ -1,7 +1,7 @@
 //! What the fuzz targets share: what they assert, how they count, how they mutate.
 //!
-//! [`onnx`] and [`text`] hold the assertions. The regression tests of `passdock-onnx` and
-//! `passdock-ir` include the same files, so what a fuzzer once found is checked on every day.
+//! [`onnx`], [`text`], [`rules`] and others hold the assertions. The regression tests of the crates include the same
+//! files, so what a fuzzer once found is checked on every day.
 
 pub mod edits;
 pub mod library;
@@ -11,6 +11,7 @@ pub mod memory;
 pub mod mutate;
 pub mod numbers;
 pub mod onnx;
+pub mod rules;
 pub mod steps;
 pub mod tally;
 pub mod text;

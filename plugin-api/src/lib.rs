@@ -88,8 +88,8 @@ pub mod prelude {
     pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
-        Dim, EditError, Function, FunctionBuilder, FunctionKind, Instrument, Match, Module,
-        MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, GivenOut, Instrument, Match,
+        Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult,
         OpTraits, OptionValue, Options, PassContext, PassError, PassInfo, PassResult, Place,
         Position, Refusal, RegionId, Rewriter, Rewritten, Rules, SymbolId, Table, TypeId, TypeKind,
         TypeSpec, ValueId, Visit, Visitor,
@@ -117,7 +117,10 @@ pub use passdock_abi::{
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use plugin::StaticPlugin;
-pub use rewrite::{Match, Mention, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo, Rules};
+pub use rewrite::{
+    compose, element, GivenOut, Match, Mention, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo,
+    Rules,
+};
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]
@@ -130,6 +133,8 @@ pub mod __private {
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
     pub use crate::raw::{enter, own_library, Panicked, SharedData, Tables};
-    pub use crate::rewrite::RuleSource;
+    pub use crate::rewrite::{
+        check_rule, AttrPattern, Literal, Node, Operand, Pattern, RuleSource,
+    };
     pub use passdock_abi as abi;
 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use expect_test::{Expect, expect};
-use passdock::{PassContext, PassInfo, create_module_pass};
+use passdock::{PassContext, PassInfo, Registry, create_module_pass};
 use passdock_ir::text;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::*;
@@ -261,6 +261,59 @@ fn what_only_a_replaced_op_used_goes() {
             }
         "#]],
     );
+}
+
+/// Without definitions nobody knows that an op is pure: it stays, with what it uses; constants and tuples go.
+#[test]
+fn what_nobody_defines_stays_when_nobody_uses_it() {
+    let module = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %half = const f32[1] [0.5]
+    %a = onnx.Mul(%x, %half) : f32[2]
+    %b = onnx.Exp(%a) : f32[2]
+    %two = const f32[1] [2.0]
+    %t = tuple(%x, %two)
+    %c = tuple_get(%t) {index = 0} : f32[2]
+    %d = onnx.Add(%b, %c) : f32[2]
+    return %d
+  }
+}
+"#;
+    let module = text::parse(module).unwrap_or_else(|error| panic!("{error:?}"));
+    let run = |registry: &Registry| {
+        let replace = |m: &mut Module<'_>, _: &sdk::PassContext| -> PassResult {
+            let f = m.edit("main")?;
+            let add = f.all_ops_named("onnx.Add").next().ok_or("no op")?;
+            let x = f.params()[0];
+            f.replace_and_erase_dead(add, OpBuilder::new("onnx.Neg").operand(x))?;
+            Ok(())
+        };
+        let pass = create_module_pass(PassInfo::new("t.transform.Replace").opt_level(0), replace);
+        let context = PassContext::builder().registry(registry).build();
+        let done = pass.call_in(module.clone(), &context.expect("a context"));
+        text::print(&done.unwrap_or_else(|error| panic!("{error}")))
+    };
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %d = onnx.Neg(%x) : f32[2]
+            return %d
+          }
+        }
+    "#]]
+    .assert_eq(&run(&standard_registry()));
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %half = const f32[1] [0.5]
+            %a = onnx.Mul(%x, %half) : f32[2]
+            %b = onnx.Exp(%a) : f32[2]
+            %d = onnx.Neg(%x) : f32[2]
+            return %d
+          }
+        }
+    "#]]
+    .assert_eq(&run(&Registry::new()));
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //! third whose type is another.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
+use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RArc;
 use expect_test::{Expect, expect};
+use passdock::sdk::{self, __private::SharedData};
 use passdock::{
     LoadOptions, PassContext, PassInfo, Registry, Severity, create_function_pass, model_file,
 };
@@ -144,4 +147,124 @@ fn what_is_published_goes_with_the_function_and_what_is_second_at_once() {
     drop(after.expect("it runs"));
     drop(pass);
     assert_eq!(RArc::strong_count(&count), 1);
+}
+
+/// Runs a call on the function of the test's own text; what the pass answers, as the host tells it.
+fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'static) -> String {
+    let call = move |f: &mut sdk::Function, _: &sdk::PassContext| call(f);
+    let pass = create_function_pass(PassInfo::new("test.transform.Share"), call);
+    let context = PassContext::builder().registry(&Registry::new()).build();
+    let module = model_file::parse_text("test.ir", TEXT).expect("the test's own text");
+    match pass.call_in(module, &context.expect("a plain context")) {
+        Ok(_) => "it went well".to_owned(),
+        Err(error) => error.to_diagnostic().render(false),
+    }
+}
+
+/// Keeps as much beside the function as the host takes.
+fn fill(f: &sdk::Function) {
+    /// There is nothing to drop.
+    unsafe extern "C" fn drop_nothing(_: *mut c_void) {}
+    for number in 0..4096 {
+        let key = format!("t.Filler/{number}");
+        // SAFETY: the key is of no type that anybody reads; the data is no memory, and isn't dropped.
+        let data = unsafe { SharedData::new(&key, NonNull::<c_void>::dangling(), drop_nothing) };
+        f.keep_shared_data(data).expect("there is room");
+    }
+}
+
+#[test]
+fn what_the_host_refuses_to_keep_is_dropped_and_the_function_is_named() {
+    let count = RArc::new(7);
+    let data = count.clone();
+    let said = run(move |f| {
+        fill(f);
+        let count = data.clone();
+        let why = share::publish(f, Counted { count }).map(drop).unwrap_err();
+        assert_eq!(RArc::strong_count(&data), 2, "the test's and the pass's");
+        assert!(share::find::<Counted>(f).is_none(), "nobody published it");
+        let error = sdk::PassError::from(why.clone());
+        assert_eq!(
+            (error.op, error.function),
+            (None, f.find_symbol(f.function_name()))
+        );
+        assert_eq!(String::from(why.clone()), why.to_string());
+        Err(why.into())
+    });
+    expect![[r#"
+        error[pass-failed]: `abi_stable-0.11/t.Counted/1` isn't kept: the function has 4096 analyses. Keep what belongs together under one key.
+         |
+         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+    assert_eq!(RArc::strong_count(&count), 1);
+}
+
+/// What a pass fails of whose data is another's keeps its sentence; of no op.
+#[test]
+fn a_layout_that_differs_fails_a_pass_on_the_function_that_it_read() {
+    let said = run(|f| {
+        share::publish(f, first::Cost { peak: 1 })?;
+        assert_eq!(share::find::<first::Cost>(f).expect("it is there")?.peak, 1);
+        let why = match share::find::<second::Cost>(f) {
+            Some(Err(why)) => why,
+            found => panic!("{:?}", found.map(|found| found.map(|cost| cost.peak))),
+        };
+        let second = share::publish(f, second::Cost { peak: 1 }).map(|cost| cost.peak);
+        assert_eq!(
+            second,
+            Err(why.clone()),
+            "readers and writers hear the same"
+        );
+        Err(why.into())
+    });
+    expect![[r#"
+        error[pass-failed]: The data `t.Cost/1` of @main isn't laid out as this plugin knows it: its field `peak` is `u64` where this plugin's is `i64`. Both plugins need one version of the crate `passdock-tests`, which has the type `Cost`.
+         |
+         = in pass test.transform.Share, function @main"#]].assert_eq(&said);
+}
+
+macro_rules! cost_of {
+    ($module:ident, $type:ty) => {
+        mod $module {
+            use super::{SharedAnalysis, StableAbi};
+
+            #[repr(C)]
+            #[derive(StableAbi)]
+            pub(crate) struct Cost {
+                pub(crate) peak: $type,
+            }
+
+            impl SharedAnalysis for Cost {
+                const KEY: &'static str = "t.Cost/1";
+            }
+        }
+    };
+}
+
+cost_of!(first, u64);
+cost_of!(second, i64);
+
+/// Data whose drop panics: the host, which drops it, hears nothing of that.
+#[repr(C)]
+#[derive(StableAbi)]
+struct Panics {
+    one: u8,
+}
+
+impl SharedAnalysis for Panics {
+    const KEY: &'static str = "t.Panics/1";
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        panic!("a drop that panics, as a test wants it");
+    }
+}
+
+#[test]
+fn a_drop_that_panics_stays_with_who_published() {
+    let said = run(|f| {
+        share::publish(f, Panics { one: 1 })?;
+        Ok(())
+    });
+    assert_eq!(said, "it went well");
 }

@@ -3,7 +3,9 @@
 mod fuzz;
 mod miri;
 mod mutants;
+mod rules;
 
 pub(crate) use fuzz::fuzz;
 pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;
+pub(crate) use rules::rules;

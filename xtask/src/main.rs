@@ -2,10 +2,11 @@
 //!
 //! - `demo`: builds everything and lets a plugin loose on a real model;
 //! - `test`: everything that is checked, each step named, skips explained;
+//! - `compare`: other tools and passdock, side by side over models;
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep rules`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -13,8 +14,10 @@
     reason = "talking to the person who typed the command is its job"
 )]
 
+mod compare;
 mod deep;
 mod demo;
+mod environment;
 mod guides;
 mod layers;
 mod project;
@@ -34,10 +37,12 @@ cargo xtask test              run every check; says what it skipped, or is not h
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides [WORD]     only what the guides say, of those whose name contains the word; UPDATE_EXPECT=1 corrects them
+cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
+cargo xtask deep rules        random models of the rules' patterns, 10,000; --seed N, --count N, --only N
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
@@ -52,9 +57,11 @@ fn main() -> ExitCode {
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
+        ["deep", "rules", ref rest @ ..] => deep::rules(&project, rest).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
+        ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
         ["guides"] => guides::guides(&project, "").map(|()| true),
         ["guides", word] => guides::guides(&project, word).map(|()| true),
         ["layers", ref crates @ .., "--arrows", from, to] => {

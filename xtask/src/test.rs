@@ -75,21 +75,34 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         future::valgrind(project, false)
     });
     steps.step("the header as C11 and C++17", || {
-        native::test_header(project)
+        native::test_header(project, &native::COMPILERS)
     });
-    steps.step("a plugin in C", || native::test_c_pass(project));
-    steps.step("rules in C", || native::test_c_rules(project));
-    steps.step("an operator in C", || native::test_c_op(project));
+    steps.step("a plugin in C", || {
+        native::test_c_pass(project, &native::COMPILERS)
+    });
+    steps.step("rules in C", || {
+        native::test_c_rules(project, &native::COMPILERS)
+    });
+    steps.step("an operator in C", || {
+        native::test_c_op(project, &native::COMPILERS)
+    });
     steps.step("a plugin that was just started, in each language", || {
         new_plugin::test(project)
     });
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
     });
-    steps.step("the header for C++", || cpp::test_header(project));
-    steps.step("a plugin in C++", || cpp::test_example(project));
+    steps.step("the header for C++", || {
+        cpp::test_header(project, cpp::COMPILER)
+    });
+    steps.step("a plugin in C++", || {
+        cpp::test_example(project, cpp::COMPILER)
+    });
     steps.step("what a plugin in C++ throws", || {
-        cpp::test_exceptions(project)
+        cpp::test_exceptions(project, cpp::COMPILER)
+    });
+    steps.step("headers and plugins in C and C++, by clang", || {
+        native::test_clang(project)
     });
     steps.step("plugins in C++ under the sanitizers", || {
         cpp::test_sanitized(project)

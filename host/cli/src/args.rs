@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
-use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
 
+use crate::data_args::DataArgs;
 use crate::plugin_args::PluginCommandArgs;
 
 /// Runs compiler passes that ship as files over neural-network models.
@@ -70,6 +70,10 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Start a plugin, or try one: for their authors.
     Plugin(PluginCommandArgs),
+    /// Do what a supervisor says.
+    #[cfg(unix)]
+    #[command(name = crate::worker_args::WORKER, hide = true)]
+    Worker(crate::worker_args::WorkerArgs),
 }
 
 /// Where plugins are.
@@ -111,45 +115,15 @@ pub(crate) struct PassArgs {
     /// Rewrite by rules this many times in all, and no more: what a search for a wrong rewrite does.
     #[arg(long, value_name = "N")]
     pub(crate) rewrite_limit: Option<u64>,
+    /// Raise the model to version N of ONNX's own operators before the first pass: passes that fuse ops use what
+    /// later versions have. All ops go on meaning what they mean, or nothing is changed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) raise_opset: Option<i64>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
-}
-
-/// Where a model's data may be, and goes.
-#[derive(Debug, Args)]
-pub(crate) struct DataArgs {
-    /// Where the data of an ONNX model's initializers goes.
-    #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
-        ("keep", "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB", ExternalData::Keep),
-        ("all", "Into one file OUT.data, without what nobody uses; small data stays in the model", ExternalData::All),
-        ("none", "Into the model file", ExternalData::None),
-    ]))]
-    pub(crate) external_data: ExternalData,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    /// Encode everything anew instead of copying what didn't change.
-    #[arg(long, hide = true)]
-    pub(crate) drop_spans: bool,
-}
-
-impl DataArgs {
-    pub(crate) fn reading(&self) -> ReadOptions {
-        ReadOptions {
-            outside_data: self.allow_outside_data,
-        }
-    }
-
-    pub(crate) fn writing(&self) -> WriteOptions {
-        WriteOptions {
-            drop_spans: self.drop_spans,
-            external_data: self.external_data,
-            temporary: false,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -164,6 +138,7 @@ Examples:
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
+  passdock run model.onnx --raise-opset 20 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
 PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline: `passdock list pipelines`. A file
@@ -228,6 +203,12 @@ pub(crate) struct RunArgs {
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
+    /// Run the passes in this process. Otherwise they run in one of their own, which may die: the report says of what.
+    #[arg(long)]
+    pub(crate) in_process: bool,
+    /// End a run that takes longer, and say which pass ran.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "in_process")]
+    pub(crate) timeout: Option<f64>,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -454,6 +435,9 @@ pub(crate) struct ReplayArgs {
     /// Refuse plugins that aren't the very files that the failure was found with.
     #[arg(long)]
     pub(crate) locked: bool,
+    /// End it if it takes longer, and say which pass ran.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<f64>,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
@@ -478,7 +462,7 @@ pub(crate) struct CheckCommandArgs {
 }
 
 /// A value by its name, with what `--help` says of each.
-fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, &'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
     let names = values

@@ -7,6 +7,7 @@ mod args;
 mod check_command;
 mod child;
 mod command;
+mod data_args;
 mod plugin_args;
 mod plugins;
 mod progress;
@@ -14,12 +15,17 @@ mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod worker_args;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
+#[cfg(unix)]
+use passdock::crash::{self, Then};
+use passdock::files;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
@@ -44,7 +50,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    ExitCode::from(command::run(cli.command))
+    files::set_output_apart();
+    #[cfg(unix)]
+    if !matches!(cli.command, args::Command::Worker(_)) {
+        crash::watch(Then::Exit(1));
+    }
+    let status = command::run(cli.command);
+    #[cfg(unix)]
+    crash::finished(status);
+    ExitCode::from(status)
 }
 
 /// A model may have its data in more files than a process may open unless it asks for more.

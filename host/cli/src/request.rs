@@ -44,6 +44,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         disabled_pass: args.disable,
         disabled_rule: args.disable_rule,
         rewrite_limit: args.rewrite_limit,
+        raise_opset: args.raise_opset,
         config: args.config,
         ..of_plugins(args.plugins)
     })

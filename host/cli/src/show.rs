@@ -4,10 +4,11 @@
 //! and texts come from files and plugins.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
+use passdock::files::StandardOutput;
 use passdock::states::{ModelNeed, State};
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
@@ -88,7 +89,7 @@ static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes what may be shown as it is.
 pub(crate) fn write_out(text: &str) {
-    let mut out = io::stdout().lock();
+    let mut out = StandardOutput;
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
@@ -137,12 +138,12 @@ fn json_safe(json: &str) -> String {
 
 /// Whether standard output takes colour.
 pub(crate) fn has_color() -> bool {
-    terminal::takes_color(&io::stdout())
+    terminal::takes_color(StandardOutput::is_terminal())
 }
 
 /// Whether standard error takes colour.
 pub(crate) fn error_has_color() -> bool {
-    terminal::takes_color(&io::stderr())
+    terminal::takes_color(io::stderr().is_terminal())
 }
 
 /// What became of a model that was to be written to `output`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use passdock::files;
+use passdock::{files, supervised};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
@@ -34,6 +34,7 @@ pub(crate) fn listen() {
         if let Some(signal) = signals.forever().next() {
             again.store(true, Ordering::SeqCst);
             child::give_up();
+            supervised::give_up();
             files::give_up();
             let _ = low_level::emulate_default_handler(signal);
         }

@@ -130,6 +130,8 @@ pub enum ErrorKind {
     Failed,
     /// The pass panicked.
     Panicked,
+    /// The process died in a pass: of a signal, by `exit`, or because it took too long.
+    Crashed,
     /// The pass left invalid IR.
     Verify,
     /// An instrument failed.
@@ -167,6 +169,7 @@ impl ErrorKind {
             ErrorKind::Diagnostics => "error-diagnostics",
             ErrorKind::Failed => "pass-failed",
             ErrorKind::Panicked => "pass-panicked",
+            ErrorKind::Crashed => "crashed",
             ErrorKind::Verify => "verify",
             ErrorKind::Instrument => "instrument",
             ErrorKind::Numerics => "numerics",
@@ -184,6 +187,7 @@ impl ErrorKind {
             ErrorKind::Diagnostics
             | ErrorKind::Failed
             | ErrorKind::Panicked
+            | ErrorKind::Crashed
             | ErrorKind::Verify
             | ErrorKind::Instrument
             | ErrorKind::Numerics

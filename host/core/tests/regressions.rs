@@ -1,5 +1,5 @@
 //! Edits that the fuzz target `edits` found once, and what is like them: made as the target makes
-//! them.
+//! them. Rules that the target `rules` found.
 
 #![allow(
     dead_code,
@@ -10,18 +10,44 @@
 
 #[path = "../../../fuzz/src/edits/mod.rs"]
 mod edits;
+#[path = "../../../fuzz/src/memory.rs"]
+mod memory;
+#[path = "../../../fuzz/src/rules.rs"]
+mod rules;
 
 use std::fs;
 use std::path::Path;
 
-#[test]
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;
+
+/// What the files in a folder below the project's have, of which the last one read is shown if the test fails.
 #[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
-fn edits_that_were_made_wrong() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions/edits");
-    for entry in fs::read_dir(root).unwrap() {
+fn files(folder: &str) -> impl Iterator<Item = Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(folder);
+    fs::read_dir(root).unwrap().map(|entry| {
         let path = entry.unwrap().path();
         println!("{}", path.display());
-        edits::check(&fs::read(&path).unwrap());
+        fs::read(&path).unwrap()
+    })
+}
+
+#[test]
+fn edits_that_were_made_wrong() {
+    for steps in files("fuzz/regressions/edits") {
+        edits::check(&steps);
+    }
+}
+
+#[test]
+fn rules_that_were_read_or_did_wrong() {
+    for text in files("fuzz/regressions/rules") {
+        rules::check(&String::from_utf8(text).unwrap());
+    }
+    for text in files("examples/rules") {
+        assert!(rules::check(&String::from_utf8(text).unwrap()));
     }
 }
 

@@ -9,7 +9,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::io::IsTerminal;
 
 pub use passdock_ir::text::is_hidden;
 
@@ -46,10 +45,10 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a stream takes colours: a terminal that isn't a dumb one, unless `NO_COLOR` is set.
-pub fn takes_color(stream: &impl IsTerminal) -> bool {
+/// Whether a stream takes colours that `is_terminal`: one that isn't dumb, unless `NO_COLOR` is set.
+pub fn takes_color(is_terminal: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    stream.is_terminal() && !dumb && std::env::var_os("NO_COLOR").is_none()
+    is_terminal && !dumb && std::env::var_os("NO_COLOR").is_none()
 }
 
 #[cfg(test)]

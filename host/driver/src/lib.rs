@@ -13,6 +13,9 @@ pub mod model_file;
 pub mod pipeline;
 mod pipeline_file;
 mod prepare;
+mod raw_path;
 pub mod replay;
 pub mod reproducer;
+#[cfg(unix)]
+pub mod supervised;
 pub mod testing;

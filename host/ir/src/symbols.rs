@@ -27,7 +27,7 @@ type Chunk = Box<[Cell]>;
 #[derive(Default)]
 struct Cell {
     text: OnceLock<Box<str>>,
-    names_function: AtomicBool,
+    may_name_function: AtomicBool,
 }
 
 /// The interned strings of a module.
@@ -102,18 +102,19 @@ impl Symbols {
         Some(self.cell(id)?.text.get()?)
     }
 
-    /// Whether a function of the module has, or had, this name: an op of the name may call it,
-    /// whatever the operator of that name means.
-    pub fn names_function(&self, id: SymbolId) -> bool {
+    /// Whether a function of some state of the module has, or had, this name. Which states were made
+    /// isn't a matter of what one of them holds: if this is so, ask
+    /// [`Module::function`](crate::Module::function); mostly it isn't, which is known in no time.
+    pub fn may_name_function(&self, id: SymbolId) -> bool {
         self.cell(id)
-            .is_some_and(|cell| cell.names_function.load(Ordering::Relaxed))
+            .is_some_and(|cell| cell.may_name_function.load(Ordering::Relaxed))
     }
 
     /// Remembers that a function has this name. It isn't forgotten when the function goes: other
     /// states of the module may still have it.
     pub(crate) fn name_function(&self, id: SymbolId) {
         if let Some(cell) = self.cell(id) {
-            cell.names_function.store(true, Ordering::Relaxed);
+            cell.may_name_function.store(true, Ordering::Relaxed);
         }
     }
 

@@ -106,6 +106,8 @@ pub use passdock_core::{
 
 pub use passdock_core::{analyses, config, files};
 pub use passdock_diagnostic::terminal;
+#[cfg(unix)]
+pub use passdock_driver::supervised;
 pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};
 
 /// What passes are written with, in closures, in structs and in plugins: the whole SDK.
@@ -157,6 +159,12 @@ pub mod ir {
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_ir::text::{Constants, PrintOptions, print_function, print_with};
     pub use passdock_ir::{EditError, Function};
+}
+
+/// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
+pub mod crash {
+    #[cfg(unix)]
+    pub use passdock_crash::{Then, finished, watch};
 }
 
 /// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.

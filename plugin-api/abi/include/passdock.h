@@ -25,9 +25,9 @@
  *             them returns. The host's tables and the plugin's live for ever: libraries are never
  *             unloaded.
  *  Views      A view's header stays where it is. Its fields, and all that its columns point to,
- *             may change with each call that takes a `passdock_function *` that isn't const,
- *             whatever it answers, and with none other: after one, read columns again. A view is
- *             read-only to the plugin.
+ *             may change with each call that takes a `passdock_function *` or a `passdock_module *`
+ *             that isn't const, whatever it answers, and with none other: after one, read columns
+ *             again. A view is read-only to the plugin.
  *  Threads    A handle is used on the thread that got it. The functions of `passdock_symbol_api`
  *             may be called on any thread. The host calls a pass for one function at a time,
  *             unless its manifest says `thread_safe = true`: then for several functions at once,

@@ -141,9 +141,9 @@ pub struct FunctionApi {
     /// Of a body that had results, this changes the interface.
     pub set_results:
         Option<unsafe extern "C" fn(*mut Function, RegionId, *const ResultsDesc) -> Status>,
-    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is "". Refused
-    /// for a domain whose version is already another one, which would change what its ops mean, and
-    /// for the 1,025th domain.
+    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is "". Raising one
+    /// that is there changes the interface, and is for who sees to it that the function's ops mean what they
+    /// meant. Refused for a version below the one that is there, and for the 1,025th domain.
     pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
     /// The location of what came from several places: each of them, once, in this order.
     pub fuse_locs: Option<
@@ -197,7 +197,7 @@ pub struct FunctionApi {
             out: *mut TypeId,
         ) -> Status,
     >,
-    /// Whether a function of the module has, or had, this name: 1 or 0.
+    /// Whether a function of the module, as it is now, has this name: 1 or 0.
     pub names_function: Option<unsafe extern "C" fn(*const Function, name: SymbolId) -> u32>,
 }
 

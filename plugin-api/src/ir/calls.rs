@@ -126,7 +126,7 @@ impl CallGraph {
 
 impl Function {
     /// The function of the module that an op calls: of a `call` the one that its `callee` names, of another op the
-    /// one that has the op's name; `None` if the module has, and had, no such function. If an operator has that
+    /// one that has the op's name; `None` if the module, as it is now, has no such function. If an operator has that
     /// name, too, the op is ambiguous ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
     #[track_caller]
     pub fn callee(&self, op: OpId) -> Option<SymbolId> {

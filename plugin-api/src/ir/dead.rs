@@ -9,7 +9,7 @@ use crate::data::EditError;
 impl Function {
     /// Replaces an op as [`Function::replace_op`] does, then erases what only it used:
     /// [`Function::erase_dead`] of each value that it and what is nested in it used. So a rewrite of a whole chain
-    /// leaves nothing of it:
+    /// leaves nothing of it, if its ops are known to be pure (an op that no loaded plugin defines stays):
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -60,6 +60,11 @@ impl Function {
     /// Erases what makes a value that nobody uses: the constant, or the op if nobody uses any of its results; then
     /// what only that used, and so on. Ops stay that may have an effect beside their results, or whose
     /// definition doesn't say that they have none; arguments stay, too. A value that is used or gone is no error.
+    ///
+    /// So **an op that no loaded plugin defines stays**: nobody knows that it has no effect. In a host without op
+    /// definitions nothing but constants and tuples goes. The command warns of such ops at the start of a run
+    /// (`unknown-operators`), and a program that embeds passdock has to load what defines them: of ONNX's operators
+    /// that is the standard plugin `onnx-ops`.
     ///
     /// # Errors
     /// If the host refuses to erase.

@@ -141,7 +141,7 @@ impl Function {
     }
 
     /// Refines a value's type: what `ty` doesn't say stays known, and a type that contradicts is refused.
-    /// The unknown type ([`TypeSpec::unknown`]) forgets what was known.
+    /// The unknown type ([`TypeSpec::unknown`]) forgets what was known; a constant's is then that of its bytes.
     ///
     /// # Errors
     /// If the type contradicts what is known of the value.
@@ -325,11 +325,13 @@ impl Function {
         self.raw.name_loc(name)
     }
 
-    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`. Refused if it is
-    /// already another, and for the 1,025th domain.
+    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`.
+    ///
+    /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops mean
+    /// what they meant.
     ///
     /// # Errors
-    /// If the domain has another version already, or it is the 1,025th.
+    /// If the domain has a later version already, or it is the 1,025th.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         self.raw.set_opset(domain, version)
     }

@@ -174,13 +174,32 @@ impl PassContext {
         self.raw.infer(&mut function.raw, op)
     }
 
-    /// Whether a rule of this name may rewrite once more.
-    pub(crate) fn may_rewrite(&self, rule: &str) -> bool {
+    /// Whether a rule of this name may rewrite once more: the user may have disabled it, or be looking for the one
+    /// rewrite that breaks the model. [`PassContext::rewrite`] asks for its rules; code that rewrites without them asks
+    /// itself, right before it changes anything, and says afterwards that it did:
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// fn drop_dropouts(f: &mut Function, cx: &PassContext) -> PassResult {
+    ///     for op in f.ops_named("onnx.Dropout") {
+    ///         let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
+    ///         if f.result_count(op) == 1 && cx.may_rewrite("dropout") {
+    ///             f.replace_with_and_erase_dead(op, &[x])?;
+    ///             cx.rewrote("dropout");
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// A host too old to ask lets every rule.
+    pub fn may_rewrite(&self, rule: &str) -> bool {
         self.raw.may_rewrite(rule)
     }
 
-    /// Counts a rewrite by a rule.
-    pub(crate) fn rewrote(&self, rule: &str) {
+    /// Counts a rewrite by a rule of this name, which the report shows below the pass.
+    pub fn rewrote(&self, rule: &str) {
         self.raw.rewrote(rule);
     }
 

@@ -433,7 +433,7 @@ impl RawFunction {
         call!(self.erase_constant(None; constant))
     }
 
-    /// Whether a function of the module has, or had, this name; no, if the host can't tell.
+    /// Whether a function of the module, as it is now, has this name; no, if the host can't tell.
     #[inline]
     pub(crate) fn names_function(&self, name: SymbolId) -> bool {
         match self.tables.functions.names_function {

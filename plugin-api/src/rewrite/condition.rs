@@ -175,8 +175,16 @@ pub(super) fn attr(found: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
     })
 }
 
-/// The permutation that does `first`, then `second`; `None` if they aren't permutations of as many axes.
-fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
+/// The permutation that does the first, then the second, as `compose($p, $q)` of [rules](crate::rules!) does; `None` if
+/// they aren't permutations of as many axes.
+///
+/// ```
+/// use passdock_plugin_api::compose;
+///
+/// assert_eq!(compose(&[1, 2, 0], &[1, 0, 2]), Some(vec![2, 1, 0]));
+/// assert_eq!(compose(&[1, 0], &[1, 0, 2]), None);
+/// ```
+pub fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
     if first.len() != second.len() {
         return None;
     }

@@ -4,13 +4,14 @@
 //! the users of what it replaced, and what made the operands that lost a user. So the work is linear in the ops
 //! and the rewrites, and a function that no rule applies to is looked at once.
 
-use std::collections::HashSet;
-
-use passdock_abi::{symbol, OpId, RegionId, Status, ValueId};
+use passdock_abi::{symbol, OpId, Status, ValueId};
 
 use super::condition;
+use super::declared::Declared;
+use super::given_out::GivenOut;
 use super::matching::{self, Match};
 use super::operators::Operators;
+use super::places::Places;
 use super::rewriter::Rewriter;
 use super::rules::{Compiled, Rules};
 use crate::data::{EditError, PassError, PassResult};
@@ -64,6 +65,7 @@ fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
         queue: f.ops().rev().collect(),
         queued: Vec::new(),
         given_out: None,
+        places: Places::default(),
         most: f.op_count() * 8 + 1000,
         done: 0,
         last: Vec::new(),
@@ -71,7 +73,9 @@ fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
     for op in driver.queue.clone() {
         driver.mark(op, true);
     }
-    driver.run(f, cx)
+    driver.run(f, cx)?;
+    driver.places.tell(f)?;
+    Ok(())
 }
 
 struct Driver<'r> {
@@ -81,6 +85,7 @@ struct Driver<'r> {
     queue: Vec<OpId>,
     queued: Vec<bool>,
     given_out: Option<GivenOut>,
+    places: Places,
     most: usize,
     done: usize,
     /// The names of the rules that were applied last, once there are too many.
@@ -157,6 +162,20 @@ impl Driver<'_> {
             Some(found) => found,
             None => return Ok(false),
         };
+        let declared = Declared::put_aside(f, cx, &found)?;
+        let is_done = self.apply_found(f, cx, one, found);
+        declared.put_back(f)?;
+        is_done
+    }
+
+    fn apply_found(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        one: &Compiled,
+        found: Match<'_>,
+    ) -> Result<bool, EditError> {
+        let root = found.root();
         if !condition::hold(f, &found)? || !cx.may_rewrite(&one.rule.name) {
             return Ok(false);
         }
@@ -223,6 +242,8 @@ impl Driver<'_> {
             again.extend(f.iter_uses(*result).map(|one| one.op));
         }
         again.extend(rewriter.made());
+        let from = found.ops.iter().rev().copied();
+        self.places.note(f, from, rewriter.made());
         let made = f.results(root).to_vec();
         match rewriter.f.replace_with_and_erase_dead(root, values) {
             Ok(()) => {}
@@ -254,16 +275,14 @@ impl Driver<'_> {
     /// The results of a root that need a copy in their place: its region would give out what isn't its own, or the
     /// same twice.
     fn needs_copy(&mut self, f: &Function, root: OpId, values: &[ValueId]) -> Vec<usize> {
-        let region = f.parent_region(root);
         let mut copies = Vec::new();
         for (at, value) in values.iter().enumerate() {
-            if value.is_none() || !is_given_out(f, f.result(root, at)) {
+            let result = f.result(root, at);
+            if value.is_none() || !is_given_out(f, result) {
                 continue;
             }
             let given_out = self.given_out.get_or_insert_with(|| GivenOut::of(f));
-            let def = f.defining_op(*value);
-            let is_local = def.map_or(false, |def| f.parent_region(def) == region);
-            if !is_local || given_out.0.contains(value) {
+            if given_out.needs_copy(f, result, *value) {
                 copies.push(at);
             }
         }
@@ -272,7 +291,7 @@ impl Driver<'_> {
 }
 
 /// Whether the region that defines a value gives it out. What it gives out is few.
-fn is_given_out(f: &Function, value: ValueId) -> bool {
+pub(super) fn is_given_out(f: &Function, value: ValueId) -> bool {
     let mut uses = f.iter_uses(value);
     uses.any(|one| matches!(f.symbol(one.op), symbol::RETURN | symbol::YIELD))
 }
@@ -341,38 +360,4 @@ fn dying(f: &Function, root: OpId, values: &[ValueId], enough: usize) -> usize {
         next += 1;
     }
     dying.len()
-}
-
-/// The values that the very region gives out which defines them.
-struct GivenOut(HashSet<ValueId>);
-
-impl GivenOut {
-    fn of(f: &Function) -> GivenOut {
-        let mut given = HashSet::new();
-        let nested = f.iter().flat_map(|op| f.regions(op).iter().copied());
-        for region in std::iter::once(f.body()).chain(nested) {
-            let values = f
-                .terminator(region)
-                .into_iter()
-                .flat_map(|end| f.operands(end));
-            given.extend(values.filter(|value| home(f, *value) == Some(region)));
-        }
-        GivenOut(given)
-    }
-
-    /// Notes that one value of a region stands for another of the same.
-    fn replace(&mut self, from: ValueId, to: ValueId) {
-        if self.0.remove(&from) {
-            self.0.insert(to);
-        }
-    }
-}
-
-/// The region of an op's result or of a constant.
-fn home(f: &Function, value: ValueId) -> Option<RegionId> {
-    if let Some(op) = f.defining_op(value) {
-        return Some(f.parent_region(op));
-    }
-    let constant = f.constant_record(f.constant(value)?)?;
-    Some(constant.region.option().unwrap_or_else(|| f.body()))
 }

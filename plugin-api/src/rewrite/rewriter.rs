@@ -1,6 +1,6 @@
 //! [`Rewriter`]: what a rule makes its replacement with.
 
-use passdock_abi::{DType, LocId, OpId, Position, ValueId};
+use passdock_abi::{DType, OpId, Position, Status, ValueId};
 
 use super::condition;
 use super::language::{After, NewNode, NewOperand, Operand};
@@ -20,10 +20,6 @@ pub struct Rewriter<'r> {
     pub(super) cx: &'r PassContext,
     /// The op that is replaced.
     root: OpId,
-    /// The ops of the pattern, the root first: whatever is made comes from all of them.
-    from: Vec<OpId>,
-    /// Their place in the source, once it is needed.
-    loc: Option<LocId>,
     made: Vec<OpId>,
     /// Constants that were made, of which nobody may come to use some.
     constants: Vec<ValueId>,
@@ -35,8 +31,6 @@ impl<'r> Rewriter<'r> {
             f,
             cx,
             root: found.root(),
-            from: found.ops.iter().rev().copied().collect(),
-            loc: None,
             made: Vec::new(),
             constants: Vec::new(),
         }
@@ -56,9 +50,15 @@ impl<'r> Rewriter<'r> {
     /// of constants alone is evaluated, and its result is a constant, unless that would make the model larger.
     ///
     /// # Errors
-    /// As [`PassContext::create_value`].
+    /// As [`PassContext::create_value`]; if a function of the module has the operator's name, and so may be meant. A
+    /// rule that hands an error of that kind on does nothing.
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
         let made = self.op_of(op, 1)?;
+        if self.f.traits(made).is_ambiguous() {
+            let name = self.f.name(made);
+            let said = format!("a function of the module has the name `{}`", name);
+            return Err(EditError::new(Status::REFUSED, said, Some(made)));
+        }
         self.fold(made).map(|values| values[0])
     }
 
@@ -95,20 +95,9 @@ impl<'r> Rewriter<'r> {
         condition::number_of(self.f, value)
     }
 
-    fn loc(&mut self) -> Result<LocId, EditError> {
-        if let Some(loc) = self.loc {
-            return Ok(loc);
-        }
-        let loc = match *self.from {
-            [one] => self.f.loc(one),
-            _ => self.f.fused_loc(&self.from)?,
-        };
-        self.loc = Some(loc);
-        Ok(loc)
-    }
-
     fn op_of(&mut self, op: OpBuilder<'_>, results: usize) -> Result<OpId, EditError> {
-        let op = op.loc(self.loc()?);
+        // In the end it has the locations of all that it comes from.
+        let op = op.loc(self.f.loc(self.root));
         let op = self
             .f
             .create_op_of(op, Position::before(self.root), results)?;

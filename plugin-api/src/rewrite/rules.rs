@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
 
-use super::language::{self, Mention, Rule, RuleError};
+use super::language::{self, Mention, Node, Rule, RuleError};
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
@@ -38,6 +38,20 @@ pub struct RuleInfo {
     pub at: Range<usize>,
     /// The operators that it names, in order.
     pub operators: Vec<Mention>,
+}
+
+/// What a rule looks for, for programs that make models in which it is found.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// The name of the rule.
+    pub name: String,
+    /// The ops, operands before users; the last one is the root.
+    pub nodes: Vec<Node>,
+    /// The names that operands say by number.
+    pub values: Vec<String>,
+    pub lists: Vec<String>,
+    pub attrs: Vec<String>,
 }
 
 /// A rule as [`rules!`](crate::rules) wrote it down.
@@ -119,6 +133,22 @@ impl Rules {
         Ok(self.compiled()?.iter().map(info).collect())
     }
 
+    /// What the rules look for, in order.
+    ///
+    /// # Errors
+    /// If a rule's text is wrong.
+    #[doc(hidden)]
+    pub fn patterns(&self) -> Result<Vec<Pattern>, RuleError> {
+        let pattern = |one: &Compiled| Pattern {
+            name: one.rule.name.clone(),
+            nodes: one.rule.nodes.clone(),
+            values: one.rule.values.clone(),
+            lists: one.rule.lists.clone(),
+            attrs: one.rule.attrs.clone(),
+        };
+        Ok(self.compiled()?.iter().map(pattern).collect())
+    }
+
     /// The rules, read the first time that somebody asks.
     pub(super) fn compiled(&self) -> Result<Arc<[Compiled]>, RuleError> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,6 +176,9 @@ impl Rules {
 
 /// Writes a set of rules: what is looked for, and what stands in its place.
 ///
+/// A rule of the wrong form, and one with names that its pattern doesn't have, doesn't compile. Other mistakes, such as in
+/// its conditions, are errors when the rules are first used, so that a test should ask for [`Rules::names`].
+///
 /// ```
 /// use passdock_plugin_api::prelude::*;
 ///
@@ -165,7 +198,18 @@ impl Rules {
 /// ```
 #[macro_export]
 macro_rules! rules {
-    ($($(#[doc = $doc:literal])* rule $name:ident $($word:ident)* { $($text:tt)* } $(=> $code:expr;)?)*) => {
+    ($($(#[doc = $doc:literal])* rule $name:ident $($word:ident)* { $($text:tt)* } $(=> $code:expr;)?)*) => {{
+        {
+            // Called as the rules are: that is how the compiler calls one that is wrong, or there twice.
+            $(
+                #[allow(dead_code, non_upper_case_globals)]
+                const $name: () = $crate::__private::check_rule(
+                    ::std::concat!($(::std::stringify!($word), " "),*),
+                    ::std::stringify!($($text)*),
+                    $crate::__rule_code!(is_none $($code)?),
+                );
+            )*
+        }
         $crate::Rules::new(&[$(
             $crate::__private::RuleSource {
                 name: ::std::stringify!($name),
@@ -174,13 +218,19 @@ macro_rules! rules {
                 code: $crate::__rule_code!($($code)?),
             },
         )*])
-    };
+    }};
 }
 
 /// The code of a rule, if it has any.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rule_code {
+    (is_none) => {
+        true
+    };
+    (is_none $code:expr) => {
+        false
+    };
     () => {
         ::std::option::Option::None
     };

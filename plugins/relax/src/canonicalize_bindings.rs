@@ -22,10 +22,10 @@
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::Status;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
-use crate::shared::given_out::GivenOut;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = GivenOut::of(f);
@@ -33,11 +33,16 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
     let needed = accept::needed_copies(f, cx, &copies);
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
-            && !given.needs_copy(f, op, original)
+            && !given.needs_copy(f, f.result(op, 0), original)
             && !needed.contains(&f.result(op, 0))
         {
-            given.replace(f.result(op, 0), original);
-            f.replace_op_with(op, &[original])?;
+            let copy = f.result(op, 0);
+            match f.replace_op_with(op, &[original]) {
+                Ok(()) => given.replace(copy, original),
+                // The model declares something else of the copy.
+                Err(error) if error.status == Status::REFUSED => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(())

@@ -33,7 +33,6 @@ use std::collections::{BTreeMap, HashMap};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, abi};
 
-use crate::shared::given_out::GivenOut;
 use crate::shared::signature::Signatures;
 
 /// The number of candidates of the same hash that something is compared with: of large constants
@@ -157,9 +156,7 @@ impl Merger {
         let pairs: Vec<[ValueId; 2]> = (0..f.result_count(op))
             .map(|index| [f.result(op, index), f.result(known, index)])
             .collect();
-        let needs_copy = |&&[from, to]: &&[ValueId; 2]| {
-            self.given_out.contains(from) && (!is_local || self.given_out.contains(to))
-        };
+        let needs_copy = |&&[from, to]: &&[ValueId; 2]| self.given_out.needs_copy(f, from, to);
         let copies = pairs.iter().filter(needs_copy).count();
         if copies > usize::from(!f.traits(op).is_identity()) {
             return Ok(false);

@@ -32,6 +32,9 @@
 //! ones, a result before it that somebody else uses, and what makes the model larger (see the option). Parameters
 //! and weights of `onnx.ConstantOfShape` stay such.
 //!
+//! It counts as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
+//! `batch_norm_as_numbers`, which can be disabled as rules can.
+//!
 //! Source: TVM `src/relay/transforms/simplify_inference.cc` and `fold_scale_axis.cc`, which do it in two steps.
 
 use passdock_plugin_api::prelude::*;
@@ -135,21 +138,32 @@ impl Chain {
     }
 
     fn fold(&self, f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>) -> PassResult {
-        match (self.all.factor.one(), self.all.offset.one()) {
-            (Some(factor), Some(offset)) => self.as_numbers(f, cx, factor, offset)?,
-            _ => self.to_parameters(f, folder)?,
+        let numbers = self.all.factor.one().zip(self.all.offset.one());
+        let rule = match numbers {
+            Some(_) => "batch_norm_as_numbers",
+            None => "batch_norm_before_arithmetic",
+        };
+        if !cx.may_rewrite(rule) {
+            return Ok(());
+        }
+        let is_done = match numbers {
+            Some((factor, offset)) => self.as_numbers(f, cx, factor, offset)?,
+            None => self.to_parameters(f, folder)?,
+        };
+        if is_done {
+            cx.rewrote(rule);
         }
         Ok(())
     }
 
-    /// One number is multiplied and one added.
+    /// One number is multiplied and one added. Answers whether it was done.
     fn as_numbers(
         &self,
         f: &mut Function,
         cx: &PassContext,
         factor: f64,
         offset: f64,
-    ) -> Result<(), EditError> {
+    ) -> Result<bool, EditError> {
         let steps = [
             ("onnx.Mul", factor, factor != 1.0),
             ("onnx.Add", offset, offset != 0.0),
@@ -159,7 +173,7 @@ impl Chain {
         let is_spread = f.opset("").is_some_and(|version| version >= 7);
         let are_there = steps.clone().all(|(name, _, _)| is_operator(cx, name));
         if count == 0 || count >= self.ops.len() || !is_spread || !are_there {
-            return Ok(());
+            return Ok(false);
         }
         let (norm, last) = (self.ops[0], self.ops[self.ops.len() - 1]);
         let mut value = f.operand(norm, 0).unwrap_or(ValueId::NONE);
@@ -179,16 +193,17 @@ impl Chain {
             value = f.result(op, 0);
         }
         if made.len() == count {
-            return f.replace_with_and_erase_dead(last, &[value]);
+            f.replace_with_and_erase_dead(last, &[value])?;
+            return Ok(true);
         }
         for op in made.iter().rev() {
             f.erase_op(*op)?;
         }
-        Ok(())
+        Ok(false)
     }
 
-    /// The scale and the bias take it over.
-    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<(), EditError> {
+    /// The scale and the bias take it over. Answers whether they do.
+    fn to_parameters(&self, f: &mut Function, folder: &mut Folder<'_>) -> Result<bool, EditError> {
         let (norm, going) = (self.ops[0], &self.ops[1..]);
         let operand = |index: usize| f.operand(norm, index).unwrap_or(ValueId::NONE);
         let (scale, bias) = (operand(1), operand(2));
@@ -199,7 +214,7 @@ impl Chain {
         };
         let along = |value: ValueId| crate::channels::known::along(f, value, list);
         let (Some(old_scale), Some(old_bias)) = (along(scale)?, along(bias)?) else {
-            return Ok(());
+            return Ok(false);
         };
         let factor = &self.more.factor;
         let is_scaled = !factor.are(1.0);
@@ -210,7 +225,7 @@ impl Chain {
             false => vec![bias],
         };
         if !folder.pays(f, norm, &old, &lists, going) {
-            return Ok(());
+            return Ok(false);
         }
         let dims = vec![count as i64];
         let new_scale = old_scale.with(factor, |scale, factor| scale * factor);
@@ -218,10 +233,11 @@ impl Chain {
         let new_bias = new_bias.with(&self.more.offset, |bias, offset| bias + offset);
         let (scale_type, bias_type) = (f.dtype(scale), f.dtype(bias));
         let Some(new_bias) = folder.list(f, bias_type, dims.clone(), &new_bias)? else {
-            return Ok(());
+            return Ok(false);
         };
         let Some(new_scale) = folder.list(f, scale_type, dims, &new_scale)? else {
-            return f.erase_dead(new_bias);
+            f.erase_dead(new_bias)?;
+            return Ok(false);
         };
         let loc = f.fused_loc(&self.ops)?;
         let result = f.result(norm, 0);
@@ -238,6 +254,6 @@ impl Chain {
         for value in [scale, bias, new_scale] {
             f.erase_dead(value)?;
         }
-        Ok(())
+        Ok(true)
     }
 }

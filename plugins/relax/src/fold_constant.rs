@@ -92,6 +92,8 @@ mod splat;
 mod typed;
 mod walk;
 
+use std::collections::HashMap;
+
 use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 
@@ -110,10 +112,25 @@ options! {
     }
 }
 
+/// What is folded may tell that branches of others can't run either: the rounds in which that is looked for.
+const ROUNDS: usize = 4;
+
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
+    for _ in 1..ROUNDS {
+        let only = ranks::only_branches(f)?;
+        if only.is_empty() {
+            break;
+        }
+        fold(f, cx, only, false)?;
+    }
+    let only = ranks::only_branches(f)?;
+    fold(f, cx, only, true)
+}
+
+/// Folds what can be folded, given the branches that run if anything does.
+fn fold(f: &mut Function, cx: &PassContext, only: HashMap<OpId, bool>, tells: bool) -> PassResult {
     let options = cx.options::<FoldConstant>()?;
     let checker = f.analysis::<ConstantChecker>(cx)?;
-    let only = ranks::only_branches(f)?;
     if !checker.found && only.is_empty() {
         return Ok(());
     }
@@ -125,7 +142,9 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut forward = Forward::new(flags, useful, only, &limits);
     forward.run(f, cx)?;
     let plan = Plan::new(f, &forward, &limits);
-    report::emit(f, cx, &forward, &plan);
+    if tells {
+        report::emit(f, cx, &forward, &plan);
+    }
     apply(f, &forward, &plan)
 }
 

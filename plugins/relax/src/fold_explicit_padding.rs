@@ -18,11 +18,14 @@
 //!
 //! An `onnx.Conv` pads with 0, an `onnx.ConvInteger` and a `QLinearConv` with their zero point, an `onnx.AveragePool` with
 //! 0 if it counts what is padded (it does from then on, if it padded nothing itself), an `onnx.MaxPool` with -inf; there,
-//! 0 is as good behind an `onnx.Relu`, of whose results none is less. An `onnx.Pad` that pads nothing goes.
+//! 0 is as good behind an `onnx.Relu`, of whose results none is less. What a MaxPool makes of NaN isn't defined, and runtimes
+//! make another thing of it with padding. An `onnx.Pad` that pads nothing goes.
 //!
 //! It does not touch what crops, or pads a batch or channels; other modes than `constant`; a Pad that somebody else needs;
 //! convolutions that pad as much as their size asks for (`auto_pad`); pools that round up (`ceil_mode`), give indices,
 //! or would pad a whole window.
+//!
+//! It counts as `pad_into_users` and `pad_nothing`, which can be disabled as rules can.
 //!
 //! Source: TVM `src/relay/transforms/fold_explicit_padding.cc`.
 
@@ -32,12 +35,18 @@ mod user;
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::operator;
+use crate::shared::pads::pads;
 use padding::Padding;
 use user::User;
 
-static NOTHING: Rules = rules! {
+/// The rule, for what tries it on models.
+#[doc(hidden)]
+pub static NOTHING: Rules = rules! {
     rule pad_nothing { onnx.Pad(%x, %rest...) } => pad_nothing;
 };
+
+/// What a Pad counts as that its users do.
+const INTO_USERS: &str = "pad_into_users";
 
 pub(crate) fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&NOTHING])?;
@@ -46,7 +55,7 @@ pub(crate) fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassR
         if operator(f, op) == "onnx.Pad"
             && let Some(padding) = Padding::of(f, op)?
         {
-            fold(f, op, &padding)?;
+            fold(f, cx, op, &padding)?;
         }
     }
     Ok(())
@@ -55,13 +64,13 @@ pub(crate) fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassR
 /// A Pad that pads nothing, of whatever mode.
 fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let pads = padding::pads(f, m.root())?;
+    let pads = pads(f, m.root())?;
     let is_nothing = pads.is_some_and(|pads| pads.iter().all(|&pad| pad == 0));
     Ok(is_nothing.then(|| vec![m.value(f, "x")]))
 }
 
 /// Lets all users of a Pad pad instead of it, if all can.
-fn fold(f: &mut Function, op: OpId, padding: &Padding) -> PassResult {
+fn fold(f: &mut Function, cx: &PassContext, op: OpId, padding: &Padding) -> PassResult {
     let mut users = Vec::new();
     for one in f.iter_uses(f.result(op, 0)) {
         match User::of(f, one.op, padding)? {
@@ -69,7 +78,7 @@ fn fold(f: &mut Function, op: OpId, padding: &Padding) -> PassResult {
             _ => return Ok(()),
         }
     }
-    if users.is_empty() {
+    if users.is_empty() || !cx.may_rewrite(INTO_USERS) {
         return Ok(());
     }
     let gone = f.loc(op);
@@ -86,5 +95,6 @@ fn fold(f: &mut Function, op: OpId, padding: &Padding) -> PassResult {
         }
     }
     f.erase_dead(f.result(op, 0))?;
+    cx.rewrote(INTO_USERS);
     Ok(())
 }

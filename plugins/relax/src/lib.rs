@@ -14,9 +14,11 @@ pub mod fold_batch_norm;
 pub mod fold_constant;
 pub mod fold_explicit_padding;
 pub mod fold_scale_axis;
+pub mod fuse_operators;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
+pub mod raise_opset;
 mod shared;
 pub mod simplify_expr;
 pub mod simplify_inference;
@@ -34,10 +36,12 @@ use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
 use fold_constant::{FoldConstant, fold_constant};
 use fold_explicit_padding::fold_explicit_padding;
 use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
+use fuse_operators::{FuseOperators, fuse_operators};
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use raise_opset::{RaiseOpset, raise_opset};
 use simplify_expr::{SimplifyExpr, simplify_expr};
 use simplify_inference::{SimplifyInference, simplify_inference};
 use to_a_normal_form::to_a_normal_form;
@@ -109,6 +113,15 @@ plugin! {
             opt_level: 1,
             options: LambdaLift,
         },
+        /// Raises the version of ONNX's own operators that the model means.
+        module "relax.transform.RaiseOpset" => raise_opset {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: RaiseOpset,
+            config: "relax.RaiseOpset",
+        },
         /// Removes ops that only training needs.
         function "relax.transform.SimplifyInference" => simplify_inference {
             opt_level: 0,
@@ -124,6 +137,14 @@ plugin! {
             thread_safe: true,
             options: SimplifyExpr,
             config: "relax.SimplifyExpr",
+        },
+        /// Writes one operator for what several ops spell out.
+        function "relax.transform.FuseOperators" => fuse_operators {
+            opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: FuseOperators,
+            config: "relax.FuseOperators",
         },
         /// Lets weights take over what BatchNormalizations do in inference.
         function "relax.transform.FoldBatchNorm" => fold_batch_norm {

@@ -34,7 +34,6 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::given_out::GivenOut;
 use crate::shared::operators::is_operator;
 
 options! {
@@ -106,7 +105,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut GivenOut) -> PassResult 
     if has_mask && f.use_count(result) == 0 {
         return Ok(());
     }
-    let stands_for = if given.needs_copy(f, op, operand) {
+    let stands_for = if given.needs_copy(f, result, operand) {
         // Its region has to give out something of its own.
         let copy = OpBuilder::new("onnx.Identity").operand(operand);
         let copy = copy.result(f.type_id(result)).loc(f.loc(op));

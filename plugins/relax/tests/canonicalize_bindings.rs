@@ -129,3 +129,18 @@ fn a_tuple_of_all_fields_of_another_is_that_one() {
         "#]],
     );
 }
+
+#[test]
+fn a_copy_of_which_something_else_is_declared_stays() {
+    // Runtimes run it, and give out what comes.
+    support::check_stays(
+        "relax.transform.CanonicalizeBindings",
+        r#"module {
+  fn @main(%x: f32[1,2]) -> (%y: f32[n,3]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[1,2]
+    %1 = onnx.Identity(%0) : f32[n,3]
+    return %1
+  }
+}"#,
+    );
+}

@@ -244,3 +244,44 @@ fn a_region_declares_a_size_in_words_of_its_own() {
         "#]],
     );
 }
+
+/// Beside a dim of 0 no runtime takes a -1, so factors cancel out wherever the op gives anything.
+#[test]
+fn what_is_left_open_beside_a_product() {
+    check(
+        r#"module {
+  fn @main(%x: f32[b,4,64,16], %u: f32[b,c,6]) -> (%a: f32[*], %c: f32[*]) opset("" = 17) {
+    %zero = const i64[1] [0]
+    %four = const i64[1] [4]
+    %length = const i64[1] [64]
+    %open = const i64[1] [-1]
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Gather(%0, %zero) {axis = 0}
+    %2 = onnx.Mul(%1, %four)
+    %3 = onnx.Concat(%2, %length, %open) {axis = 0}
+    %4 = onnx.Reshape(%x, %3)
+    %5 = onnx.Concat(%2, %open) {axis = 0}
+    %6 = onnx.Reshape(%u, %5)
+    return %4, %6
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[b,4,64,16], %u: f32[b,c,6]) -> (%a: f32[*], %c: f32[*]) opset("" = 17) {
+                %zero = const i64[1] [0]
+                %four = const i64[1] [4]
+                %length = const i64[1] [64]
+                %open = const i64[1] [-1]
+                %0 = onnx.Shape(%x) : i64[4]
+                %1 = onnx.Gather(%0, %zero) {axis = 0} : i64[1]
+                %2 = onnx.Mul(%1, %four) : i64[1]
+                %3 = onnx.Concat(%2, %length, %open) {axis = 0} : i64[3]
+                %4 = onnx.Reshape(%x, %3) : f32[b*4,64,16]
+                %5 = onnx.Concat(%2, %open) {axis = 0} : i64[2]
+                %6 = onnx.Reshape(%u, %5) : f32[b*4,c*3/2]
+                return %4, %6
+              }
+            }
+        "#]],
+    );
+}

@@ -279,6 +279,51 @@ fn a_reduction_takes_a_transpose_in() {
     );
 }
 
+/// What meets the transposed value would be transposed in its place, and then that moved in turn, without an end.
+#[test]
+fn a_reduction_of_several_takes_in_all_of_their_transposes_or_none() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,3,2], %u: f32[n,2,3], %v: f32[2,n,3]) -> (%y: f32[n,2], %z: f32[n,2]) opset("" = 13) {
+    %last = const i64[1] [-1]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[n,2,3]
+    %1 = onnx.Add(%0, %u) : f32[n,2,3]
+    %2 = onnx.ReduceSum(%1, %last) {keepdims = 0} : f32[n,2]
+    %3 = onnx.Transpose(%v) {perm = [1, 0, 2]} : f32[n,2,3]
+    %4 = onnx.Mul(%3, %0) : f32[n,2,3]
+    %5 = onnx.ReduceMax(%4) {axes = [2], keepdims = 0} : f32[n,2]
+    return %2, %5
+  }
+}"#,
+    );
+    check(
+        r#"module {
+  fn @main(%x: f32[n,3,2], %u: f32[n,3,2]) -> (%y: f32[n,2]) opset("" = 13) {
+    %last = const i64[1] [-1]
+    %bias = const f32[2,1] [1.0, 2.0]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[n,2,3]
+    %1 = onnx.Transpose(%u) {perm = [0, 2, 1]} : f32[n,2,3]
+    %2 = onnx.Add(%0, %1) : f32[n,2,3]
+    %3 = onnx.Mul(%bias, %2) : f32[n,2,3]
+    %4 = onnx.ReduceSum(%3, %last) {keepdims = 0} : f32[n,2]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,3,2], %u: f32[n,3,2]) -> (%y: f32[n,2]) opset("" = 13) {
+                %0 = const f32[1,1,2] [1.0, 2.0]
+                %1 = const i64[1] [1]
+                %2 = onnx.Add(%x, %u) : f32[n,3,2]
+                %3 = onnx.Mul(%0, %2) : f32[n,3,2]
+                %4 = onnx.ReduceSum(%3, %1) {keepdims = 0} : f32[n,2]
+                return %4
+              }
+            }
+        "#]],
+    );
+}
+
 #[test]
 fn gathers_of_one_index() {
     check(
@@ -393,5 +438,77 @@ fn inside_functions_and_regions() {
               }
             }
         "#]],
+    );
+}
+
+#[test]
+fn a_reduction_transposes_nothing_that_stands_beside() {
+    // It would be as many ops, and the Transpose could go back and forth.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[4,2], %z: f32[2,4]) -> (%y: f32[]) opset("" = 16) {
+    %0 = onnx.Transpose(%x) {perm = [1, 0]} : f32[2,4]
+    %1 = onnx.Add(%z, %0) : f32[2,4]
+    %2 = onnx.ReduceProd(%1) {axes = [0, 1], keepdims = 0} : f32[]
+    return %2
+  }
+}"#,
+    );
+}
+
+#[test]
+fn what_is_declared_of_outputs_is_not_relied_on() {
+    // A runtime gives out what came: only n, n and 1 say that the Slice takes all, and that the Squeeze drops one.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,4], %z: f32[n,m,4]) -> (%y: f32[n,4], %u: f32[n,4]) opset("" = 13) {
+    %from = const i64[1] [0]
+    %to = const i64[1] [1]
+    %axis = const i64[1] [0]
+    %0 = onnx.Relu(%x) : f32[n,4]
+    %1 = onnx.Slice(%0, %from, %to, %axis) : f32[n,4]
+    %2 = onnx.ReduceMax(%z) {axes = [1], keepdims = 1} : f32[n,1,4]
+    %3 = onnx.Squeeze(%2) : f32[n,4]
+    return %1, %3
+  }
+}"#,
+    );
+    // Known from the operands, it is.
+    check(
+        r#"module {
+  fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 13) {
+    %from = const i64[1] [0]
+    %to = const i64[1] [9]
+    %axis = const i64[1] [1]
+    %0 = onnx.Relu(%x) : f32[n,4]
+    %1 = onnx.Slice(%0, %from, %to, %axis) : f32[n,4]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 13) {
+                %0 = onnx.Relu(%x) : f32[n,4]
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_scalar_is_not_padded() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[]) -> (%y: f32[], %z: f32[1], %u: f32[1]) opset("" = 22) {
+    %one = const i64[1] [1]
+    %none = const i64[0] []
+    %nothing = const i64[2] [0, 0]
+    %0 = onnx.Reshape(%x, %one) : f32[1]
+    %1 = onnx.Pad(%0, %nothing) {mode = "reflect"} : f32[1]
+    %2 = onnx.Reshape(%1, %none) : f32[]
+    return %2, %1, %0
+  }
+}"#,
     );
 }

@@ -379,3 +379,75 @@ fn concats_on_one_axis_in_a_region() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_folded_anyway_is_not_split() {
+    // Of a constant every piece is one.
+    check_stays(
+        r#"module {
+  fn @main() -> (%y: f32[2,1], %z: f32[2,1]) opset("" = 17) {
+    %x = const f32[2,2] [1.0, 2.0, 3.0, 4.0]
+    %one = const i64[] 1
+    %zero = const i64[] 0
+    %0 = onnx.SplitToSequence(%x) {axis = 1} : seq<f32[2,1]>
+    %1 = onnx.SequenceAt(%0, %one) : f32[2,1]
+    %2 = onnx.SequenceAt(%0, %zero) : f32[2,1]
+    return %1, %2
+  }
+}"#,
+    );
+}
+
+#[test]
+fn dims_that_runtimes_drop_stay() {
+    // By its definition `keepdims` means nothing beside sizes; with sizes of 1 ONNX Runtime drops the axis.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[3,3]) -> (%y) opset("" = 18) {
+    %one = const i64[] 1
+    %two = const i64[] 2
+    %0 = onnx.SplitToSequence(%x, %one) {axis = 0, keepdims = 0}
+    %1 = onnx.SequenceAt(%0, %two)
+    return %1
+  }
+}"#,
+    );
+}
+
+#[test]
+fn elements_of_a_split() {
+    check(
+        r#"module {
+  fn @main(%x: f32[3,2,n]) -> (%y: f32[2,n], %z: f32[2,n]) opset("" = 17) {
+    %axis = const i64[1] [0]
+    %0, %1, %2 = onnx.Split(%x) {axis = 0} : f32[1,2,n], f32[1,2,n], f32[1,2,n]
+    %3 = onnx.Squeeze(%0, %axis) : f32[2,n]
+    %4 = onnx.Squeeze(%2, %axis) : f32[2,n]
+    return %3, %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[3,2,n]) -> (%y: f32[2,n], %z: f32[2,n]) opset("" = 17) {
+                %0 = const i64[] 0
+                %1 = const i64[] 2
+                %2 = onnx.Gather(%x, %0) {axis = 0} : f32[2,n]
+                %3 = onnx.Gather(%x, %1) {axis = 0} : f32[2,n]
+                return %2, %3
+              }
+            }
+        "#]],
+    );
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,1,n]) -> (%y: f32[1,n], %z: f32[1,1,n], %v: f32[1,n]) opset("" = 17) {
+    %axis = const i64[1] [0]
+    %other = const i64[1] [1]
+    %0, %1 = onnx.Split(%x) {axis = 0} : f32[1,1,n], f32[1,1,n]
+    %2 = onnx.Squeeze(%0, %axis) : f32[1,n]
+    %3 = onnx.Squeeze(%1, %other) : f32[1,n]
+    return %2, %0, %3
+  }
+}"#,
+    );
+}

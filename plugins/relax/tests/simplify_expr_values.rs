@@ -420,3 +420,71 @@ fn long_chains_stay_linear() {
     assert_eq!(after.matches("onnx.Transpose").count(), 0);
     assert!(start.elapsed().as_secs() < 60);
 }
+
+#[test]
+fn zeros_that_change_a_sign_stay_if_asked() {
+    let source = |ops: &str| {
+        format!(
+            "module {{
+  fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset(\"\" = 17) {{
+    %zero = const f32[] 0.0
+    %negative = const f32[] -0.0
+    %none = const i64[] 0
+{ops}
+    return %1, %2, %4
+  }}
+}}"
+        )
+    };
+    // x + 0.0 and x - -0.0 are 0.0 for an x of -0.0.
+    let changing = source(
+        "    %0 = onnx.Add(%x, %zero) : f32[2]
+    %1 = onnx.Neg(%0) : f32[2]
+    %2 = onnx.Sub(%1, %negative) : f32[2]
+    %3 = onnx.Neg(%i) : i64[2]
+    %4 = onnx.Neg(%3) : i64[2]",
+    );
+    support::check_options(
+        PASS,
+        "keep_negative_zero = true",
+        &changing,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset("" = 17) {
+                %zero = const f32[] 0.0
+                %negative = const f32[] -0.0
+                %none = const i64[] 0
+                %0 = onnx.Add(%x, %zero) : f32[2]
+                %1 = onnx.Neg(%0) : f32[2]
+                %2 = onnx.Sub(%1, %negative) : f32[2]
+                %3 = onnx.Identity(%i) : i64[2]
+                return %1, %2, %3
+              }
+            }
+        "#]],
+    );
+    // These never are.
+    let keeping = source(
+        "    %0 = onnx.Add(%negative, %x) : f32[2]
+    %1 = onnx.Neg(%0) : f32[2]
+    %5 = onnx.Abs(%1) : f32[2]
+    %2 = onnx.Sub(%5, %zero) : f32[2]
+    %3 = onnx.Neg(%i) : i64[2]
+    %4 = onnx.Add(%3, %none) : i64[2]",
+    );
+    support::check_options(
+        PASS,
+        "keep_negative_zero = true",
+        &keeping,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset("" = 17) {
+                %0 = onnx.Neg(%x) : f32[2]
+                %1 = onnx.Abs(%x) : f32[2]
+                %2 = onnx.Neg(%i) : i64[2]
+                return %0, %1, %2
+              }
+            }
+        "#]],
+    );
+}

@@ -24,15 +24,15 @@ fn refused_edits_change_nothing() {
         "sdk.transform.Refused",
         CHAIN,
         expect![[r#"
-        module {
-          fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17, "acme" = 1) {
-            %0 = onnx.Relu(%x) : f32[2,3]
-            %1 = onnx.Relu(%0) : f32[2,3]
-            %2 = onnx.Add(%1, %1) : f32[2,3]
-            return %2
-          }
-        }
-    "#]],
+            module {
+              fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17, "acme" = 2) {
+                %0 = onnx.Relu(%x) : f32[2,3]
+                %1 = onnx.Relu(%0) : f32[2,3]
+                %2 = onnx.Add(%1, %1) : f32[2,3]
+                return %2
+              }
+            }
+        "#]],
     );
 }
 

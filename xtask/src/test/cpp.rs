@@ -27,32 +27,28 @@ const SANITIZED: [&str; 3] = [
     "-fno-sanitize-recover=all",
 ];
 
-/// The header stands by itself, and all of it is used, without a warning: as C++17 and C++20, by each
-/// compiler that is here.
-pub(crate) fn test_header(project: &Project) -> Result<()> {
-    needed("g++")?;
+/// The compiler of plugins, where no other is asked for.
+pub(super) const COMPILER: &str = "g++";
+
+/// The header stands by itself, and all of it is used, without a warning: as C++17 and C++20.
+pub(crate) fn test_header(project: &Project, compiler: &str) -> Result<()> {
     let header = format!("{INCLUDE}/passdock.hpp");
-    for compiler in ["g++", "clang++"] {
-        if !shell::exists(compiler) {
-            continue;
-        }
-        for standard in ["-std=c++17", "-std=c++20"] {
-            for source in [&header, EXAMPLE, EVERYTHING, THROWS] {
-                let mut command = Command::new(compiler);
-                command
-                    .args([standard, "-fsyntax-only", "-x", "c++", "-I", INCLUDE])
-                    .args(WARNINGS)
-                    .arg(source);
-                shell::run(command.current_dir(&project.root))?;
-            }
+    for standard in ["-std=c++17", "-std=c++20"] {
+        for source in [&header, EXAMPLE, EVERYTHING, THROWS] {
+            let mut command = needed(compiler)?;
+            command
+                .args([standard, "-fsyntax-only", "-x", "c++", "-I", INCLUDE])
+                .args(WARNINGS)
+                .arg(source);
+            shell::run(command.current_dir(&project.root))?;
         }
     }
     Ok(())
 }
 
 /// The example's pass does what its texts say, with its option and config key, under its instrument.
-pub(crate) fn test_example(project: &Project) -> Result<()> {
-    let plugin = Plugin::build(project, EXAMPLE, &["-O2"])?;
+pub(crate) fn test_example(project: &Project, compiler: &str) -> Result<()> {
+    let plugin = Plugin::build_with(project, compiler, EXAMPLE, &["-O2"])?;
     let before = "examples/cpp-pass/before.ir";
     let made = plugin.read(&["run", before, "-o", "-", "--passes", PASS])?;
     if made != fs::read_to_string(project.root.join("examples/cpp-pass/after.ir"))? {
@@ -88,8 +84,8 @@ pub(crate) fn test_example(project: &Project) -> Result<()> {
 }
 
 /// What is thrown in a pass, an instrument or a definition is its failure, with its sentence.
-pub(crate) fn test_exceptions(project: &Project) -> Result<()> {
-    thrown(&Plugin::build(project, THROWS, &["-O2"])?)
+pub(crate) fn test_exceptions(project: &Project, compiler: &str) -> Result<()> {
+    thrown(&Plugin::build_with(project, compiler, THROWS, &["-O2"])?)
 }
 
 /// All of the header is called, in the host and in one that lacks nearly all, and all that is thrown is
@@ -101,7 +97,8 @@ pub(crate) fn test_sanitized(project: &Project) -> Result<()> {
         ));
     }
     let program = room(project, "hosts-sanitized")?.join(format!("hosts{EXE_SUFFIX}"));
-    compile(project, "tests/plugins/cpp/hosts.cpp", &SANITIZED, &program)?;
+    let hosts = "tests/plugins/cpp/hosts.cpp";
+    compile(project, COMPILER, hosts, &SANITIZED, &program)?;
     shell::run(&mut Command::new(program))?;
 
     let throws = Plugin::build(project, THROWS, &SANITIZED)?.under_sanitizers()?;
@@ -224,13 +221,24 @@ struct Plugin<'p> {
 impl<'p> Plugin<'p> {
     /// Builds a plugin of one file into a directory of its own.
     fn build(project: &'p Project, source: &str, flags: &[&str]) -> Result<Plugin<'p>> {
+        Plugin::build_with(project, COMPILER, source, flags)
+    }
+
+    fn build_with(
+        project: &'p Project,
+        compiler: &str,
+        source: &str,
+        flags: &[&str],
+    ) -> Result<Plugin<'p>> {
         let name = Path::new(source).file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
         let sanitized = if flags == SANITIZED { "-sanitized" } else { "" };
-        let directory = room(project, &format!("{}{sanitized}", name.replace('_', "-")))?;
+        let directory = format!("{}{sanitized}-{compiler}", name.replace('_', "-"));
+        let directory = room(project, &directory)?;
         let flags = [flags, &["-shared", "-fPIC"]].concat();
         compile(
             project,
+            compiler,
             source,
             &flags,
             &directory.join(library_name(&name)),
@@ -248,7 +256,7 @@ impl<'p> Plugin<'p> {
         let mut libraries = Vec::new();
         for library in ["libasan.so", "libubsan.so"] {
             let path = format!("-print-file-name={library}");
-            let path = shell::read(needed("g++")?.arg(path))?;
+            let path = shell::read(needed(COMPILER)?.arg(path))?;
             if !Path::new(path.trim()).is_absolute() {
                 bail!(Skip(format!("g++ has no {library}")));
             }
@@ -306,8 +314,14 @@ fn room(project: &Project, name: &str) -> Result<PathBuf> {
     Ok(directory)
 }
 
-fn compile(project: &Project, source: &str, flags: &[&str], output: &Path) -> Result<()> {
-    let mut command = needed("g++")?;
+fn compile(
+    project: &Project,
+    compiler: &str,
+    source: &str,
+    flags: &[&str],
+    output: &Path,
+) -> Result<()> {
+    let mut command = needed(compiler)?;
     command.args(["-std=c++17", "-I", INCLUDE]).args(WARNINGS);
     command.args(flags).arg(source).arg("-o").arg(output);
     shell::run(command.current_dir(&project.root))

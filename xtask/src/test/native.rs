@@ -9,19 +9,21 @@ use serde_json::Value;
 
 use crate::project::{Profile, Project, library_name};
 use crate::shell;
-use crate::test::steps::Skip;
+use crate::test::cpp;
+use crate::test::steps::{NotHere, Skip};
 
 pub(super) const INCLUDE: &str = "plugin-api/abi/include";
 const C_PASS: &str = "c.transform.FuseDoubleRelu";
 const C_INSTRUMENT: &str = "c.counter";
 /// A compiler, its language, and the standard.
-type Compiler = (&'static str, &'static str, &'static str);
-const COMPILERS: [Compiler; 2] = [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")];
+pub(super) type Compiler = (&'static str, &'static str, &'static str);
+pub(super) const COMPILERS: [Compiler; 2] =
+    [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")];
 pub(super) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// The header stands by itself, as C11 and as C++17, without a warning.
-pub(crate) fn test_header(project: &Project) -> Result<()> {
-    for (compiler, language, standard) in COMPILERS {
+pub(crate) fn test_header(project: &Project, compilers: &[Compiler]) -> Result<()> {
+    for &(compiler, language, standard) in compilers {
         let mut command = needed(compiler)?;
         command
             .args([standard, "-fsyntax-only", "-x", language])
@@ -49,8 +51,8 @@ pub(crate) fn test_header(project: &Project) -> Result<()> {
 }
 
 /// The example in C builds as C and as C++, and the host runs its pass under its instrument.
-pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
-    for compiler in COMPILERS {
+pub(crate) fn test_c_pass(project: &Project, compilers: &[Compiler]) -> Result<()> {
+    for &compiler in compilers {
         let plugin = build_c_pass(project, compiler)?;
         let directory = plugin.parent().unwrap_or(&plugin);
         let pipeline = directory.join("pipeline.toml");
@@ -85,9 +87,9 @@ pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
 }
 
 /// The operator that an example in C defines is typed and folded as its text says.
-pub(crate) fn test_c_op(project: &Project) -> Result<()> {
+pub(crate) fn test_c_op(project: &Project, compilers: &[Compiler]) -> Result<()> {
     let expected = fs::read_to_string(project.root.join("examples/c-op/after.ir"))?;
-    for compiler in COMPILERS {
+    for &compiler in compilers {
         let plugin = build_c(project, "examples/c-op/c_op.c", "c_op", compiler)?;
         let passdock = |arguments: &[&str]| {
             let mut command = Command::new(project.passdock(Profile::Dev));
@@ -113,10 +115,10 @@ pub(crate) fn test_c_op(project: &Project) -> Result<()> {
 
 /// The rules of an example in C make of a module what its text says, and a mistake in rules is the pass's failure,
 /// with its line.
-pub(crate) fn test_c_rules(project: &Project) -> Result<()> {
+pub(crate) fn test_c_rules(project: &Project, compilers: &[Compiler]) -> Result<()> {
     let example = project.root.join("examples/c-rules");
     let expected = fs::read_to_string(example.join("after.ir"))?;
-    for compiler in COMPILERS {
+    for &compiler in compilers {
         let plugin = build_c(project, "examples/c-rules/c_rules.c", "c_rules", compiler)?;
         let made = shell::read(&mut c_rules_command(project, &plugin))?;
         if made != expected {
@@ -135,6 +137,26 @@ pub(crate) fn test_c_rules(project: &Project) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     if !said.contains("Line 2 of the rules: There is no condition `flaot`.") {
         bail!("a mistake in the rules of a plugin in C should be told: {said}");
+    }
+    Ok(())
+}
+
+/// The headers and the plugins in C and C++ once more, by clang, which warns of other things than gcc: what it
+/// makes of them does the same.
+pub(crate) fn test_clang(project: &Project) -> Result<()> {
+    const C: [Compiler; 2] = [("clang", "c", "-std=c99"), ("clang", "c", "-std=c11")];
+    const CPP: Compiler = ("clang++", "c++", "-std=c++17");
+    let mut needed = [C[0].0, CPP.0].into_iter();
+    if let Some(missing) = needed.find(|compiler| !shell::exists(compiler)) {
+        bail!(NotHere(format!("no {missing}")));
+    }
+    let compilers = [C[0], C[1], CPP];
+    test_header(project, &compilers)?;
+    for test in [test_c_pass, test_c_op, test_c_rules] {
+        test(project, &compilers)?;
+    }
+    for test in [cpp::test_header, cpp::test_example, cpp::test_exceptions] {
+        test(project, CPP.0)?;
     }
     Ok(())
 }
@@ -216,7 +238,7 @@ fn build_c(
     name: &str,
     (compiler, language, standard): Compiler,
 ) -> Result<PathBuf> {
-    let directory = project.target.join(name.replace('_', "-")).join(language);
+    let directory = project.target.join(name.replace('_', "-")).join(compiler);
     fs::create_dir_all(&directory)?;
     let plugin = directory.join(library_name(name));
     let mut command = needed(compiler)?;

@@ -2,12 +2,12 @@
 //! these commands make for themselves.
 
 use std::env::consts::EXE_SUFFIX;
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::environment;
 use crate::project::{Profile, Project};
 use crate::shell;
 use crate::test::steps::Skip;
@@ -42,6 +42,8 @@ enum Argument {
     Passdock,
     /// What takes thousands of models in and out.
     Corpus,
+    /// What says which patterns rules have, and rewrites models by them.
+    Rules,
     /// The program that renames a node.
     Renamer,
     /// Where the vendor's tests left their plugin.
@@ -54,7 +56,11 @@ enum Argument {
     Seed,
 }
 
-use Argument::{Corpus, Models, NothingButModels, Passdock, Renamer, Seed, VendorPlugins, Words};
+use Argument::{
+    Corpus, Models, NothingButModels, Passdock, Renamer, Rules, Seed, VendorPlugins, Words,
+};
+
+const RANDOM_RULES: &str = "random_rules";
 
 /// All of them, in the order of their steps.
 pub(crate) const JUDGES: &[Judge] = &[
@@ -95,10 +101,16 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "random_folding",
         arguments: &[Words(&["--cases", "11000"]), Passdock, Seed],
     },
+    // `deep rules` makes more of them.
+    Judge {
+        title: "random models of the rules' patterns, by ONNX Runtime",
+        script: RANDOM_RULES,
+        arguments: &[Words(&["--count", "3000", "--least", "5"]), Rules, Seed],
+    },
     // What InferType knows of models' values, beside what onnx's own inference knows.
     Judge {
-        title: "types in comparison with onnx's",
-        script: "comparison",
+        title: "types beside those of onnx's inference",
+        script: "inference",
         arguments: &[Passdock, Models],
     },
     // Random shape computations: what DynamicToStatic makes of them gives what it gave, for every size.
@@ -112,12 +124,23 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "simplified",
         arguments: &[Passdock],
     },
+    Judge {
+        title: "operators for what is spelled out, by ONNX Runtime",
+        script: "fusing",
+        arguments: &[Passdock],
+    },
     // ONNX's test cases, their operators replaced by what they are made of, and their graphs lifted to
     // functions and inlined again.
     Judge {
         title: "ops decomposed, regions lifted, by ONNX Runtime",
         script: "decomposing",
         arguments: &[Passdock],
+    },
+    // From each version of an operator to later ones.
+    Judge {
+        title: "opsets raised, by ONNX Runtime",
+        script: "raised",
+        arguments: &[Passdock, Models],
     },
     // What a function and an operator of one name are is the runtime's to say.
     Judge {
@@ -146,6 +169,10 @@ impl Judge {
                     let tool = built.join(format!("passdock-corpus{EXE_SUFFIX}"));
                     ("--corpus", Some(tool.into()))
                 }
+                Rules => {
+                    let tool = built.join(format!("passdock-rules{EXE_SUFFIX}"));
+                    ("--tool", Some(tool.into()))
+                }
                 Renamer => ("--renamer", Some(built.join("examples/rename_node").into())),
                 VendorPlugins => {
                     let plugins = project.target.join("vendor/debug");
@@ -167,11 +194,31 @@ impl Judge {
     }
 }
 
+/// The same as the step about rules' patterns, with what is said of how many and from which on; builds what it takes.
+pub(crate) fn random_rules(project: &Project, words: &[&str]) -> Result<()> {
+    let mut cargo = project.cargo();
+    shell::run(cargo.args(["build", "--workspace", "--bin", "passdock-rules"]))?;
+    let tool = project.built(Profile::Dev);
+    let mut python = Command::new(environment(project)?);
+    python
+        .arg("-B")
+        .arg(format!("tests/python/{RANDOM_RULES}.py"))
+        .arg("--tool")
+        .arg(tool.join(format!("passdock-rules{EXE_SUFFIX}")))
+        .arg("--work-dir")
+        .arg(project.target.join("deep-rules"))
+        .args(words);
+    shell::run(python.current_dir(&project.root))
+}
+
 /// The op definitions by ONNX's test cases, each with what is known and what isn't varied; and whether
-/// the list that their tables are compared with is this onnx's.
+/// the list that their tables are compared with is this onnx's, and so the one that opsets are raised by.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python.args(["-B", "plugins/onnx-ops/tests/operators.py", "--check"]);
+    shell::run(python.current_dir(&project.root))?;
+    let mut python = Command::new(environment(project)?);
+    python.args(["-B", "plugins/relax/tests/opset_versions.py", "--check"]);
     shell::run(python.current_dir(&project.root))?;
     with_cases(
         project,
@@ -206,47 +253,6 @@ fn with_cases(project: &Project, script: &str, directory: &str, test: &[&str]) -
 
 /// The environment's interpreter; makes the environment if it's missing or outdated.
 pub(crate) fn environment(project: &Project) -> Result<PathBuf> {
-    let place = project.target.join("python");
-    let python = place.join(if cfg!(windows) {
-        "Scripts/python.exe"
-    } else {
-        "bin/python"
-    });
-    let wanted = fs::read_to_string(project.root.join("tests/python/requirements.txt"))?;
-    // Written last, so an environment that broke half way is made again.
-    let stamp = place.join("requirements.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    if !shell::exists("python3") {
-        bail!(Skip("no python3".into()));
-    }
-    let made = shell::run(
-        Command::new("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(&place)
-            .current_dir(&project.root),
-    )
-    .and_then(|()| {
-        let mut pip = Command::new(&python);
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-        ]);
-        shell::run(
-            pip.arg("tests/python/requirements.txt")
-                .current_dir(&project.root),
-        )
-    });
-    if let Err(error) = made {
-        bail!(Skip(format!(
-            "no Python environment with onnx and onnxruntime: {error:#}"
-        )));
-    }
-    fs::write(stamp, wanted)?;
-    Ok(python)
+    environment::made(project, "python", "tests/python/requirements.txt")
+        .map_err(|error| Skip(format!("{error:#}")).into())
 }

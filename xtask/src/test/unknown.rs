@@ -116,9 +116,9 @@ pub(super) fn change(patches: &mut Patches, root: &Path) -> Result<()> {
     );
     patches.change(
         "host/core/src/boundary/op/definitions.rs",
-        "        found.unwrap_or(0)\n",
+        "        traits.unwrap_or(0)\n",
         format!(
-            "        found.map_or(0, |found| if found == 0 {{ 0 }} else {{ found | {TRAIT} }})\n"
+            "        traits.map_or(0, |traits| if traits == 0 {{ 0 }} else {{ traits | {TRAIT} }})\n"
         ),
     );
     covered(root)

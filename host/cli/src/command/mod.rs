@@ -16,6 +16,7 @@ mod replay;
 mod run;
 mod schema;
 mod stats;
+mod worker;
 
 use crate::args::Command;
 use crate::plugin_args::PluginCommand;
@@ -39,6 +40,8 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::New(args) => plugin_new::new(args),
             PluginCommand::Check(args) => plugin_check::check(args),
         },
+        #[cfg(unix)]
+        Command::Worker(args) => worker::work(&args),
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };

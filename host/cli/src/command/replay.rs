@@ -1,17 +1,55 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
+use std::path::PathBuf;
+
 use passdock::judge::Verdict;
-use passdock::pipeline::Request;
+use passdock::pipeline::{Request, Watch};
 use passdock::replay::{Outcome, Replay, Reproducer};
 use passdock::{Module, PassError};
+use serde::{Deserialize, Serialize};
 
+use super::worker;
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
-    let reproducer = Reproducer::open(&args.reproducer)?;
+    // What is wrong with it is said by this process.
+    Reproducer::open(&args.reproducer)?;
+    let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
+    let watch = progress.watch(args.json);
+    let job = Replaying {
+        reproducer: args.reproducer,
+        request: Request {
+            jobs: args.jobs,
+            ..request::of_plugins(args.plugins)
+        },
+        locked: args.locked,
+    };
+    let replay = worker::replay(job, args.timeout, watch)?;
+    drop(progress);
+    for diagnostic in &replay.report.diagnostics {
+        show::diagnostic(diagnostic);
+    }
+    match args.json {
+        true => show::print_json(&replay),
+        false => show::print(&render(&replay)),
+    }
+    Ok(replay.report.exit_status)
+}
+
+/// A reproducer to run again.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Replaying {
+    reproducer: PathBuf,
+    request: Request,
+    locked: bool,
+}
+
+/// Runs a reproducer again, in this process.
+pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
+    let reproducer = Reproducer::open(&job.reproducer)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {
@@ -25,23 +63,8 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
     };
-    let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let watch = progress.watch(args.json);
-    let request = Request {
-        jobs: args.jobs,
-        ..request::of_plugins(args.plugins)
-    };
     let registry = plugins::registry();
-    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
-    drop(progress);
-    for diagnostic in &replay.report.diagnostics {
-        show::diagnostic(diagnostic);
-    }
-    match args.json {
-        true => show::print_json(&replay),
-        false => show::print(&render(&replay)),
-    }
-    Ok(replay.report.exit_status)
+    Ok(reproducer.replay(&registry, job.request, job.locked, &mut judge, watch))
 }
 
 fn render(replay: &Replay) -> String {

@@ -3,27 +3,25 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{self, AskedInstrument, PipelineReport, Print, Report, Request};
+use passdock::pipeline::{AskedInstrument, PipelineReport, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
 
+use super::worker;
 use crate::args::RunArgs;
-use crate::plugins;
 use crate::progress::Progress;
 use crate::request;
 use crate::show::{self, Table};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
+    let (in_process, timeout) = (args.in_process, args.timeout);
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
-    let report = pipeline::run(
-        &plugins::registry(),
-        &request,
-        progress.watch(request.print.to_stderr),
-    );
+    let watch = progress.watch(request.print.to_stderr);
+    let report = worker::run(&request, in_process, timeout, watch);
     drop(progress);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);

@@ -3,6 +3,8 @@
 mod bad_input;
 mod built_in;
 mod data;
+#[cfg(unix)]
+mod deaths;
 mod diagnostics;
 mod diff;
 mod diff_output;

@@ -6,33 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Bench, RELUS, Ran, passdock, plugin, plugin_elsewhere};
-
-const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-
-/// Builds a plugin of one C file of the repository; nothing, said aloud, where there is no C compiler.
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
-    let library = bench.path("plugin.so");
-    let mut cc = Command::new("cc");
-    cc.args([
-        "-std=gnu11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-Wno-unused-function",
-    ]);
-    cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
-    cc.args(flags).arg(source).arg("-o").arg(&library);
-    match cc.current_dir(REPOSITORY).status() {
-        Ok(status) => assert!(status.success(), "cc refuses {source}"),
-        Err(error) => {
-            eprintln!("skipped: cc can't be run: {error}");
-            return None;
-        }
-    }
-    Some(library)
-}
+use crate::support::{Bench, RELUS, Ran, in_c, passdock, plugin, plugin_elsewhere};
 
 /// `unsound.c` with a fault, and further lines of its pass in the manifest.
 fn unsound(bench: &Bench, fault: &str, lines: &str) -> Option<PathBuf> {

@@ -141,6 +141,33 @@ impl Bench {
     }
 }
 
+/// The repository's root.
+pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Builds a plugin of one C file of the repository; nothing, said aloud, where there is no C compiler.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let library = bench.path("plugin.so");
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=gnu11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unused-function",
+    ]);
+    cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
+    cc.args(flags).arg(source).arg("-o").arg(&library);
+    match cc.current_dir(REPOSITORY).status() {
+        Ok(status) => assert!(status.success(), "cc refuses {source}"),
+        Err(error) => {
+            eprintln!("skipped: cc can't be run: {error}");
+            return None;
+        }
+    }
+    Some(library)
+}
+
 impl Ran {
     /// The object that `--json` printed.
     #[track_caller]

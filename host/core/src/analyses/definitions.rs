@@ -34,18 +34,30 @@ thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// The traits of an op in a function; 0 if no plugin defines it.
-pub(crate) fn definition_traits(defs: &OpDefs, function: &Function, name: SymbolId) -> u64 {
+/// The traits of an op in a function; 0 if no plugin defines it. `names_function` says whether a
+/// function of the module has the op's name.
+pub(crate) fn definition_traits(
+    defs: &OpDefs,
+    function: &Function,
+    name: SymbolId,
+    names_function: impl FnOnce() -> bool,
+) -> u64 {
     match look_up(defs, function, name) {
         None => 0,
-        Some(_) if function.symbols().names_function(name) => OpEntry::AMBIGUOUS,
+        Some(_) if names_function() => OpEntry::AMBIGUOUS,
         Some(definition) => flags(&definition),
     }
 }
 
-/// The definition of an op in a function; none if it is ambiguous.
-pub(crate) fn definition(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
-    look_up(defs, function, name).filter(|_| !function.symbols().names_function(name))
+/// The definition of an op in a function; none if it is ambiguous, for `names_function` says that a
+/// function of the module has the op's name.
+pub(crate) fn definition(
+    defs: &OpDefs,
+    function: &Function,
+    name: SymbolId,
+    names_function: impl FnOnce() -> bool,
+) -> Option<LoadedOp> {
+    look_up(defs, function, name).filter(|_| !names_function())
 }
 
 /// The traits that an entry declares, and those that follow from its functions.

@@ -2,10 +2,9 @@
 
 use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
-use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
-use super::{Analysis, Names, get, records};
+use super::{Analysis, Names, Operators, get, records};
 
 /// The effects that an op has if one nested in it has them.
 const ANY: u64 =
@@ -29,8 +28,8 @@ impl Effects {
 impl Analysis for Effects {
     const NAME: &'static str = abi::analysis::name::EFFECTS;
 
-    fn compute(f: &Function, ops: &OpDefs) -> Effects {
-        let names = get::<Names>(f, ops)
+    fn compute(f: &Function, operators: &Operators<'_>) -> Effects {
+        let names = get::<Names>(f, operators)
             .iter()
             .filter(|used| used.flags & NameUse::CALLEE == 0);
         let by_name: FxHashMap<_, _> = names.map(|used| (used.name, used.traits)).collect();

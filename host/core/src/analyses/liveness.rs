@@ -13,9 +13,8 @@
 
 use passdock_abi::{self as abi, OpId, Value, ValueId};
 use passdock_ir::Function;
-use passdock_loader::OpDefs;
 
-use super::{Analysis, records};
+use super::{Analysis, Operators, records};
 
 /// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl Liveness {
 impl Analysis for Liveness {
     const NAME: &'static str = abi::analysis::name::LIVENESS;
 
-    fn compute(f: &Function, _ops: &OpDefs) -> Liveness {
+    fn compute(f: &Function, _: &Operators<'_>) -> Liveness {
         let nobody = abi::Liveness {
             last_use: OpId::NONE,
         };

@@ -31,14 +31,14 @@
 //! )?;
 //! let main = module.function_named("main").ok_or("no main")?;
 //! let cx = PassContext::builder().build()?;
-//! let liveness = cx.analysis::<Liveness>(main);
+//! let liveness = cx.analysis::<Liveness>(&module, main);
 //! let relu = main.region(main.body()).first;
 //! let last = liveness.last_use(main.operand(relu, 0));
 //! assert_eq!(last, Some(relu));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** a result depends on the function and the op definitions, and on nothing else, so
+//! **Invariant:** a result depends on the function and its [`Operators`], and on nothing else, so
 //! nothing else invalidates it.
 //! **Invariant:** all analyses take time linear in the function, however deep its regions nest.
 
@@ -46,6 +46,7 @@ mod definitions;
 mod effects;
 mod liveness;
 mod names;
+mod operators;
 mod order;
 
 use std::sync::Arc;
@@ -54,10 +55,11 @@ pub(crate) use definitions::{definition, definition_traits};
 pub use effects::Effects;
 pub use liveness::Liveness;
 pub use names::Names;
+pub use operators::Operators;
+pub(crate) use operators::SharedNames;
 pub use order::Order;
 use passdock_abi as abi;
 use passdock_ir::{Function, KeptKey};
-use passdock_loader::OpDefs;
 
 /// An analysis: a result computed from a function.
 pub trait Analysis: Send + Sync + 'static {
@@ -65,7 +67,7 @@ pub trait Analysis: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Computes the result. It may [`get`] other analyses.
-    fn compute(function: &Function, ops: &OpDefs) -> Self;
+    fn compute(function: &Function, operators: &Operators<'_>) -> Self;
 }
 
 /// The owner in the keys of the host's analyses; those of plugins have addresses, and those that
@@ -76,12 +78,12 @@ const HOST: usize = 1;
 ///
 /// # Panics
 /// If two types of analyses have the same name.
-pub fn get<'f, A: Analysis>(function: &'f Function, ops: &OpDefs) -> &'f A {
-    let key = KeptKey::new(HOST, ops.id(), A::NAME.as_bytes());
+pub fn get<'f, A: Analysis>(function: &'f Function, operators: &Operators<'_>) -> &'f A {
+    let key = KeptKey::new(HOST, operators.stamp(), A::NAME.as_bytes());
     let kept = match function.kept(&key) {
         Some(kept) => kept,
         None => {
-            let computed = Arc::new(A::compute(function, ops));
+            let computed = Arc::new(A::compute(function, operators));
             function.keep(key, computed)
         }
     };
@@ -100,7 +102,7 @@ pub struct HostAnalysis {
     pub record: &'static str,
     /// A description, in one sentence.
     pub summary: &'static str,
-    column: fn(&Function, &OpDefs) -> abi::Column,
+    column: fn(&Function, &Operators<'_>) -> abi::Column,
 }
 
 /// The analyses that the host offers to passes.
@@ -112,7 +114,7 @@ pub fn list() -> &'static [HostAnalysis] {
                 per: $per,
                 record: $record,
                 summary: $summary,
-                column: |function, ops| get::<$analysis>(function, ops).column(),
+                column: |function, operators| get::<$analysis>(function, operators).column(),
             }
         };
     }
@@ -151,10 +153,14 @@ pub fn list() -> &'static [HostAnalysis] {
 
 /// The result of a host analysis, as passes see it; `None` if there is no analysis of that name. It
 /// is valid as long as the borrow of the function.
-pub(crate) fn column(function: &Function, ops: &OpDefs, name: &[u8]) -> Option<abi::Column> {
+pub(crate) fn column(
+    function: &Function,
+    operators: &Operators<'_>,
+    name: &[u8],
+) -> Option<abi::Column> {
     let is_meant = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
     let analysis = list().iter().find(is_meant)?;
-    Some((analysis.column)(function, ops))
+    Some((analysis.column)(function, operators))
 }
 
 /// A slice of records as passes see it.

@@ -5,10 +5,9 @@
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;
-use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
-use super::{Analysis, definition_traits, records};
+use super::{Analysis, Operators, definition_traits, records};
 
 /// The used names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ impl Names {
 impl Analysis for Names {
     const NAME: &'static str = abi::analysis::name::NAMES;
 
-    fn compute(f: &Function, ops: &OpDefs) -> Names {
+    fn compute(f: &Function, operators: &Operators<'_>) -> Names {
         let mut names = Names(Vec::new());
         let mut places: FxHashMap<(SymbolId, u32), usize> = FxHashMap::default();
         let mut add = |name: SymbolId, flags: u32, op: OpId| {
@@ -38,7 +37,11 @@ impl Analysis for Names {
                     count: 0,
                     first: op,
                     flags,
-                    traits: if flags == 0 { traits(f, ops, name) } else { 0 },
+                    traits: if flags == 0 {
+                        traits(f, operators, name)
+                    } else {
+                        0
+                    },
                 });
                 names.0.len() - 1
             });
@@ -58,10 +61,10 @@ impl Analysis for Names {
 }
 
 /// The traits of ops of a name, by their definition or by the IR itself.
-fn traits(f: &Function, ops: &OpDefs, name: SymbolId) -> u64 {
+fn traits(f: &Function, operators: &Operators<'_>, name: SymbolId) -> u64 {
     match name {
         symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,
-        name => definition_traits(ops, f, name),
+        name => definition_traits(operators.defs(), f, name, || operators.is_ambiguous(name)),
     }
 }
 

@@ -5,9 +5,8 @@
 
 use passdock_abi::{self as abi, OpId};
 use passdock_ir::Function;
-use passdock_loader::OpDefs;
 
-use super::{Analysis, records};
+use super::{Analysis, Operators, records};
 
 /// The position of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ impl Order {
 impl Analysis for Order {
     const NAME: &'static str = abi::analysis::name::ORDER;
 
-    fn compute(f: &Function, _ops: &OpDefs) -> Order {
+    fn compute(f: &Function, _: &Operators<'_>) -> Order {
         let gone = abi::OpOrder {
             position: u32::MAX,
             end: u32::MAX,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status, symbol};
+use passdock_crash::Call;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
 use passdock_loader::LoadedPass;
@@ -109,6 +110,9 @@ impl<'a> FunctionRunner<'a> {
         made: &mut dyn FnMut(&FunctionSlot, MadeFunction) -> Result<(), E>,
         run: impl Fn(&abi::FunctionRef) -> Status,
     ) -> Result<(), E> {
+        let callee = self.context.frame().callee();
+        let call = callee.map(|callee| callee.call_on(&self.function));
+        let _entered = call.as_ref().map(Call::enter);
         let _current = self.context.enter(&self.function, &self.module);
         let _vacate = Vacate(&self.function);
         let mut function = self.function.reference();

@@ -1,6 +1,6 @@
 //! The diagnostics of a pass, collected while it runs and rendered when it has returned.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use passdock_diagnostic::{Diagnostic, terminal};
@@ -102,7 +102,7 @@ pub fn get_renderer() -> Arc<Renderer> {
 /// Writes diagnostics to standard error, with colour if it is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
-    let color = terminal::takes_color(&out);
+    let color = terminal::takes_color(out.is_terminal());
     for diagnostic in diagnostics {
         // An error is ignored: it could only be reported to standard error.
         let _ = writeln!(out, "{}", diagnostic.render(color));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
@@ -31,6 +32,7 @@ pub(crate) struct ContextFrame<'c> {
     text: Option<Arc<TextSource>>,
     /// The run of the pass; `None` for an instrument, which watches passes and runs none.
     run: Option<&'c dyn RunsPasses>,
+    callee: Option<Callee<'c>>,
 }
 
 impl<'c> ContextFrame<'c> {
@@ -42,6 +44,7 @@ impl<'c> ContextFrame<'c> {
             ops: OnceLock::new(),
             text: None,
             run: None,
+            callee: None,
         }
     }
 
@@ -50,10 +53,12 @@ impl<'c> ContextFrame<'c> {
         cx: &'c PassContext,
         module: &Module,
         run: &'c dyn RunsPasses,
+        callee: Callee<'c>,
     ) -> ContextFrame<'c> {
         ContextFrame {
             text: module.text_source().cloned(),
             run: Some(run),
+            callee: Some(callee),
             ..ContextFrame::watching(cx)
         }
     }
@@ -131,6 +136,10 @@ impl Frame for ContextFrame<'_> {
 
     fn text_source(&self) -> Option<&TextSource> {
         self.text.as_deref()
+    }
+
+    fn callee(&self) -> Option<Callee<'_>> {
+        self.callee
     }
 
     fn show(&self, diagnostics: &[Diagnostic]) {

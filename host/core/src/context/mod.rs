@@ -24,7 +24,7 @@ pub use diagnostics::{DiagnosticContext, Renderer, get_renderer, override_render
 pub(crate) use frame::{ContextFrame, RunsPasses};
 use names::Met;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::Function;
+use passdock_ir::{Function, Module};
 use passdock_plugin_api::Options;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Watch};
@@ -32,7 +32,7 @@ use rules::Rewritten;
 pub use scope::Entered;
 pub use settings::ContextSettings;
 
-use crate::analyses::{self, Analysis};
+use crate::analyses::{self, Analysis, Operators};
 use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
@@ -308,13 +308,16 @@ impl PassContext {
         calls::reports(&self.instrument_list(), &ContextFrame::watching(self))
     }
 
-    /// An analysis of a function, with the op definitions of this context's registry: the same
-    /// result that its passes get.
+    /// An analysis of a function of a module, with the op definitions of this context's registry: the
+    /// same result that its passes get.
     ///
     /// # Panics
     /// Under the same condition as [`analyses::get`].
-    pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
-        analyses::get(function, &self.registry().op_defs())
+    pub fn analysis<'f, A: Analysis>(&self, module: &Module, function: &'f Function) -> &'f A {
+        analyses::get(
+            function,
+            &Operators::new(&self.registry().op_defs(), module),
+        )
     }
 
     /// The frame of an instrument under this context, for code that calls instruments itself.

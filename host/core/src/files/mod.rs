@@ -8,6 +8,7 @@
 
 mod commit;
 pub mod leftovers;
+mod standard;
 mod target;
 mod temporary;
 mod unfinished;
@@ -15,6 +16,7 @@ mod unfinished;
 use std::path::Path;
 
 pub use commit::{Commit, lock_directory, remove_unless};
+pub use standard::{StandardOutput, set_output_apart};
 pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
 pub use unfinished::{Unfinished, give_up};

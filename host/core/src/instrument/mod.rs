@@ -19,6 +19,7 @@ pub use spec::{InstrumentSetup, InstrumentSpec, PassNames, wrong};
 
 pub use crate::boundary::{Frame, PassCall};
 use crate::error::{PassError, Provider};
+use crate::files::StandardOutput;
 
 /// The result of an instrument's callback.
 pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -172,7 +173,7 @@ pub fn stderr() -> Sink {
 
 /// A sink to standard output.
 pub fn stdout() -> Sink {
-    Arc::new(|text| _ = io::stdout().lock().write_all(text.as_bytes()))
+    Arc::new(|text| _ = StandardOutput.write_all(text.as_bytes()))
 }
 
 /// The report of an instrument.

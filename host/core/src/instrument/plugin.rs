@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use passdock_crash::{CallKind, Callee};
 use passdock_loader::Plugin;
 
 use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
@@ -86,7 +87,11 @@ impl PluginInstrument {
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
+        let plugin = self.provider.origin.path();
+        let running = Callee::new(CallKind::Instrument, self.name(), plugin).call();
+        let entered = running.enter();
         let answer = callback(instance_ref);
+        drop(entered);
         drop(instance);
         match answer {
             Ok(answer) => Ok(answer),

@@ -24,14 +24,18 @@ pub fn same_interface(a: &Function, b: &Function) -> bool {
 
 /// An error if a pass changed a function's interface.
 pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError> {
-    let Some(what) = difference(before, after) else {
-        return Ok(());
-    };
+    match difference(before, after) {
+        Some(what) => Err(undeclared(&what)),
+        None => Ok(()),
+    }
+}
+
+fn undeclared(what: &str) -> PassError {
     let message =
         format!("The pass changed the function's interface without having declared it: {what}.");
-    Err(PassError::new(ErrorKind::Failed, message)
+    PassError::new(ErrorKind::Failed, message)
         .caused_by(Arc::new(UndeclaredChange))
-        .help("Declare `changes_interface` in the pass's `plugin!` entry."))
+        .help("Declare `changes_interface` in the pass's `plugin!` entry.")
 }
 
 /// The cause of the errors about interfaces that a pass changed without having declared it.
@@ -52,8 +56,22 @@ pub fn is_undeclared_change(error: &PassError) -> bool {
     cause.is_some_and(|cause| cause.is::<UndeclaredChange>())
 }
 
-/// An error if a pass changed the interface of a module, which is that of `@main`.
-pub(crate) fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
+/// An error if a pass changed the interface of a module: that of `@main`, or what ops of a function mean.
+pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassError> {
+    kept_main(before, after)?;
+    for old in before.functions() {
+        let new = after.function(old.name());
+        let new = new.filter(|new| !std::ptr::eq(&***new, &**old));
+        if let Some(what) = new.and_then(|new| opset(old, new)) {
+            let mut error = undeclared(&what);
+            error.function = Some(old.text(old.name()).to_owned());
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
     let Some(old) = before.function_named(MAIN) else {
         return Ok(());
     };
@@ -195,5 +213,22 @@ mod tests {
             The pass changed the function's interface without having declared it: the parameter `x` was f32[n,2] and is f16[n,2]. Declare `changes_interface` in the pass's `plugin!` entry.
             The pass removed the function without having declared that it changes the interface.
         "#]].assert_eq(&all);
+    }
+
+    #[test]
+    fn what_ops_of_other_functions_mean_stays_too() {
+        let module = |version: i64, result: &str| {
+            let helper =
+                format!("fn @a.F(%x) -> ({result}) opset(\"\" = {version}) {{ return %x }}");
+            text::parse(&format!(
+                "module {{ {BEFORE} {{ return %x, %x }} {helper} }}"
+            ))
+            .unwrap()
+        };
+        let before = module(17, "%y");
+        assert!(kept_module(&before, &module(17, "%z")).is_ok());
+        let error = kept_module(&before, &module(18, "%y")).unwrap_err();
+        assert_eq!(error.function.as_deref(), Some("a.F"));
+        assert!(error.message.ends_with("was 17 and is 18."), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pub use interface::{is_undeclared_change, same_interface};
-pub(crate) use interface::{kept, kept_main};
+pub(crate) use interface::{kept, kept_module};
 use passdock_abi::SymbolId;
 use passdock_diagnostic::excerpt::{self, Part};
 use passdock_ir::{Function, Module, text, verify};

@@ -7,7 +7,7 @@ use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{OpId, RegionId, Status, Str, ValueId};
 use passdock_core::OpDefs;
-use passdock_core::analyses;
+use passdock_core::analyses::{self, Operators};
 use passdock_ir as ir;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError, PassResult};
@@ -411,7 +411,8 @@ fn ten_thousand_nested_regions_are_fine() {
         "module {{ fn @main(%c, %x) -> (%y) {{ {open} {close} return %x }} }}"
     ));
     let main = module.function_named("main").expect("is there");
-    let ops = OpDefs::default();
+    let defs = OpDefs::default();
+    let ops = Operators::new(&defs, &module);
     let order: &analyses::Order = analyses::get(main, &ops);
     let outer = main.region(main.body()).first;
     let outer = order.of(outer).expect("is there");
@@ -427,7 +428,7 @@ fn an_embedder_has_analyses_of_its_own() {
     struct Ops(usize);
     impl analyses::Analysis for Ops {
         const NAME: &'static str = "ops";
-        fn compute(f: &ir::Function, ops: &OpDefs) -> Ops {
+        fn compute(f: &ir::Function, ops: &Operators<'_>) -> Ops {
             Ops(analyses::get::<analyses::Names>(f, ops)
                 .iter()
                 .map(|used| used.count as usize)
@@ -436,7 +437,8 @@ fn an_embedder_has_analyses_of_its_own() {
     }
     let module = module();
     let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
-    let ops = OpDefs::default();
+    let defs = OpDefs::default();
+    let ops = Operators::new(&defs, &module);
     let first: *const Ops = analyses::get(main, &ops);
     assert_eq!(analyses::get::<Ops>(main, &ops).0, 3);
     assert!(std::ptr::eq(first, analyses::get(main, &ops)));

@@ -211,8 +211,7 @@ fn a_chain_is_evaluated_beside_the_function() {
         f.erase_constant(id)?;
         Ok(())
     });
-    let changed = changed.expect("works").expect("ops came and went");
-    assert_eq!(ops(&changed), ["t.A", "t.A", "return"]);
+    assert!(changed.expect("works").is_none(), "ops came and went");
     // What is tried out and not used is no change.
     let unchanged = run(&module, &Around::with_ops(), |f, cx| {
         let op = f.ops_named("t.A").next().ok_or("an op")?;

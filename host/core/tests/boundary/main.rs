@@ -9,6 +9,7 @@ mod functions;
 mod kept;
 mod misuse;
 mod modules;
+mod named;
 mod random;
 mod safety;
 mod support;

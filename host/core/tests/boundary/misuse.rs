@@ -219,17 +219,18 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: The name of a value isn't UTF-8. [main]"],
         ),
         (
-            "another meaning of the ops",
+            "an earlier meaning of the ops",
             |f| {
                 // SAFETY: all pointers are good.
                 unsafe {
                     let set = raw().set_opset.expect("is there");
                     assert!(set(f, abi::Str::new("t"), 1).is_ok());
-                    set(f, abi::Str::new("t"), 2)
+                    assert!(set(f, abi::Str::new("t"), 2).is_ok());
+                    set(f, abi::Str::new("t"), 1)
                 }
             },
             expect![
-                "failed: The function's version of the domain `t` is 1 and can't become 2: its ops would mean something else. [main]"
+                "failed: The function's version of the domain `t` is 2 and can't become 1: what its ops mean may have come with a later one. [main]"
             ],
         ),
         (
@@ -253,7 +254,7 @@ fn misuse_is_refused_with_a_sentence() {
                 }
             },
             expect![
-                "failed: The function's version of the domain `` is 17 and can't become 16: its ops would mean something else. [main]"
+                "failed: The function's version of the domain `` is 17 and can't become 16: what its ops mean may have come with a later one. [main]"
             ],
         ),
         (

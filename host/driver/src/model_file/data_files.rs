@@ -174,7 +174,7 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
 }
 
 /// Whether a model or text of a directory names a data file in it; if it can't be told, it does.
-pub(super) fn is_used(dir: &Path, name: &Path) -> bool {
+pub(crate) fn is_used(dir: &Path, name: &Path) -> bool {
     is_used_beside(dir, name, None).unwrap_or(true)
 }
 

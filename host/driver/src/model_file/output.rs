@@ -9,7 +9,7 @@ use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
-use passdock_core::files::{Target, open_special};
+use passdock_core::files::{StandardOutput, Target, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
@@ -111,10 +111,7 @@ impl Output {
                     return Err(fail(&path, &what).help("Rename the file."));
                 }
                 let written = match target {
-                    None => {
-                        let out = io::stdout().lock();
-                        print(&module, out, &text::PrintOptions::default())
-                    }
+                    None => print(&module, StandardOutput, &text::PrintOptions::default()),
                     Some(target) => {
                         let options = text::PrintOptions {
                             directory: self.directory.as_deref(),

@@ -78,7 +78,41 @@ pub(crate) struct PipelineFile {
 }
 
 /// A key and its value.
-pub(crate) type Entry = (Located<String>, Located<toml::Value>);
+pub(crate) type Entry = (Located<String>, Given);
+
+/// A value as the file gives it, and where it and what is in it stand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    /// The value itself.
+    pub(crate) value: toml::Value,
+    /// The bytes of the file that say it; of a table with a header of its own, the header.
+    pub(crate) span: Range<usize>,
+    /// The entries of a table and of the tables in it, the outer ones first.
+    entries: Vec<Place>,
+}
+
+/// Where an entry of a table stands.
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    name: Located<String>,
+    value: Range<usize>,
+}
+
+impl Given {
+    /// Where the name of an entry in it stands.
+    pub(crate) fn name_of(&self, entry: &str) -> Option<&Range<usize>> {
+        Some(&self.place(entry)?.name.span)
+    }
+
+    /// Where the value of an entry in it stands.
+    pub(crate) fn value_of(&self, entry: &str) -> Option<&Range<usize>> {
+        Some(&self.place(entry)?.value)
+    }
+
+    fn place(&self, entry: &str) -> Option<&Place> {
+        self.entries.iter().find(|place| place.name.value == entry)
+    }
+}
 
 /// Entries without their places.
 pub(crate) fn table_of(entries: &[Entry]) -> toml::Table {

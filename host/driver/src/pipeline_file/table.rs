@@ -1,5 +1,6 @@
 //! A TOML table that remembers where everything stands, read key by key.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::context;
-use super::{Entry, Located, SourceText};
+use super::{Entry, Given, Located, Place, SourceText};
 use passdock_core::{PassError, suggest};
 
 /// The table that is all of a file, as messages call it.
@@ -210,10 +211,15 @@ impl<'s, 'i> Table<'s, 'i> {
     pub(super) fn entries(self) -> Result<Vec<Entry>, PassError> {
         let source = self.source;
         let entry = |(key, value): (Located<String>, Spanned<DeValue<'i>>)| {
-            let span = value.span();
+            let (span, entries) = (value.span(), places(value.get_ref()));
             let value = toml::Value::deserialize(toml::de::ValueDeserializer::from(value));
             let value = value.map_err(|error| source.error(&span, "", error.message()))?;
-            Ok((key, Located { value, span }))
+            let given = Given {
+                value,
+                span,
+                entries,
+            };
+            Ok((key, given))
         };
         self.rest.into_iter().map(entry).collect()
     }
@@ -252,6 +258,28 @@ impl<'s, 'i> Table<'s, 'i> {
         let message = format!("There is no key `{}` in {}.", key.value, self.what);
         self.source.error(&key.span, "unknown key", message)
     }
+}
+
+/// Where the entries of a table and of the tables in it stand, the outer ones first.
+fn places(value: &DeValue<'_>) -> Vec<Place> {
+    let (mut places, mut open) = (Vec::new(), VecDeque::from([value]));
+    while let Some(value) = open.pop_front() {
+        let DeValue::Table(table) = value else {
+            continue;
+        };
+        for (name, value) in table {
+            let name = Located {
+                span: name.span(),
+                value: name.get_ref().to_string(),
+            };
+            places.push(Place {
+                name,
+                value: value.span(),
+            });
+            open.push_back(value.get_ref());
+        }
+    }
+    places
 }
 
 /// The error of a text that isn't TOML.

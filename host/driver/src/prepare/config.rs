@@ -9,7 +9,7 @@ use passdock_core::{
 
 use super::request::Request;
 use super::{bind, blame};
-use crate::pipeline_file::{Entry, Located, PipelineFile, SourceText, lone_value};
+use crate::pipeline_file::{Entry, Given, Located, PipelineFile, SourceText, lone_value};
 
 /// The settings of a file with what the request adds to them or puts in their place.
 pub(super) fn settings(
@@ -70,13 +70,20 @@ pub(super) fn locate(
     source: &SourceText,
     error: ConfigError,
     key: &Located<String>,
-    value: &Located<toml::Value>,
+    value: &Given,
 ) -> PassError {
+    // The field is the key itself, or something in its value.
+    let inner = error.field.as_deref().filter(|field| *field != key.value);
     let span = match error.wrong {
-        Wrong::Key | Wrong::Field => &key.span,
-        Wrong::Value => &value.span,
+        Wrong::Key => None,
+        Wrong::Field => inner.and_then(|field| value.name_of(field)),
+        Wrong::Value => {
+            let inner = inner.and_then(|field| value.value_of(field));
+            Some(inner.unwrap_or(&value.span))
+        }
     };
-    source.locate(error.into(), span)
+    let span = span.unwrap_or(&key.span).clone();
+    source.locate(error.into(), &span)
 }
 
 fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Result<(), PassError> {
@@ -84,16 +91,11 @@ fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Resu
     let checked = registry
         .config_schema(&key.value)
         .and_then(|schema| schema.accept(&value.value).map(drop));
-    checked.map_err(|mut error| match (error.wrong, &error.field) {
-        (Wrong::Field, Some(field)) => {
-            let place = blame::word(&source.text, &value.span, field);
-            source.locate(error.into(), &place.unwrap_or(key.span.clone()))
-        }
-        (Wrong::Key, _) => {
+    checked.map_err(|mut error| {
+        if error.wrong == Wrong::Key {
             error.help = as_table(entry, registry).or(error.help);
-            locate(source, error, key, value)
         }
-        _ => locate(source, error, key, value),
+        locate(source, error, key, value)
     })
 }
 

@@ -16,7 +16,11 @@ use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";
 
-/// The Sequential of a pipeline's passes, then those that the request adds.
+/// The pass that raises the opset, and its option.
+const RAISE_OPSET: (&str, &str) = ("relax.transform.RaiseOpset", "to");
+
+/// The Sequential of a pipeline's passes, then those that the request adds; ahead of them the one that raises the
+/// opset, if it is to be.
 pub(super) fn sequential(
     request: &Request,
     file: &PipelineFile,
@@ -28,7 +32,13 @@ pub(super) fn sequential(
         source: &file.source,
         registry,
     };
-    let mut passes = lists.children(&file.passes, phases)?;
+    let mut passes = Vec::new();
+    if let Some(to) = request.raise_opset {
+        let (name, option) = RAISE_OPSET;
+        let options = toml::Table::from_iter([(option.to_owned(), to.into())]);
+        passes.push(registry.get_pass_with_options(name, &options)?);
+    }
+    passes.extend(lists.children(&file.passes, phases)?);
     for name in &request.passes {
         passes.push(match rules::is_file(name) {
             true => rules::read(Path::new(name), registry)?.into_pass(None),

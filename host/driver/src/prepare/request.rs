@@ -20,19 +20,26 @@ pub struct Request {
     /// Passes to run after the file's, by name.
     pub passes: Vec<String>,
     /// The model to read: a path, or `-` for IR text on standard input.
+    #[serde(with = "crate::raw_path")]
     pub model: PathBuf,
     /// The model to write; nothing is written without it.
+    #[serde(with = "crate::raw_path")]
     pub output: Option<PathBuf>,
     /// Plugin files, before all others.
+    #[serde(with = "crate::raw_path")]
     pub plugin_files: Vec<PathBuf>,
     /// Directories of plugins, before those of the file.
+    #[serde(with = "crate::raw_path")]
     pub plugin_dirs: Vec<PathBuf>,
     /// Directories of plugins after those of the file; they may be missing.
+    #[serde(with = "crate::raw_path")]
     pub standard_dirs: Vec<PathBuf>,
     /// The one of `standard_dirs` that the program is in, beside which libraries may lie that are no
     /// plugins.
+    #[serde(with = "crate::raw_path")]
     pub program_dir: Option<PathBuf>,
     /// The directory in which the manifests of plugins are kept between runs; `None`: nowhere.
+    #[serde(with = "crate::raw_path")]
     pub manifest_cache: Option<PathBuf>,
     /// The level, in place of the file's.
     pub opt_level: Option<u32>,
@@ -44,6 +51,8 @@ pub struct Request {
     pub disabled_rule: Vec<String>,
     /// The number of rewrites after which rules stop, in place of the file's.
     pub rewrite_limit: Option<u64>,
+    /// The version that ONNX's own operators are raised to before the first pass.
+    pub raise_opset: Option<i64>,
     /// Config options, each `KEY=VALUE`, in place of the file's.
     pub config: Vec<String>,
     /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before
@@ -67,6 +76,7 @@ pub struct Request {
     pub outside_data: bool,
     /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
     /// output.
+    #[serde(with = "crate::raw_path")]
     pub reproducer_dir: Option<PathBuf>,
     /// Whether a reproducer has copies of the large constants, too.
     pub self_contained: bool,
@@ -124,6 +134,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineText {
     /// The file's path, as the user gave it, or the name of a built-in pipeline.
+    #[serde(with = "crate::raw_path")]
     pub path: PathBuf,
     /// The whole text.
     pub text: String,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_ir::Module;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::judge::{Judge, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request};
@@ -23,7 +23,7 @@ pub struct Reproducer {
 }
 
 /// The outcome of a replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The same pass failed in the same way.
@@ -35,7 +35,7 @@ pub enum Outcome {
 }
 
 /// A replay: what failed, and what had failed before.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replay {
     /// Whether it is the same failure.
     pub outcome: Outcome,

@@ -8,14 +8,17 @@ use crate::names::NameTable;
 
 impl Function {
     /// Refines a value's type: known parts that `ty` leaves open stay. The unknown type forgets
-    /// them, which is how a type is taken back.
+    /// them, which is how a type is taken back; of a constant it leaves what the bytes are of.
     ///
     /// # Errors
     /// If the value or the type is none of this function, or the type contradicts what is known.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
-        let old = self.live_value(value)?.ty;
+        let record = self.live_value(value)?;
+        let (old, constant) = (record.ty, record.constant);
+        let is_constant = record.flags & Value::KIND == Value::CONST;
         let forgets = self.live_type(ty)?.kind == TypeKind::UNKNOWN;
         let new = match self.merge_types(old, ty) {
+            _ if forgets && is_constant => self.constants[constant.index()].ty,
             _ if forgets => ty,
             Some(merged) => merged,
             None => return self.check_type_change(value, ty),
@@ -23,7 +26,6 @@ impl Function {
         if old != new {
             self.values[value.index()].ty = new;
             self.touch_value(value);
-            self.retyped += 1;
         }
         Ok(())
     }

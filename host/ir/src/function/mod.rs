@@ -12,6 +12,7 @@ mod memory;
 mod merge;
 mod read;
 pub(crate) mod room;
+mod still;
 pub(crate) mod transfer;
 pub mod types;
 pub(crate) mod walk;
@@ -47,8 +48,6 @@ pub struct Function {
     pub(crate) kind: FunctionKind,
     pub(crate) body: RegionId,
     pub(crate) version: u64,
-    /// The number of edits among those of the version that only gave a value another type.
-    pub(crate) retyped: u64,
     pub(crate) touched: bool,
     pub(crate) ops: Vec<Op>,
     pub(crate) values: Vec<Value>,
@@ -107,7 +106,6 @@ impl Function {
             kind,
             body: RegionId(0),
             version: 0,
-            retyped: 0,
             touched: true,
             ops: Vec::new(),
             values: Vec::new(),
@@ -209,15 +207,6 @@ impl Function {
     /// Grows with every edit.
     pub fn version(&self) -> u64 {
         self.version
-    }
-
-    /// Whether the edits of this copy of `original` cancelled out: trying types out gives values
-    /// other types and then their own again.
-    pub fn is_still(&self, original: &Function) -> bool {
-        let others = |function: &Function| function.version - function.retyped;
-        self.version == original.version
-            || others(self) == others(original)
-                && (self.values.iter().zip(&original.values)).all(|(a, b)| a.ty == b.ty)
     }
 
     /// Whether anything of it changed since it was imported.

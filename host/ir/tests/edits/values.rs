@@ -49,6 +49,18 @@ fn types_and_names() {
             "The type i64[1] contradicts f32[2], the type of %a; a type may be refined, not changed."
         ],
     );
+    // What a constant's bytes are of isn't forgotten.
+    refuse(
+        |f| {
+            let unknown = f.add_type(TypeSpec::Unknown);
+            f.set_type(value(f, "w"), unknown)?;
+            f.set_type(value(f, "w"), f.value(value(f, "i")).ty)
+        },
+        Status::REFUSED,
+        expect![
+            "The type i64[1] contradicts f32[2], the type of %w; a type may be refined, not changed."
+        ],
+    );
     accept(
         |f| {
             let n = Dim::symbol(f.symbols().intern("n"));

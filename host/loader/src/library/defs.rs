@@ -113,6 +113,16 @@ impl OpDefs {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
+    /// The names of all defined ops, unordered.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// The number of names that are defined.
+    pub fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
     /// Whether no plugin defines an op.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()

@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
+use passdock_crash::{CallKind, Callee};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
@@ -244,6 +245,8 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
+        let call = Callee::new(CallKind::Library, self.name(), self.origin.path()).call();
+        let _entered = call.enter();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File {

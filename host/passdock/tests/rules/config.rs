@@ -1,6 +1,6 @@
 //! Options of plugins, as a context, a pipeline and the pass see them.
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use passdock::{PassContext, Registry};
 use passdock_plugin_api as sdk;
 
@@ -192,4 +192,78 @@ fn a_field_without_a_default_that_nobody_set_is_named_where_it_is_read() {
     });
     let cx = PassContext::builder().registry(&registry).build().unwrap();
     expect!["Error in pass reads: The config option `acme.Needs` needs its field `what`, which has no default."].assert_eq(&error(pass.call_in(module(), &cx)));
+}
+
+/// The error of a pipeline, as a terminal shows it.
+#[track_caller]
+fn check_error(text: &str, expected: Expect) {
+    let registry = registry();
+    registry.load_static(PLUGIN).unwrap();
+    let pipeline = passdock::pipeline::Pipeline::from_toml(text).unwrap();
+    let error = pipeline.resolve(&registry).err().expect("it is wrong");
+    expected.assert_eq(&error.to_diagnostic().render(false));
+}
+
+#[test]
+fn what_is_wrong_in_a_config_table_is_underlined() {
+    check_error(
+        "[context.config]\n'acme.Reads' = { goal = 'size', from = 9 }\n",
+        expect![[r#"
+            error[config]: Expected the field `from` of `acme.Reads` to be from 0 to 8, but got the int 9.
+             --> pipeline.toml:2:40
+              |
+            2 | 'acme.Reads' = { goal = 'size', from = 9 }
+              |                                        ^"#]],
+    );
+    check_error(
+        "[context.config.'acme.Reads']\n# from: the first\nfrom = 1\ngoal = 'sped'\n",
+        expect![[r#"
+            error[config]: Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string "sped".
+             --> pipeline.toml:4:8
+              |
+            4 | goal = 'sped'
+              |        ^^^^^^
+              |
+              = help: Did you mean `speed`?"#]],
+    );
+    check_error(
+        "[context.config]\n'acme.Reads'.count = -1\n",
+        expect![[r#"
+            error[config]: Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int -1.
+             --> pipeline.toml:2:22
+              |
+            2 | 'acme.Reads'.count = -1
+              |                      ^^"#]],
+    );
+    // A word that stands in a value, too.
+    check_error(
+        "[context.config.'acme.Reads']\ngoal = 'size'\nexcept = ['goals']\ngoals = 1\n",
+        expect![[r#"
+            error[config]: `acme.Reads` has no field `goals`.
+             --> pipeline.toml:4:1
+              |
+            4 | goals = 1
+              | ^^^^^
+              |
+              = help: Did you mean `goal`?"#]],
+    );
+    // What is wrong is all of it.
+    check_error(
+        "[context.config]\n'acme.Reads' = 7\n",
+        expect![[r#"
+            error[config]: Expected `acme.Reads` to be a table of {from, count, goal, except}, but got the int 7.
+             --> pipeline.toml:2:16
+              |
+            2 | 'acme.Reads' = 7
+              |                ^"#]],
+    );
+    check_error(
+        "[context.config]\n'tir.limit' = 'much'\n",
+        expect![[r#"
+            error[config]: Expected `tir.limit` to be an int, but got the string "much".
+             --> pipeline.toml:2:15
+              |
+            2 | 'tir.limit' = 'much'
+              |               ^^^^^^"#]],
+    );
 }

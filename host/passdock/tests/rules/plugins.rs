@@ -239,7 +239,7 @@ fn a_host_pass_fails_if_a_definition_that_it_asked_for_cant_be_loaded() {
     registry.load_static(GONE).unwrap();
     let pass = create_host_pass(info("asks"), |module, cx| {
         for function in module.functions() {
-            cx.analysis::<Effects>(function);
+            cx.analysis::<Effects>(module, function);
         }
         Ok(module.clone())
     });

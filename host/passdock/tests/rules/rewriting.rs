@@ -109,6 +109,33 @@ fn the_record_of_a_pass_counts_its_rewrites_by_rule() {
 }
 
 #[test]
+fn what_rules_take_back_is_no_change() {
+    static DECLINE: Rules = sdk::rules! {
+        rule declines { onnx.Neg(%x) } => declines;
+        rule grows_by_one { onnx.Identity(%x) => onnx.Abs(onnx.Abs(%x)) }
+    };
+    fn declines(r: &mut sdk::Rewriter<'_>, m: &sdk::Match<'_>) -> sdk::Rewritten {
+        let x = m.value(r.function(), "x");
+        let at = r.ints(&[1, 2])?;
+        r.op(sdk::OpBuilder::new("onnx.Gather").operands([x, at]))?;
+        Ok(None)
+    }
+    let pass = create_function_pass(PassInfo::new("declining"), |f, cx| {
+        let before = f.version();
+        cx.rewrite(f, &[&DECLINE])?;
+        assert_ne!(f.version(), before, "it made something");
+        Ok(())
+    });
+    let before = text_of(&module(2, 5));
+    let (after, records) = run([pass], module(2, 5), PassContext::builder());
+    assert_eq!(text_of(&after.unwrap()), before);
+    expect![[r#"
+        declining unchanged: 
+    "#]]
+    .assert_eq(&records);
+}
+
+#[test]
 fn counts_and_results_are_the_same_on_one_thread_and_on_several() {
     let ran = [1, 4].map(|jobs| {
         let builder = PassContext::builder().jobs(jobs);

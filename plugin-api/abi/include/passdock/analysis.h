@@ -56,8 +56,9 @@ typedef struct passdock_name_use {
  * what it was; the first edit ends them. `last_error` of the function has an error's sentence.
  *
  * A plugin's own analysis is opaque to the host: `data`, kept under a key for the function as it is
- * now. It must depend on the function and the op definitions alone, not on options, config or other
- * functions: passes that have others find it too. It may be read on several threads at once. */
+ * now. It must depend on the function and the op definitions alone (traits too, AMBIGUOUS among them),
+ * not on options, config or other functions, nor on which there are (`names_function`): passes that
+ * have others find it too. It may be read on several threads at once. */
 typedef struct passdock_analysis_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -66,9 +67,9 @@ typedef struct passdock_analysis_api {
      * its handle. NOT_FOUND if this host has no analysis of that name. */
     passdock_status (*column)(const passdock_function *, passdock_str name, passdock_column *out);
     /* The data that the plugin keeps under a key: good until the function's next edit or the end of its
-     * handle. NOT_FOUND if nothing is kept for the function as it is. `owner` is an address of the
-     * plugin's (of its passdock_plugin, say), the same each time: it tells its keys from those of
-     * others. With null the data is shared by all plugins of the process: the key then says whose it
+     * handle. NOT_FOUND, without a sentence, if nothing is kept for the function as it is. `owner` is
+     * an address of the plugin's (of its passdock_plugin, say), the same each time: it tells its keys
+     * from those of others. With null the data is shared by all plugins of the process: the key then says whose it
      * is, what it is, and how it is laid out ("acme.Cost/1"). */
     passdock_status (*get)(const passdock_function *, const void *owner, passdock_str key,
                            void **out);

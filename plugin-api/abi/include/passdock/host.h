@@ -57,7 +57,7 @@ typedef struct passdock_function_api {
     /* Removes an attribute of an op; op NONE: of the function. */
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
     /* Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The
-       unknown type forgets what was known. */
+     * unknown type forgets what was known; a constant's is then that of its bytes. */
     passdock_status (*set_value_type)(passdock_function *, passdock_value_id, passdock_type_id);
     /* Names a value; a name that is taken gets a number. */
     passdock_status (*set_value_name)(passdock_function *, passdock_value_id, passdock_str);
@@ -74,13 +74,15 @@ typedef struct passdock_function_api {
     /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
     passdock_status (*add_arg)(passdock_function *, passdock_region_id, const passdock_port_desc *,
                                passdock_value_id *out);
-    /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports. A name or type that a port doesn't say stays what it was: of the port in its
-     * place if there are as many as before, else of the port that had the value. Of a body that had
-     * results, this changes the interface. */
+    /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports. A
+     * name or type that a port doesn't say stays what it was: of the port in its place if there are as
+     * many as before, else of the port that had the value. Of a body that had results, this changes the
+     * interface. */
     passdock_status (*set_results)(passdock_function *, passdock_region_id,
                                    const passdock_results_desc *);
-    /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Refused for a
-     * domain whose version is already another one, and for the 1,025th domain. */
+    /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Raising one that is
+     * there changes the interface, and is for who sees to it that the function's ops mean what they meant.
+     * Refused for a version below the one that is there, and for the 1,025th domain. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
     /* The location of what came from several places: each of them, once, in this order. NONE among
      * them says nothing; of one place it is that one's own location. */
@@ -125,9 +127,9 @@ typedef struct passdock_function_api {
      * this one, symbols of dims by their names. */
     passdock_status (*type_from)(passdock_function *, const passdock_function *source,
                                  passdock_type_id, passdock_type_id *out);
-    /* Whether an op of this name may be a call: 1 if a function of the module has this name (or had,
-     * in this run), else 0. An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name:
-     * a symbol of the module. */
+    /* Whether an op of this name may be a call: 1 if a function of the module, as it is now, has this
+     * name, else 0. An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name: a symbol
+     * of the module. */
     uint32_t (*names_function)(const passdock_function *, passdock_symbol_id name);
 } passdock_function_api;
 
@@ -298,7 +300,8 @@ typedef struct passdock_context_api {
     /* Counts a rewrite by a rule, which the report shows by name. */
     void (*rewrote)(passdock_context *, passdock_str rule);
     /* Rewrites a function by rules until none applies. `rules` is the text of a `.rules` file, which is
-     * read once; the function's `last_error` says what is wrong with it, or went wrong. */
+     * read once; the function's `last_error` says what is wrong with it, or went wrong. What was
+     * rewritten before something went wrong stays. */
     passdock_status (*rewrite)(passdock_context *, passdock_function *, passdock_str rules);
 } passdock_context_api;
 
@@ -310,7 +313,9 @@ typedef struct passdock_op_api {
     uint32_t reserved;
     /* PASSDOCK_TRAIT_* of an op by its name in this function; 0 if nobody defines it. */
     uint64_t (*traits)(const passdock_function *, passdock_symbol_id name);
-    /* Infers the types of an op's results and refines them. OK also if nothing is known. */
+    /* Infers the types of an op's results and refines them. OK also if nothing is known. REFUSED if the
+     * definition calls the op wrong, or says what contradicts what is known; types that were found
+     * beside that stay. */
     passdock_status (*infer)(passdock_context *, passdock_function *, passdock_op_id);
     /* Evaluates an op whose operands are all constant and makes a constant of each of its results;
      * `count` = number of results. NOT_FOUND if it can't be evaluated, or a result would be larger

@@ -34,9 +34,10 @@ typedef struct passdock_version {
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
-/* The outcome of a call. On anything but OK nothing was changed, and `last_error` of the table
- * that was called has the sentence that says why. A pass that can't go on answers FAILED, after
- * saying why with `passdock_context_api.fail`; the host then throws away all that the pass did. */
+/* The outcome of a call. On anything but OK nothing was changed, unless the call's comment says
+ * otherwise, and `last_error` of the table that was called has the sentence that says why. A pass
+ * that can't go on answers FAILED, after saying why with `passdock_context_api.fail`; the host then
+ * throws away all that the pass did. */
 typedef uint32_t passdock_status;
 #define PASSDOCK_OK 0u
 /* An id names nothing, or something erased. A mistake of the caller; forget the id. */

@@ -12,7 +12,6 @@ mod rule;
 
 pub(super) use parse::{file, rule};
 pub(super) use rule::{
-    After, AttrPattern, AttrTerm, Condition, Literal, NewNode, NewOperand, Node, Number, Operand,
-    Relation, Rule, Term, Test,
+    After, AttrTerm, Condition, NewNode, NewOperand, Relation, Rule, Term, Test,
 };
-pub use rule::{Mention, RuleError};
+pub use rule::{AttrPattern, Literal, Mention, Node, Number, Operand, RuleError};

@@ -47,18 +47,20 @@ pub struct Mention {
 
 /// An op of a pattern.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub struct Node {
     /// The canonical names of the operators that it may be of.
-    pub(crate) operators: Vec<String>,
+    pub operators: Vec<String>,
     /// The names of the results, as many as the op has to have.
-    pub(crate) results: Vec<String>,
-    pub(crate) operands: Vec<Operand>,
-    pub(crate) attrs: Vec<(String, AttrPattern)>,
+    pub results: Vec<String>,
+    /// What each operand has to be.
+    pub operands: Vec<Operand>,
+    /// The attributes that are mentioned, by name.
+    pub attrs: Vec<(String, AttrPattern)>,
 }
 
 /// An operand of a pattern.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operand {
+pub enum Operand {
     /// Any value; the same one wherever the name is used.
     Value(usize),
     /// Any value, or none.
@@ -70,7 +72,12 @@ pub(crate) enum Operand {
     /// None.
     Absent,
     /// A result of an op of the pattern.
-    Result { node: usize, index: usize },
+    Result {
+        /// The op, by its place among the pattern's.
+        node: usize,
+        /// Which of its results.
+        index: usize,
+    },
     /// A constant whose elements all are this number.
     Number(Number),
     /// A constant tensor of integers with these elements.
@@ -79,15 +86,16 @@ pub(crate) enum Operand {
 
 /// A number of a pattern, or to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Number {
-    pub(crate) value: f64,
+pub struct Number {
+    /// The number itself.
+    pub value: f64,
     /// `~0.5`: as near as exporters come to it.
-    pub(crate) about: bool,
+    pub about: bool,
 }
 
 /// An attribute of a pattern.
 #[derive(Clone, Debug)]
-pub(crate) enum AttrPattern {
+pub enum AttrPattern {
     /// Bound to a name, be it given, a default or left out.
     Bound(usize),
     /// Has to have this value, given or as its default.
@@ -96,11 +104,16 @@ pub(crate) enum AttrPattern {
 
 /// A value that is written down.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Literal {
+pub enum Literal {
+    /// An integer.
     Int(i64),
+    /// A number with a point.
     Float(f64),
+    /// Text in quotes.
     Text(String),
+    /// Integers in brackets.
     Ints(Vec<i64>),
+    /// Numbers in brackets.
     Floats(Vec<f64>),
     /// A word: a dtype.
     Word(String),

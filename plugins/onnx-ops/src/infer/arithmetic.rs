@@ -75,6 +75,20 @@ impl Infer<'_> {
             .fold(Dim::constant(1), |product, &dim| self.mul(product, dim))
     }
 
+    /// What has the same product as some dims: products taken apart.
+    pub(crate) fn factors(&self, dims: Vec<Dim>) -> Vec<Dim> {
+        let (mut pending, mut factors) = (dims, Vec::new());
+        while let Some(dim) = pending.pop() {
+            let sides = self.host.dim_expr(dim);
+            match sides.filter(|expr| expr.kind == ExprKind::MUL) {
+                Some(expr) => pending.extend([expr.rhs, expr.lhs]),
+                None => factors.push(dim),
+            }
+        }
+        factors.reverse();
+        factors
+    }
+
     /// The difference; `?` if it might be negative.
     pub(crate) fn sub(&self, a: Dim, b: Dim) -> Dim {
         if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {

@@ -155,11 +155,12 @@ fn reshape(op: &Infer) -> Answer {
     op.set(0, dtype?, Some(wanted))
 }
 
-/// The product of some dims, divided by the product of others. Equal ones cancel out: were they 0,
+/// The product of some dims, divided by the product of others. Equal factors cancel out: were they 0,
 /// the op would fail.
-fn quotient(op: &Infer, mut all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
+fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
+    let mut all = op.factors(all);
     let (mut divisor, mut left) = (1i64, Vec::new());
-    for dim in known {
+    for dim in op.factors(known) {
         match (
             as_const(dim),
             all.iter().position(|&other| same(other, dim)),

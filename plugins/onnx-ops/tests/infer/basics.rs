@@ -69,7 +69,7 @@ fn shapes_are_followed_through_their_elements() {
             %4 = onnx.Reshape(%x, %3) : f32[n,h*w*3]
             %5 = onnx.Mul(%2, %two) : i64[1]
             %6 = onnx.Concat(%5, %rest) {axis = 0} : i64[2]
-            %7 = onnx.Reshape(%x, %6) : f32[n*2,?]
+            %7 = onnx.Reshape(%x, %6) : f32[n*2,h*w*3/2]
             %8 = onnx.ConstantOfShape(%2) : f32[n]
             %9 = onnx.Slice(%0, %axes, %two) : i64[2]
             %10 = onnx.Expand(%zero, %9) : i64[n,3]

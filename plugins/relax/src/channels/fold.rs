@@ -9,6 +9,7 @@ use super::affine::Affine;
 use super::known::Axis;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
+use super::operator;
 use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
 
@@ -108,7 +109,12 @@ impl<'c> Folder<'c> {
                 return Ok(false);
             }
         }
-        self.apply(f, &plan, changes, moved)
+        let rule = rule(f, &plan);
+        let is_done = self.cx.may_rewrite(rule) && self.apply(f, &plan, changes, moved)?;
+        if is_done {
+            self.cx.rewrote(rule);
+        }
+        Ok(is_done)
     }
 
     fn change(
@@ -341,6 +347,19 @@ impl<'c> Folder<'c> {
             left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
         }
         self.allow_growth || left >= 0
+    }
+}
+
+/// The name that a plan is counted and disabled by: what goes, and where the weights are that take it over.
+fn rule(f: &Function, plan: &Plan) -> &'static str {
+    let is_behind = (plan.linears.iter()).any(|(_, side, _)| *side == Side::Output);
+    match (operator(f, plan.going), is_behind) {
+        ("onnx.BatchNormalization", true) => "batch_norm_behind_weights",
+        ("onnx.BatchNormalization", false) => "batch_norm_before_weights",
+        ("onnx.Add" | "onnx.Sub", true) => "sum_behind_weights",
+        ("onnx.Add" | "onnx.Sub", false) => "sum_before_weights",
+        (_, true) => "product_behind_weights",
+        (_, false) => "product_before_weights",
     }
 }
 

@@ -1,7 +1,9 @@
 //! [`Numbers`]: one number a channel, and the elements of floats of every type.
 
-use half::{bf16, f16};
+use passdock_plugin_api::element;
 use passdock_plugin_api::prelude::*;
+
+pub(crate) use passdock_plugin_api::element::read;
 
 /// One number for each channel; a single one stands for all of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,58 +65,26 @@ impl Numbers {
 
 /// Bytes of an element; `None` for what isn't a float that is computed with.
 pub(crate) fn size_of(dtype: DType) -> Option<usize> {
-    Some(match dtype {
-        DType::F16 | DType::BF16 => 2,
-        DType::F32 => 4,
-        DType::F64 => 8,
-        _ => return None,
-    })
+    match dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => element::size_of(dtype),
+        _ => None,
+    }
 }
 
 /// The smallest number of a type that has all of its digits.
 pub(crate) fn smallest(dtype: DType) -> f64 {
     match dtype {
-        DType::F16 => f64::from(f16::MIN_POSITIVE),
+        DType::F16 => 2_f64.powi(-14),
         DType::F64 => f64::MIN_POSITIVE,
         // bfloat16 has the exponents of float32.
         _ => f64::from(f32::MIN_POSITIVE),
     }
 }
 
-/// An element as a number.
-pub(crate) fn read(dtype: DType, element: &[u8]) -> f64 {
-    let mut bytes = [0; 8];
-    bytes[..element.len()].copy_from_slice(element);
-    let bits = u64::from_le_bytes(bytes);
-    match dtype {
-        DType::F16 => f64::from(f16::from_bits(bits as u16)),
-        DType::BF16 => f64::from(bf16::from_bits(bits as u16)),
-        DType::F32 => f64::from(f32::from_bits(bits as u32)),
-        _ => f64::from_bits(bits),
-    }
-}
-
 /// Appends a number as an element, the nearest that the type has. `None` if that is infinite, or no number.
 pub(crate) fn push(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> Option<f64> {
-    let rounded = match dtype {
-        DType::F16 => {
-            let rounded = f16::from_f64(number);
-            bytes.extend(rounded.to_le_bytes());
-            f64::from(rounded)
-        }
-        DType::BF16 => {
-            let rounded = bf16::from_f64(number);
-            bytes.extend(rounded.to_le_bytes());
-            f64::from(rounded)
-        }
-        DType::F32 => {
-            bytes.extend((number as f32).to_le_bytes());
-            f64::from(number as f32)
-        }
-        _ => {
-            bytes.extend(number.to_le_bytes());
-            number
-        }
-    };
-    rounded.is_finite().then_some(rounded)
+    let start = bytes.len();
+    let is_pushed = element::push(dtype, number, bytes);
+    let rounded = element::read(dtype, &bytes[start..]);
+    (is_pushed && rounded.is_finite()).then_some(rounded)
 }

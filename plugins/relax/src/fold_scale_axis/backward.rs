@@ -30,6 +30,8 @@
 //! digits, weights of which another op needs the old ones, results that somebody else uses or that come
 //! from another region, what stretches the result, and what makes the model larger (see the option).
 //!
+//! It counts as `product_behind_weights` and `sum_behind_weights`, which can be disabled as rules can.
+//!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (BackwardFoldScaleAxis).
 
 use passdock_plugin_api::prelude::*;

@@ -25,6 +25,8 @@
 //!
 //! It does not touch what BackwardFoldScaleAxis doesn't, nor what gives its operand another shape.
 //!
+//! It counts as `product_before_weights` and `sum_before_weights`, which can be disabled as rules can.
+//!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (ForwardFoldScaleAxis).
 
 use passdock_plugin_api::prelude::*;

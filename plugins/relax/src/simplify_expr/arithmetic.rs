@@ -3,7 +3,6 @@
 use passdock_plugin_api::prelude::*;
 
 pub(super) static NEUTRAL: Rules = rules! {
-    rule sub_zero { onnx.Sub(%x, 0) => %x }
     rule mul_one { onnx.Mul(%x, 1) => %x }
     rule div_one { onnx.Div(%x, 1) => %x }
     rule pow_one { onnx.Pow(%x, 1) => %x }
@@ -20,16 +19,52 @@ pub(super) static NEUTRAL: Rules = rules! {
         %inner = onnx.Where(%c, %a, %lost)
         onnx.Where(%c, %inner, %b) => onnx.Where(%c, %a, %b) where stretches_to(%lost, %c)
     }
+    rule where_itself { onnx.Where(%c, 1, 0) => %c }
     rule where_same { onnx.Where(_, %x, %x) => %x }
     rule min_same { onnx.Min|onnx.Max(%x, %x) => %x }
     rule min_one { onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%x) => %x }
     rule sum_two { onnx.Sum(%x, %y) => onnx.Add(%x, %y) }
 };
 
-/// `x + 0.0`, which turns `-0.0` into `0.0`.
-pub(super) static ADD_ZERO: Rules = rules! {
+/// Zeros, some of which turn `-0.0` into `0.0`.
+pub(super) static ZEROS: Rules = rules! {
+    rule sub_zero { onnx.Sub(%x, 0) => %x }
+    rule abs_of_relu { %y = onnx.Relu(_) onnx.Abs(%y) => %y }
     rule add_zero { onnx.Add(%x, 0) => %x }
 };
+
+/// The zeros of these that leave every number as it is: `x - 0.0`, `x + -0.0`, and those of integers.
+pub(super) static EXACT_ZEROS: Rules = rules! {
+    rule sub_zero { onnx.Sub(%x, 0) } => if_positive;
+    rule add_zero { onnx.Add(%x, 0) } => if_negative;
+};
+
+fn if_positive(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    if_sign(r, m, false)
+}
+
+fn if_negative(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    if_sign(r, m, true)
+}
+
+/// The other operand, if all zeros of the constant have this sign.
+fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let Some(zero) = f.operands(m.root()).find(|operand| *operand != x) else {
+        return Ok(None);
+    };
+    let width = match f.dtype(zero) {
+        DType::F16 | DType::BF16 => 2,
+        DType::F32 => 4,
+        DType::F64 => 8,
+        _ => return Ok(Some(vec![x])),
+    };
+    let data = f.constant_data(zero)?;
+    let has_sign = |element: &[u8]| (element[width - 1] & 0x80 != 0) == negative;
+    let all = data.is_some_and(|data| data.chunks_exact(width).all(has_sign));
+    Ok(all.then(|| vec![x]))
+}
 
 pub(super) static INVERSES: Rules = rules! {
     rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
@@ -39,5 +74,4 @@ pub(super) static INVERSES: Rules = rules! {
     rule idempotent_ceil { %y = onnx.Ceil|onnx.Floor|onnx.Round(_) onnx.Ceil|onnx.Floor|onnx.Round(%y) => %y }
     rule idempotent_sign { %y = onnx.Sign(_) onnx.Sign(%y) => %y }
     rule abs_neg { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(%x) }
-    rule relu_abs { %y = onnx.Abs(_) onnx.Relu(%y) => %y where float(%y) }
 };

@@ -3,14 +3,10 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::read::{int_or, known_dims, like, made_by};
+use crate::shared::read::{int_or, known_dims, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
-    rule clip_of_clip {
-        %inner = onnx.Clip|onnx.Relu(%x, %rest...)
-        %outer = onnx.Clip|onnx.Relu(%inner, %more...)
-    } => clip_once;
     rule expand_that_stretches {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Equal|onnx.Less|onnx.Greater|onnx.And|onnx.Or|onnx.Where(%xs...)
     } => without_expand;
@@ -98,81 +94,6 @@ fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
     }
     let floats = f.constant_floats(value)?;
     Ok(floats.map(|floats| floats.into_iter().map(f64::from).collect()))
-}
-
-/// The largest number of a dtype that `Clip` takes for a bound that is left out: of infinities it makes that one.
-fn largest(dtype: DType) -> f32 {
-    match dtype {
-        DType::F16 => 65504.0,
-        DType::BF16 => f32::from_bits(0x7f7f_0000),
-        _ => f32::MAX,
-    }
-}
-
-/// What a `Clip` or a `Relu` keeps numbers within; `None` if it isn't known.
-fn interval(f: &Function, op: OpId) -> Result<Option<(f32, f32)>, EditError> {
-    if f.name(op) == "onnx.Relu" {
-        return Ok(Some((0.0, f32::INFINITY)));
-    }
-    let largest = largest(f.dtype(f.result(op, 0)));
-    let mut ends = [-largest, largest];
-    for (at, end) in ends.iter_mut().enumerate() {
-        match f.operand(op, at + 1).and_then(ValueId::option) {
-            Some(value) => match f.constant_floats(value)?.as_deref() {
-                Some([one]) => *end = *one,
-                _ => return Ok(None),
-            },
-            None => match f.attr(op, ["min", "max"][at]) {
-                None | Some(Attr::Unset) => {}
-                Some(Attr::Float(given)) => *end = given,
-                Some(_) => return Ok(None),
-            },
-        }
-    }
-    Ok(Some((ends[0], ends[1])).filter(|(low, high)| low <= high))
-}
-
-/// What two ops keep within bounds one after the other, one does.
-fn clip_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));
-    let dtype = f.dtype(x);
-    // What the bounds of others are isn't exact as f32.
-    if ![DType::F32, DType::F16, DType::BF16].contains(&dtype) || f.use_count(inner) != 1 {
-        return Ok(None);
-    }
-    let (Some(first), Some(then)) = (interval(f, m.op("inner"))?, interval(f, m.op("outer"))?)
-    else {
-        return Ok(None);
-    };
-    let (low, high) = (first.0.clamp(then.0, then.1), first.1.clamp(then.0, then.1));
-    if (low, high) == (0.0, f32::INFINITY) {
-        return Ok(Some(vec![r.op(OpBuilder::new("onnx.Relu").operand(x))?]));
-    }
-    let clip = OpBuilder::new("onnx.Clip").operand(x);
-    let clip = match f.opset("") {
-        Some(11..) => {
-            let mut operands = Vec::new();
-            for (end, left_out) in [(low, -largest(dtype)), (high, largest(dtype))] {
-                operands.push(match end == left_out {
-                    true => ValueId::NONE,
-                    false => match r.scalar(dtype, f64::from(end))? {
-                        Some(value) => value,
-                        None => return Ok(None),
-                    },
-                });
-            }
-            while operands.last().is_some_and(|last| last.is_none()) {
-                operands.pop();
-            }
-            clip.operands(operands)
-        }
-        Some(6..=10) if low.is_finite() && high.is_finite() => {
-            clip.attr("min", low).attr("max", high)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(vec![r.op(clip)?]))
 }
 
 /// What is stretched to a shape that another operand has needn't be stretched before.

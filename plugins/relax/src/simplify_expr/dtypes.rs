@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::read::like;
+use crate::shared::read::{is, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
     rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
@@ -14,26 +14,96 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
         onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
     } => quantized;
+    rule quantize_what_moved { %y = onnx.QuantizeLinear(%inner, %scale, %zero?) } => moved;
 };
 
 /// What is quantised as it was before is what it was: the error of the scale's product and quotient is less than half
 /// a step for integers of 16 bits, if neither overflows.
 fn quantized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
     let f = r.function();
-    let (x, scale) = (m.value(f, "x"), m.value(f, "scale"));
+    Ok(is_exact(f, m.op("inner"), m.root())?.then(|| vec![m.value(f, "x")]))
+}
+
+/// Whether a value that is dequantised by one op and quantised by the other, with the same numbers, is what it was.
+fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
+    const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
     let is_plain = |op: OpId| {
         let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
         !has("block_size") && !has("output_dtype") && !has("precision")
     };
+    let (Some(x), Some(scale)) = (f.operand(from, 0), f.operand(to, 1)) else {
+        return Ok(false);
+    };
     let is_same = f.dtype(scale) == DType::F32
         && SMALL.contains(&f.dtype(x))
-        && f.dtype(x) == f.dtype(f.result(m.root(), 0))
-        && is_plain(m.root())
-        && is_plain(m.op("inner"));
+        && f.dtype(x) == f.dtype(f.result(to, 0))
+        && is_plain(to)
+        && is_plain(from);
     let scales = f.constant_floats(scale)?.unwrap_or_default();
-    let is_exact = !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s));
-    Ok((is_same && is_exact).then(|| vec![x]))
+    Ok(is_same && !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s)))
+}
+
+/// The most ops between a `DequantizeLinear` and a `QuantizeLinear`.
+const MOST_BETWEEN: usize = 32;
+
+/// What is dequantised, only moved, and quantised the same way again is moved as it is.
+fn moved(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let is_one = f.type_of(m.value(f, "scale")).element_count() == Some(1);
+    let inner = m.value(f, "inner");
+    if !is_one || made_by(f, inner, "onnx.DequantizeLinear").is_some() {
+        return Ok(None);
+    }
+    let value = unquantized(r, m.root(), inner, &mut 0)?;
+    Ok(value.map(|value| vec![value]))
+}
+
+/// What a value is made of by ops that only move elements, of what was quantised before as the root does it again.
+fn unquantized(
+    r: &mut Rewriter<'_>,
+    root: OpId,
+    value: ValueId,
+    looked: &mut usize,
+) -> Result<Option<ValueId>, EditError> {
+    const MOVING: [&str; 8] = [
+        "onnx.Transpose",
+        "onnx.Reshape",
+        "onnx.Squeeze",
+        "onnx.Unsqueeze",
+        "onnx.Flatten",
+        "onnx.Slice",
+        "onnx.Expand",
+        "onnx.Gather",
+    ];
+    let f = r.function();
+    *looked += 1;
+    let Some(op) = f.defining_op(value).filter(|_| *looked <= MOST_BETWEEN) else {
+        return Ok(None);
+    };
+    if is(f, op, "onnx.DequantizeLinear") {
+        let is_same = f.operands(op).skip(1).eq(f.operands(root).skip(1));
+        return Ok(match is_same && is_exact(f, op, root)? {
+            true => f.operand(op, 0),
+            false => None,
+        });
+    }
+    let takes_many = is(f, op, "onnx.Concat");
+    let moves = takes_many || MOVING.iter().any(|name| is(f, op, name));
+    if !moves || f.use_count(value) != 1 || f.result_count(op) != 1 {
+        return Ok(None);
+    }
+    let Some(made) = like(f, op, &[]) else {
+        return Ok(None);
+    };
+    let mut operands: Vec<ValueId> = f.operands(op).collect();
+    let count = if takes_many { operands.len() } else { 1 };
+    for operand in &mut operands[..count] {
+        match unquantized(r, root, *operand, looked)? {
+            Some(value) => *operand = value,
+            None => return Ok(None),
+        }
+    }
+    r.op(made.operands(operands)).map(Some)
 }
 
 /// A cast of a cast is one, if the first loses nothing.

@@ -21,43 +21,62 @@
 //! Source: TVM `src/relay/transforms/simplify_expr.cc`.
 
 mod arithmetic;
+mod bounds;
 mod constants;
 mod dtypes;
+mod joined;
+mod pads;
 mod pieces;
 mod products;
-mod read;
+mod recurrent;
 mod reductions;
+mod sequences;
 mod slices;
+mod transposed_axes;
 mod transposes;
+mod transposes_below;
 mod views;
+mod views_apart;
 
 use passdock_plugin_api::prelude::*;
 
 options! {
     /// The expressions that are simplified.
     pub struct SimplifyExpr {
-        /// Keep `x + 0.0`, which turns a `-0.0` into `0.0`.
+        /// Keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
         keep_negative_zero: bool = false,
     }
 }
 
 pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<SimplifyExpr>()?;
-    let mut rules = vec![
-        &arithmetic::NEUTRAL,
-        &arithmetic::INVERSES,
-        &constants::RULES,
-        &dtypes::RULES,
-        &products::RULES,
-        // Before the views: what is a Transpose of dims of 1 may meet another one.
-        &transposes::RULES,
-        &views::RULES,
-        &pieces::RULES,
-        &slices::RULES,
-        &reductions::RULES,
-    ];
-    if !options.keep_negative_zero {
-        rules.push(&arithmetic::ADD_ZERO);
+    let mut rules = RULES.to_vec();
+    if options.keep_negative_zero {
+        rules[0] = &arithmetic::EXACT_ZEROS;
     }
     cx.rewrite(f, &rules)
 }
+
+/// The rules, for what tries each of them on models; the first ones are those that the option is about.
+#[doc(hidden)]
+pub static RULES: [&Rules; 18] = [
+    &arithmetic::ZEROS,
+    &arithmetic::NEUTRAL,
+    &arithmetic::INVERSES,
+    &bounds::RULES,
+    &constants::RULES,
+    &dtypes::RULES,
+    &products::RULES,
+    // Before the views: what is a Transpose of dims of 1 may meet another one.
+    &transposes::RULES,
+    &transposes_below::RULES,
+    &views::RULES,
+    &views_apart::RULES,
+    &pieces::RULES,
+    &joined::RULES,
+    &sequences::RULES,
+    &slices::RULES,
+    &pads::RULES,
+    &recurrent::RULES,
+    &reductions::RULES,
+];

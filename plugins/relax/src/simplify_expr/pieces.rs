@@ -2,40 +2,31 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::read::{axis_in, int_or, ints_of, is, made_by, results};
 use super::slices::{self, Range};
+use crate::shared::read::{axis_in, int_or, ints_of, is, made_by, results};
 
 pub(super) static RULES: Rules = rules! {
     rule split_of_slices keeps_type { %y = onnx.Slice(%x, %rest...) } => split_of_slices;
+    rule squeezes_of_split {
+        %y = onnx.Squeeze(%piece, %axes...)
+    } => element;
     rule split_whole { onnx.Split(%x, %rest...) => %x }
     rule concat_of_pieces { %y = onnx.Concat(%xs...) {axis = $axis} } => put_together;
     rule concat_of_concats { %y = onnx.Concat(%xs...) {axis = $axis} } => flatten;
-    rule split_of_sequence keeps_type {
-        %s = onnx.SplitToSequence(%x, %sizes?) {axis = $axis, keepdims = $keep}
-        %y = onnx.SequenceAt(%s, %at)
-    } => sequence_at;
-    rule at_of_construct keeps_type {
-        %s = onnx.SequenceConstruct(%xs...)
-        %y = onnx.SequenceAt(%s, %at)
-    } => one_of;
-    rule concat_of_construct {
-        onnx.ConcatFromSequence(onnx.SequenceConstruct(%xs...)) {axis = $axis, new_axis = 0}
-            => onnx.Concat(%xs...) {axis = $axis}
-    }
 };
 
 /// The most users of a value, pieces of an axis and operands of a `Concat` that are looked at.
-const MOST: usize = 128;
+pub(super) const MOST: usize = 128;
 
 /// A part of a tensor along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Piece {
-    start: i64,
-    end: i64,
+pub(super) struct Piece {
+    pub(super) start: i64,
+    pub(super) end: i64,
 }
 
 /// Where the pieces of these sizes begin and end.
-fn pieces(sizes: &[i64]) -> Vec<Piece> {
+pub(super) fn pieces(sizes: &[i64]) -> Vec<Piece> {
     let mut start = 0;
     let piece = |size: &i64| {
         let piece = Piece {
@@ -65,7 +56,7 @@ fn sliced(f: &Function, op: OpId) -> Result<Option<(usize, Piece)>, EditError> {
 }
 
 /// The axis and the sizes of a `Split`.
-fn split_sizes(f: &Function, op: OpId) -> Result<Option<(usize, Vec<i64>)>, EditError> {
+pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<Option<(usize, Vec<i64>)>, EditError> {
     if f.result_count(op) > MOST {
         return Ok(None);
     }
@@ -85,7 +76,7 @@ fn split_sizes(f: &Function, op: OpId) -> Result<Option<(usize, Vec<i64>)>, Edit
 }
 
 /// The piece of a value along an axis, if a `Split` before the root already makes it.
-fn existing(
+pub(super) fn existing(
     f: &Function,
     x: ValueId,
     root: OpId,
@@ -111,13 +102,16 @@ fn existing(
     Ok(None)
 }
 
-/// Makes a `Split`, in the form that the function's opset has.
-fn split(
+/// Makes a `Split`, in the form that the function's opset has. Pieces of a constant are constants, which are folded.
+pub(super) fn split(
     r: &mut Rewriter<'_>,
     x: ValueId,
     axis: usize,
     sizes: &[i64],
 ) -> Result<Option<Vec<ValueId>>, EditError> {
+    if r.function().constant(x).is_some() {
+        return Ok(None);
+    }
     let split = OpBuilder::new("onnx.Split")
         .operand(x)
         .attr("axis", axis as i64);
@@ -147,7 +141,7 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if let Some(found) = existing(f, x, root, axis, piece)? {
         return Ok(Some(vec![found]));
     }
-    let mut all = Vec::new();
+    let (mut all, mut sliced_again) = (Vec::new(), 0);
     let mut ops: Vec<OpId> = f.iter_uses(x).map(|one| one.op).collect();
     ops.sort_unstable();
     ops.dedup();
@@ -159,6 +153,7 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
                     return Ok(None);
                 }
                 all.push(piece);
+                sliced_again += usize::from(is_sliced(f, op)?);
             }
             _ => {}
         }
@@ -170,8 +165,9 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .and_then(|dims| dims.get(axis))
         .and_then(Dim::as_const);
     let meet = all.windows(2).all(|two| two[0].end == two[1].start);
+    // What is sliced again anyway could be at once.
     let covers = meet
-        && all.len() >= 2
+        && all.len() > sliced_again + 1
         && all[0].start == 0
         && all.last().map(|last| last.end) == size
         && all.iter().all(|piece| piece.start < piece.end);
@@ -183,90 +179,50 @@ fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(made.map(|results| vec![results[at]]))
 }
 
-/// An element of a sequence that a tensor is split to: a result of a `Split`, which the elements share.
-fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+/// Whether only another `Slice` uses what one takes.
+fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
+    let result = f.result(op, 0);
+    let mut uses = f.iter_uses(result);
+    Ok(match (uses.next(), uses.next()) {
+        (Some(one), None) => {
+            is(f, one.op, "onnx.Slice") && one.index == 0 && slices::ranges(f, one.op)?.is_some()
+        }
+        _ => false,
+    })
+}
+
+/// What a `Split` takes one by one and `Squeeze`s then take the axis of, `Gather`s do.
+fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
-    let (x, s) = (m.value(f, "x"), m.value(f, "s"));
-    let Some(axis) = m
-        .int("axis")
-        .zip(f.rank(x))
-        .and_then(|(axis, rank)| axis_in(axis, rank))
-    else {
+    let piece = m.value(f, "piece");
+    let Some(op) = made_by(f, piece, "onnx.Split") else {
         return Ok(None);
     };
-    if f.use_count(s) > MOST {
+    let (Some((axis, sizes)), Some(x)) = (split_sizes(f, op)?, f.operand(op, 0)) else {
+        return Ok(None);
+    };
+    if sizes.iter().any(|size| *size != 1) {
         return Ok(None);
     }
-    // If anybody needs the sequence itself, it stays.
-    for one in f.iter_uses(s) {
-        if !is(f, one.op, "onnx.SequenceAt") || index(f, one.op)?.is_none() {
-            return Ok(None);
+    let rank = f.rank(x).unwrap_or(0);
+    for result in f.results(op) {
+        for one in f.iter_uses(*result) {
+            let taken = match is(f, one.op, "onnx.Squeeze") {
+                true => ints_of(f, one.op, 1, "axes")?.flatten(),
+                false => None,
+            };
+            match taken.as_deref() {
+                Some([taken]) if axis_in(*taken, rank) == Some(axis) => {}
+                _ => return Ok(None),
+            }
         }
     }
-    let dim = f
-        .dims(x)
-        .and_then(|dims| dims.get(axis))
-        .and_then(Dim::as_const);
-    let by = m.value(f, "sizes");
-    let sizes = match (by.option(), dim) {
-        (None, Some(dim)) => Some(vec![1; usize::try_from(dim).unwrap_or(0).min(MOST + 1)]),
-        (None, None) => None,
-        (Some(by), dim) => match (f.constant_ints(by)?, f.rank(by), dim) {
-            (Some(sizes), Some(1), _) => Some(sizes),
-            (Some(size), Some(0), Some(dim)) if size[0] > 0 && dim / size[0] <= MOST as i64 => {
-                let whole = vec![size[0]; (dim / size[0]) as usize];
-                let rest = Some(dim % size[0]).filter(|rest| *rest > 0);
-                Some(whole.into_iter().chain(rest).collect())
-            }
-            _ => None,
-        },
-    };
-    let Some(sizes) = sizes.filter(|sizes| sizes.len() <= MOST) else {
+    let index = f.index(piece);
+    let Some(at) = r.scalar(DType::I64, index as f64)? else {
         return Ok(None);
     };
-    let Some(at) = index(f, m.op("y"))?.and_then(|at| axis_in(at, sizes.len())) else {
-        return Ok(None);
-    };
-    if by.is_none() && m.int("keep") == Some(0) {
-        let Some(at) = r.scalar(DType::I64, at as f64)? else {
-            return Ok(None);
-        };
-        let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
-        return Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]));
-    }
-    if by.is_none() && m.int("keep") != Some(1) {
-        return Ok(None);
-    }
-    let piece = pieces(&sizes)[at];
-    if let Some(found) = existing(f, x, m.root(), axis, piece)? {
-        return Ok(Some(vec![found]));
-    }
-    if f.use_count(s) == 1 {
-        let range = Range {
-            axis,
-            start: piece.start,
-            end: piece.end,
-            step: 1,
-        };
-        return Ok(slices::make(r, x, &[range])?.map(|slice| vec![slice]));
-    }
-    let made = split(r, x, axis, &sizes)?;
-    Ok(made.map(|results| vec![results[at]]))
-}
-
-/// The constant index of a `SequenceAt`.
-fn index(f: &Function, op: OpId) -> Result<Option<i64>, EditError> {
-    let at = f.operand(op, 1).and_then(ValueId::option);
-    let ints = at.map(|at| f.constant_ints(at)).transpose()?.flatten();
-    Ok(ints.and_then(|ints| ints.first().copied()))
-}
-
-/// An element of a sequence that is made of tensors.
-fn one_of(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let xs = m.values("xs");
-    let at = index(f, m.op("y"))?.and_then(|at| axis_in(at, xs.len()));
-    Ok(at.map(|at| vec![xs[at]]))
+    let gather = OpBuilder::new("onnx.Gather").operands([x, at]);
+    Ok(Some(vec![r.op(gather.attr("axis", axis as i64))?]))
 }
 
 /// What an operand of a `Concat` is a piece of.

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::read::{axis_in, int_or, ints_of};
+use crate::shared::read::{axis_in, int_or, ints_of};
 
 pub(super) static RULES: Rules = rules! {
     rule slice_whole keeps_type { %y = onnx.Slice(%x, %rest...) } => whole;
@@ -43,16 +43,58 @@ impl Range {
         (start, clamp(self.end).max(start))
     }
 
+    /// The first place that it takes in a dim of this size, and the number of places.
+    fn places(self, size: i64) -> Option<(i64, i64)> {
+        let (least, most) = match self.step {
+            0 | i64::MIN => return None,
+            _ if size == 0 => return Some((0, 0)),
+            1.. => (0, size),
+            _ => (-1, size - 1),
+        };
+        let clamp = |at: i64| {
+            let at = if at < 0 { at.saturating_add(size) } else { at };
+            at.clamp(least, most)
+        };
+        let (start, end) = (clamp(self.start).max(0), clamp(self.end));
+        let length = if self.step > 0 {
+            end - start
+        } else {
+            start - end
+        };
+        let step = self.step.abs();
+        Some((
+            start,
+            length.max(0) / step + i64::from(length.max(0) % step != 0),
+        ))
+    }
+
     /// What this range takes of what another with the same axis took; `size` is that of the dim, if known.
     fn of(self, first: Range, size: Option<i64>) -> Option<Range> {
+        let range = |start: i64, end: i64, step: i64| Range {
+            start,
+            end,
+            step,
+            ..self
+        };
+        if let Some(size) = size {
+            let (start, count) = first.places(size)?;
+            let (from, taken) = self.places(count)?;
+            if taken == 0 {
+                return Some(range(0, 0, 1));
+            }
+            let step = first.step.checked_mul(self.step)?;
+            let start = start + from * first.step;
+            let last = start + (taken - 1) * step;
+            return Some(match step {
+                _ if taken == 1 => range(start, start + 1, 1),
+                1.. => range(start, last + 1, step),
+                // An end of -1 would be the last place.
+                _ if last == 0 => range(start, i64::MIN, step),
+                _ => range(start, last - 1, step),
+            });
+        }
         if self.step != 1 || first.step != 1 {
             return None;
-        }
-        let range = |start: i64, end: i64| Range { start, end, ..self };
-        if let Some(size) = size {
-            let (start, end) = first.within(size);
-            let (from, to) = self.within(end - start);
-            return Some(range(start + from, start + to));
         }
         let counts_from_front = [self.start, self.end, first.start, first.end];
         if counts_from_front.iter().any(|at| *at < 0) {
@@ -60,7 +102,7 @@ impl Range {
         }
         let start = first.start.saturating_add(self.start);
         let end = first.start.saturating_add(self.end).min(first.end);
-        Some(range(start, end))
+        Some(range(start, end, 1))
     }
 }
 

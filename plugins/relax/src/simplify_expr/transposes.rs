@@ -1,25 +1,23 @@
 //! Transposes that meet: one after another, with ops between them that work element by element, and below ops that
 //! take several of them.
 
+use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
 
-use super::read::{axes_in, axis_in, int_or, ints_of, is, known_dims, like};
-use super::slices::{self, Range};
+use super::transposed_axes as axes;
+use crate::shared::read::{axes_in, ints_of, is, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
     rule transpose_of_transpose {
         %outer = onnx.Transpose(%inner)
     } => meet;
-    rule concat_of_transposes {
-        %y = onnx.Concat(%xs...) {axis = $axis}
-    } => concat;
     rule view_of_transpose {
         %inner = onnx.Transpose(%x)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
     } => units_elsewhere;
     rule reduction_of_transpose {
-        %outer = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL2(%inner, %axes...) {keepdims = 0}
+        %outer = onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin|onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp|onnx.ArgMax|onnx.ArgMin(%inner, %axes...) {keepdims = 0}
     } => reduce_before;
     rule unsqueeze_of_transpose {
         %view = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
@@ -32,31 +30,25 @@ pub(super) static RULES: Rules = rules! {
 const MOST_BETWEEN: usize = 32;
 
 /// The permutation of a `Transpose`: without the attribute it turns the dims around.
-fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
+pub(super) fn perm(f: &Function, op: OpId) -> Option<Vec<i64>> {
     match f.attr(op, "perm") {
-        Some(Attr::Ints(perm)) => Some(perm.to_vec()),
+        Some(Attr::Ints(perm)) => {
+            let has = |axis: usize| perm.contains(&(axis as i64));
+            (0..perm.len()).all(has).then(|| perm.to_vec())
+        }
         Some(_) => None,
         None => Some((0..f.rank(f.result(op, 0))? as i64).rev().collect()),
     }
 }
 
-/// The permutation that does the first, then the second.
-fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
-    let axis = |at: &i64| first.get(usize::try_from(*at).ok()?).copied();
-    match first.len() == second.len() {
-        true => second.iter().map(axis).collect(),
-        false => None,
-    }
-}
-
-fn transpose(value: ValueId, perm: &[i64]) -> OpBuilder<'static> {
+pub(super) fn transpose(value: ValueId, perm: &[i64]) -> OpBuilder<'static> {
     OpBuilder::new("onnx.Transpose")
         .operand(value)
         .attr("perm", perm)
 }
 
 /// The op that makes a value, if it is a `Transpose`, with its permutation.
-fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec<i64>)> {
+pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec<i64>)> {
     let op = f
         .defining_op(value)
         .filter(|&op| f.name(op) == "onnx.Transpose")?;
@@ -151,42 +143,70 @@ fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let Some(last) = perm(f, m.op("outer")) else {
         return Ok(None);
     };
-    let Some(above) = above(f, m.value(f, "inner")) else {
+    let Some(above) = above(f, m.value(f, "inner"), Sharing::Allowed) else {
         return Ok(None);
     };
-    Ok(above.without(r, &last)?.map(|value| vec![value]))
+    Ok(above.without(r, m.root(), &last)?.map(|value| vec![value]))
 }
 
 /// A Transpose and the ops that use what it makes, each the one before: all of them may work on what it transposes.
-struct Above {
+pub(super) struct Above {
     source: ValueId,
     /// The Transpose's permutation.
-    first: Vec<i64>,
-    /// The ops between, the last one first, with the operand that each takes what is transposed by.
-    between: Vec<(OpId, usize)>,
+    pub(super) first: Vec<i64>,
+    /// The results between, the last one first, with the operand by which its op takes what is transposed.
+    between: Vec<(ValueId, usize)>,
+}
+
+/// Whether others may use what is between, too, if all of it ends in Transposes.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sharing {
+    Allowed,
+    None,
 }
 
 /// The Transpose above a value, and what is between.
-fn above(f: &Function, value: ValueId) -> Option<Above> {
+pub(super) fn above(f: &Function, value: ValueId, sharing: Sharing) -> Option<Above> {
     let mut between = Vec::new();
-    let mut value = value;
-    loop {
-        if let Some((source, first)) = transpose_of(f, value) {
-            return Some(Above {
-                source,
-                first,
-                between,
-            });
-        }
-        let (op, slot) = step(f, value).filter(|_| between.len() < MOST_BETWEEN)?;
-        between.push((op, slot));
-        value = f.operands(op).nth(slot)?;
+    let (source, first) = look(f, value, sharing, &mut between, &mut 0)?;
+    between.reverse();
+    Some(Above {
+        source,
+        first,
+        between,
+    })
+}
+
+/// Looks for a Transpose above a value, through one operand after the other.
+fn look(
+    f: &Function,
+    value: ValueId,
+    sharing: Sharing,
+    between: &mut Vec<(ValueId, usize)>,
+    looked: &mut usize,
+) -> Option<(ValueId, Vec<i64>)> {
+    if let Some(found) = transpose_of(f, value) {
+        return Some(found);
     }
+    *looked += 1;
+    let op = may_move(f, value, sharing).filter(|_| *looked <= MOST_BETWEEN)?;
+    for slot in slots(f, op, value) {
+        if let Some(found) = look(f, f.operands(op).nth(slot)?, sharing, between, looked) {
+            between.push((value, slot));
+            return Some(found);
+        }
+    }
+    None
 }
 
 impl Above {
     /// Makes what another Transpose, with this permutation, makes of all that: both of them before the ops.
-    fn without(&self, r: &mut Rewriter<'_>, last: &[i64]) -> Result<Option<ValueId>, EditError> {
+    pub(super) fn without(
+        &self,
+        r: &mut Rewriter<'_>,
+        root: OpId,
+        last: &[i64],
+    ) -> Result<Option<ValueId>, EditError> {
         let Some(perm) = compose(&self.first, last) else {
             return Ok(None);
         };
@@ -194,10 +214,13 @@ impl Above {
             true => self.source,
             false => r.op(transpose(self.source, &perm))?,
         };
-        for &(op, slot) in self.between.iter().rev() {
+        for &(result, slot) in self.between.iter().rev() {
+            let Some(op) = r.function().defining_op(result) else {
+                return Ok(None);
+            };
             let moved = match r.function().traits(op).is_elementwise() {
-                true => elementwise(r, op, slot, value, last)?,
-                false => along_axes(r, op, value, last)?,
+                true => elementwise(r, root, op, slot, value, last)?,
+                false => axes::moved(r, root, result, value, last)?,
             };
             match moved {
                 Some(moved) => value = moved,
@@ -208,33 +231,69 @@ impl Above {
     }
 }
 
+impl Above {
+    /// What the Transpose makes, on the way to a value.
+    pub(super) fn top(&self, f: &Function, value: ValueId) -> ValueId {
+        let passed = |(result, slot): &(ValueId, usize)| {
+            let op = f.defining_op(*result)?;
+            f.operands(op).nth(*slot)
+        };
+        self.between
+            .last()
+            .map_or(Some(value), passed)
+            .unwrap_or(value)
+    }
+
+    /// Whether none of the other operands would have to be transposed instead. That Transpose would be the next one
+    /// above, and moving it would give this one back.
+    fn is_last(&self, f: &Function, last: &[i64]) -> bool {
+        let is_constant = |value| f.constant(value).is_some();
+        let stays = |value: ValueId| {
+            is_scalar(f, value)
+                || is_constant(value)
+                || transpose_of(f, value).is_some_and(|(source, own)| {
+                    let both = compose(&own, last);
+                    is_constant(source) || both.is_some_and(|both| both.is_sorted())
+                })
+        };
+        let others = |&(result, slot): &(ValueId, usize)| {
+            let Some(op) = f.defining_op(result) else {
+                return false;
+            };
+            let is_elementwise = f.traits(op).is_elementwise();
+            let passed = f.operands(op).nth(slot);
+            let mut operands = f.operands(op).filter(|one| Some(*one) != passed);
+            !is_elementwise || operands.all(stays)
+        };
+        !is_constant(self.source) && self.between.iter().all(others)
+    }
+}
+
 /// A reduction of what is transposed reduces the same axes where they were, if the others keep their order.
 fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.value(f, "inner"), m.op("outer"));
-    let Some(above) = above(f, inner) else {
+    let Some(above) = above(f, inner, Sharing::Allowed) else {
         return Ok(None);
     };
     let rank = above.first.len();
     let back = |axis: usize| above.first.iter().position(|from| *from == axis as i64);
     let back = (0..rank).map(|axis| back(axis).map(|at| at as i64));
-    let (Some(back), Some(Some(axes))) = (
+    let (Some(back), Some(axes)) = (
         back.collect::<Option<Vec<i64>>>(),
-        ints_of(f, outer, 1, "axes")?,
+        axes::reduced(f, outer, rank)?,
     ) else {
         return Ok(None);
     };
-    let Some(axes) = axes_in(&axes, rank).filter(|axes| !axes.is_empty()) else {
-        return Ok(None);
-    };
+    let result = f.result(outer, 0);
     let left = back
         .iter()
         .filter(|from| !axes.contains(&(**from as usize)));
-    if !left.is_sorted() || f.use_count(inner) != 1 {
+    if !left.is_sorted() || f.use_count(inner) != 1 || !above.is_last(f, &back) {
         return Ok(None);
     }
-    match above.without(r, &back)? {
-        Some(value) => Ok(along_axes(r, outer, value, &back)?.map(|value| vec![value])),
+    match above.without(r, m.root(), &back)? {
+        Some(value) => Ok(axes::moved(r, outer, result, value, &back)?.map(|value| vec![value])),
         None => Ok(None),
     }
 }
@@ -242,6 +301,7 @@ fn reduce_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 /// An op that works element by element on what is transposed: its other operands are transposed, too.
 fn elementwise(
     r: &mut Rewriter<'_>,
+    root: OpId,
     op: OpId,
     slot: usize,
     value: ValueId,
@@ -268,6 +328,9 @@ fn elementwise(
             *operand = r.op(transpose(whole, last))?;
         }
     }
+    if let Some(twin) = twin(r.function(), root, op, &operands, None) {
+        return Ok(Some(r.function().result(twin, 0)));
+    }
     let Some(moved) = like(r.function(), op, &[]) else {
         return Ok(None);
     };
@@ -275,7 +338,7 @@ fn elementwise(
 }
 
 /// A value with dims of 1 before its own. Only of a constant that costs nothing.
-fn with_rank(
+pub(super) fn with_rank(
     r: &mut Rewriter<'_>,
     value: ValueId,
     rank: usize,
@@ -297,143 +360,99 @@ fn with_rank(
     Ok(Some(r.op(reshape)?))
 }
 
-/// An op that works along axes, on what is transposed: its axes are where they were moved from.
-fn along_axes(
-    r: &mut Rewriter<'_>,
-    op: OpId,
-    value: ValueId,
-    last: &[i64],
-) -> Result<Option<ValueId>, EditError> {
-    let f = r.function();
-    let moved = |axis: usize| last.iter().position(|from| *from == axis as i64);
-    if is(f, op, "onnx.Slice") {
-        let ranges = slices::ranges(f, op)?.and_then(|ranges| {
-            let range = |range: Range| {
-                let axis = moved(range.axis)?;
-                Some(Range { axis, ..range })
-            };
-            ranges.into_iter().map(range).collect::<Option<Vec<_>>>()
-        });
-        return match ranges {
-            Some(ranges) => slices::make(r, value, &ranges),
-            None => Ok(None),
-        };
-    }
-    if is_softmax(f, op) {
-        let axis = int_or(f, op, "axis", -1).and_then(|axis| moved(axis_in(axis, last.len())?));
-        let made = axis.zip(like(f, op, &["axis"]));
-        let made = made.map(|(axis, made)| made.operand(value).attr("axis", axis as i64));
-        return made.map(|made| r.op(made)).transpose();
-    }
-    let axes = ints_of(f, op, 1, "axes")?.flatten();
-    let axes = axes.and_then(|axes| {
-        let axes = axes_in(&axes, last.len())?.into_iter();
-        axes.map(|axis| moved(axis).map(|axis| axis as i64))
-            .collect::<Option<Vec<i64>>>()
-    });
-    let (Some(axes), Some(made)) = (axes, like(f, op, &["axes"])) else {
-        return Ok(None);
-    };
-    let is_operand = f.operand(op, 1).is_some();
-    let made = made.operand(value);
-    let made = match is_operand {
-        true => made.operand(r.ints(&axes)?),
-        false => made.attr("axes", axes),
-    };
-    Ok(Some(r.op(made)?))
-}
-
-/// Whether an op is a softmax along one axis. Before opset 13 it is one of all axes from there on.
-fn is_softmax(f: &Function, op: OpId) -> bool {
-    f.opset("") >= Some(13) && (is(f, op, "onnx.Softmax") || is(f, op, "onnx.LogSoftmax"))
-}
-
-/// Whether an op works along axes that `along_axes` can move.
-fn works_along_axes(f: &Function, op: OpId) -> bool {
-    const REDUCTIONS: [&str; 6] = [
-        "onnx.ReduceMean",
-        "onnx.ReduceSum",
-        "onnx.ReduceMax",
-        "onnx.ReduceMin",
-        "onnx.ReduceProd",
-        "onnx.ReduceL2",
-    ];
-    let is_reduction =
-        || REDUCTIONS.iter().any(|name| is(f, op, name)) && int_or(f, op, "keepdims", 1) == Some(1);
-    is(f, op, "onnx.Slice") || is_softmax(f, op) || is_reduction()
-}
-
 /// Whether one op uses a value, be it as several of its operands.
-fn is_used_by_one(f: &Function, value: ValueId) -> bool {
+pub(super) fn is_used_by_one(f: &Function, value: ValueId) -> bool {
     let mut users = f.iter_uses(value).map(|one| one.op);
     let first = users.next();
     (1..=2).contains(&f.use_count(value)) && users.all(|user| Some(user) == first)
 }
 
 /// Whether a value is one element, whatever the rank it is written with is no larger than what it meets.
-fn is_scalar(f: &Function, value: ValueId) -> bool {
+pub(super) fn is_scalar(f: &Function, value: ValueId) -> bool {
     value.is_none() || f.rank(value) == Some(0)
 }
 
-/// The op that makes a value, if it works element by element and only this is made of it; and which of its operands a
-/// Transpose may come by.
-fn step(f: &Function, value: ValueId) -> Option<(OpId, usize)> {
+/// The op that makes a value, if it works element by element or along axes that can be moved, and all that is made of
+/// its results ends in Transposes.
+fn may_move(f: &Function, value: ValueId, sharing: Sharing) -> Option<OpId> {
     let op = f.defining_op(value)?;
-    let moves_axes = works_along_axes(f, op);
-    let is_plain = (f.traits(op).is_elementwise() || moves_axes)
+    let is_plain = (f.traits(op).is_elementwise() && f.result_count(op) == 1
+        || axes::may_move(f, op))
         && f.traits(op).is_pure()
-        && f.result_count(op) == 1
-        && f.regions(op).is_empty()
-        && is_used_by_one(f, value);
-    if !is_plain {
-        return None;
-    }
-    if moves_axes {
-        return Some((op, 0));
-    }
-    let rank = f.rank(value)?;
-    let mut slots = f.operands(op).enumerate();
-    // What is stretched by another operand has other dims.
-    let (slot, _) = slots.find(|(_, operand)| {
-        !operand.is_none()
-            && f.constant(*operand).is_none()
-            && f.rank(*operand) == Some(rank)
-            && f.defining_op(*operand).is_some_and(|def| {
-                f.name(def) == "onnx.Transpose"
-                    || f.traits(def).is_elementwise()
-                    || works_along_axes(f, def)
-            })
-    })?;
-    Some((op, slot))
+        && f.regions(op).is_empty();
+    let is_used_by_one = f.result_count(op) == 1 && is_used_by_one(f, value);
+    (is_plain
+        && (is_used_by_one || sharing == Sharing::Allowed && ends_in_transposes(f, op, &mut 0)))
+    .then_some(op)
 }
 
-/// A `Concat` of what is all transposed the same way is transposed once.
-fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let xs = m.values("xs");
-    let Some((_, perm)) = xs.first().and_then(|&x| transpose_of(f, x)) else {
-        return Ok(None);
-    };
-    let sources = xs.iter().map(|&x| {
-        let (source, own) = transpose_of(f, x)?;
-        (own == perm).then_some(source)
+/// Whether all results of an op go into Transposes, or into ops element by element of which that is true.
+fn ends_in_transposes(f: &Function, op: OpId, looked: &mut usize) -> bool {
+    let results = f.results(op).iter();
+    results.clone().any(|result| f.use_count(*result) > 0)
+        && results.flat_map(|result| f.iter_uses(*result)).all(|one| {
+            *looked += 1;
+            let is_unary = f.traits(one.op).is_elementwise()
+                && f.result_count(one.op) == 1
+                && f.operands(one.op)
+                    .all(|operand| is_scalar(f, operand) || f.defining_op(operand) == Some(op));
+            let is_near = f.parent_region(one.op) == f.parent_region(op);
+            *looked <= MOST_BETWEEN
+                && is_near
+                && (is(f, one.op, "onnx.Transpose")
+                    || is_unary && ends_in_transposes(f, one.op, looked))
+        })
+}
+
+/// The operands of an op that a Transpose may come by: Transposes first.
+fn slots(f: &Function, op: OpId, value: ValueId) -> Vec<usize> {
+    if !f.traits(op).is_elementwise() {
+        return vec![0];
+    }
+    let rank = f.rank(value);
+    // What is stretched by another operand has other dims.
+    let operands = f.operands(op).enumerate().filter(|(_, operand)| {
+        !operand.is_none()
+            && f.constant(*operand).is_none()
+            && f.rank(*operand) == rank
+            && rank.is_some()
     });
-    let Some(sources) = sources.collect::<Option<Vec<_>>>() else {
-        return Ok(None);
+    let mut slots: Vec<(bool, usize)> = operands
+        .map(|(slot, operand)| (transpose_of(f, operand).is_none(), slot))
+        .collect();
+    slots.sort_unstable();
+    slots.into_iter().map(|(_, slot)| slot).collect()
+}
+
+/// An op before the root that does what another one does, with other operands and another axis.
+pub(super) fn twin(
+    f: &Function,
+    root: OpId,
+    op: OpId,
+    operands: &[ValueId],
+    axis: Option<i64>,
+) -> Option<OpId> {
+    let value = operands
+        .iter()
+        .find(|value| f.constant(**value).is_none())?;
+    if f.use_count(*value) > MOST_BETWEEN {
+        return None;
+    }
+    let attrs = |op: OpId, own: Option<i64>| {
+        let attrs = f.attrs(op).map(move |(name, attr)| match own {
+            Some(axis) if f.text(name) == "axis" => (name, Some(AttrValue::Int(axis))),
+            _ => (name, attr.to_value()),
+        });
+        attrs.collect::<Vec<_>>()
     };
-    let axis = m.int("axis").map(|axis| {
-        if axis < 0 {
-            axis + perm.len() as i64
-        } else {
-            axis
-        }
-    });
-    let Some(&axis) = axis.and_then(|axis| perm.get(usize::try_from(axis).ok()?)) else {
-        return Ok(None);
-    };
-    let concat = OpBuilder::new("onnx.Concat")
-        .operands(sources)
-        .attr("axis", axis);
-    let concat = r.op(concat)?;
-    Ok(Some(vec![r.op(transpose(concat, &perm))?]))
+    let mut users = f.iter_uses(*value).map(|one| one.op);
+    users.find(|other| {
+        *other != op
+            && f.symbol(*other) == f.symbol(op)
+            && f.result_count(*other) == f.result_count(op)
+            && f.operands(*other).eq(operands.iter().copied())
+            && f.parent_region(*other) == f.parent_region(root)
+            && f.is_before(*other, root)
+            && attrs(*other, None) == attrs(op, axis)
+    })
 }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::read::{known_dims, like};
+use crate::shared::read::{known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -24,6 +24,7 @@ pub(super) static RULES: Rules = rules! {
     rule slice_all { onnx.Slice(%x, _, _) => %x }
     rule slice_all_of_axes { onnx.Slice(%x, _, _, _) => %x }
     rule slice_all_by_ones { onnx.Slice(%x, _, _, _, 1) => %x }
+    rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => nothing_resized;
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
 
@@ -98,6 +99,32 @@ fn nothing_padded(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
 }
 
+/// A `Resize` whose factors are all 1, or that says sizes and leaves the shape. Two ways to find elements find others
+/// even then.
+fn nothing_resized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (y, rest) = (m.root(), m.values("rest"));
+    let finds_others = match f.attr(y, "coordinate_transformation_mode") {
+        None | Some(Attr::Unset) => false,
+        Some(Attr::String(mode)) => {
+            mode == b"tf_crop_and_resize" || mode == b"tf_half_pixel_for_nn"
+        }
+        Some(_) => true,
+    };
+    if finds_others {
+        return Ok(None);
+    }
+    let has_sizes = rest.get(2).is_some_and(|sizes| !sizes.is_none());
+    let is_nothing = match (rest, f.attr(y, "scales")) {
+        // The driver compares the shapes.
+        _ if has_sizes => true,
+        ([.., scales], _) => r.number(*scales)? == Some(1.0),
+        ([], Some(Attr::Floats(scales))) => scales.iter().all(|scale| *scale == 1.0),
+        ([], _) => false,
+    };
+    Ok(is_nothing.then(|| vec![m.value(r.function(), "x")]))
+}
+
 /// A `Pad` between views that move nothing but dims of 1 pads the same axes without them.
 fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
@@ -119,7 +146,8 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (rank, count) = (dims.len(), viewed.len());
     let is_same =
         own.len() == inside.len() && own.iter().zip(&inside).all(|(a, b)| dims[*a] == viewed[*b]);
-    if !is_same || pads.len() != 2 * count || padded.len() != count {
+    // Of a scalar ONNX Runtime pads nothing by other modes, not even by nothing.
+    if !is_same || rank == 0 || pads.len() != 2 * count || padded.len() != count {
         return Ok(None);
     }
     let mut moved = vec![0; 2 * rank];
@@ -146,7 +174,7 @@ fn pad_without_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// A `Reshape` of a value to the shape that another one has.
-fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewritten {
+pub(super) fn reshape(r: &mut Rewriter<'_>, x: ValueId, like: ValueId) -> Rewritten {
     let Some(shape) = constant_shape(r.function(), x, like) else {
         return Ok(None);
     };

@@ -203,3 +203,27 @@ fn a_disabled_rule_is_not_applied() {
     "#]]
     .assert_eq(&shown(&after));
 }
+
+#[test]
+fn what_is_made_step_by_step_has_the_places_of_all() {
+    let after = run(
+        Some("rule abs_neg { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(%x) }"),
+        &module(
+            X,
+            r#"%0 = onnx.Neg(%x) loc("a")
+               %1 = onnx.Neg(%0) loc("b")
+               %2 = onnx.Neg(%1) loc("c")
+               %3 = onnx.Abs(%2) loc("d")
+               %4 = onnx.Sign(%3) loc("e")
+               return %4"#,
+            20,
+        ),
+        |cx| cx,
+    );
+    expect![[r#"
+        %0 = onnx.Abs(%x) : f32[2] loc("d", "c", "b", "a")
+        %1 = onnx.Sign(%0) : f32[2] loc("e")
+        return %1
+    "#]]
+    .assert_eq(&shown(&after));
+}

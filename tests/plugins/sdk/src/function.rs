@@ -88,9 +88,9 @@ pub fn refused(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(error.status, Status::INVALID, "{}", error);
     let error = f.erase_op(OpId(77)).unwrap_err();
     assert_eq!(error.status, Status::STALE, "{}", error);
-    f.set_opset("acme", 1)?;
-    assert_eq!(f.set_opset("acme", 2).unwrap_err().status, Status::REFUSED);
-    assert_eq!((f.opset("acme"), f.opset("other")), (Some(1), None));
+    f.set_opset("acme", 2)?;
+    assert_eq!(f.set_opset("acme", 1).unwrap_err().status, Status::REFUSED);
+    assert_eq!((f.opset("acme"), f.opset("other")), (Some(2), None));
     assert_eq!(dump(f), before);
     Ok(())
 }

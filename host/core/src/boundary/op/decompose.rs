@@ -41,7 +41,7 @@ pub(in crate::boundary) unsafe extern "C" fn decompose(
             let name = check_results(session, op, out, count)?;
             let body = body_of(context, session, op, name)
                 .map_err(|error| lacking(session, op, "has no body", error))?;
-            let copied = session.with(|state| copy_body(state.edit()?, op, &body));
+            let copied = session.with(|state| copy_body(context, state.edit()?, op, &body));
             let values = copied.map_err(|error| match error.status {
                 // A body that this function has no room for isn't wrong.
                 Status::NOT_FOUND => error,
@@ -97,12 +97,17 @@ fn body_of(
 }
 
 /// Reads a body and copies its ops before the op; returns the values that replace the op's results.
-fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>> {
+fn copy_body(
+    context: &ContextSession<'_>,
+    function: &mut Function,
+    op: OpId,
+    text: &str,
+) -> Edit<Vec<ValueId>> {
     let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
         EditError::refused(format!("The body of {name} can't be read: {error}"))
     })?;
-    refuse_captured(function, op, &body)?;
+    refuse_captured(context, function, op, &body)?;
     let args = check_body(function, op, &body).map_err(|why| {
         let name = function.describe_op(op);
         EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
@@ -134,9 +139,14 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
 
 /// Refuses a body with an operator whose name is that of a function of the module: its op would call
 /// the function.
-fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
+fn refuse_captured(
+    context: &ContextSession<'_>,
+    function: &Function,
+    op: OpId,
+    body: &Function,
+) -> Edit {
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
-    match names.find(|&name| body.symbols().names_function(name)) {
+    match names.find(|&name| context.names_function(body.symbols(), name)) {
         None => Ok(()),
         Some(name) => Err(EditError::not_found(format!(
             "{} has no body here: it would have {}, which is a function of the module.",

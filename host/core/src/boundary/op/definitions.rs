@@ -11,9 +11,13 @@ use crate::boundary::session::function::FunctionSession;
 
 /// The traits of an op in a function; 0 if no plugin defines it.
 pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
-    context::with_op_defs(|defs| {
-        let found = session.with(|state| Ok(definition_traits(defs, state.function(), name)));
-        found.unwrap_or(0)
+    context::with_current(|context| {
+        let traits = session.with(|state| {
+            let (defs, function) = (context.op_defs(), state.function());
+            let names_function = || context.names_function(function.symbols(), name);
+            Ok(definition_traits(defs, function, name, names_function))
+        });
+        traits.unwrap_or(0)
     })
     .unwrap_or(0)
 }
@@ -24,8 +28,11 @@ pub(in crate::boundary) fn find(
     session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
-    let defs = context.op_defs();
-    let found = session.with(|state| Ok(definition(defs, state.function(), name)));
+    let found = session.with(|state| {
+        let (defs, function) = (context.op_defs(), state.function());
+        let names_function = || context.names_function(function.symbols(), name);
+        Ok(definition(defs, function, name, names_function))
+    });
     found.ok().flatten()
 }
 

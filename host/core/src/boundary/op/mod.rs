@@ -17,6 +17,7 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
+use passdock_crash::{CallKind, Callee, Subject};
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
@@ -81,6 +82,22 @@ pub(in crate::boundary) struct OpCall<'c> {
     last_error: String,
 }
 
+/// An op whose definition is called, for whoever finds the process dead.
+struct Defined<'c> {
+    session: &'c FunctionSession,
+    op: OpId,
+}
+
+impl Subject for Defined<'_> {
+    fn function(&self) -> Option<&str> {
+        self.session.function()
+    }
+
+    fn op(&self) -> Option<&str> {
+        self.session.op_name(self.op)
+    }
+}
+
 impl<'c> OpCall<'c> {
     pub(in crate::boundary) fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
         OpCall {
@@ -110,6 +127,12 @@ impl<'c> OpCall<'c> {
             .with(|state| Ok(state.set_access(Access::Read)))?;
         let reference = self.session.reference();
         let handle = std::ptr::from_mut(self).cast::<Handle>();
+        let subject = Defined {
+            session: self.session,
+            op: self.op,
+        };
+        let running = Callee::new(CallKind::Definition, "", None).call_on(&subject);
+        let _entered = running.enter();
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
         // call and the reference live until it returns.
         let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };

@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Severity};
-use passdock_ir::{Edit, EditError, Function};
+use passdock_ir::{Edit, EditError, Function, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs};
 use rustc_hash::FxHashMap;
 
@@ -17,6 +17,7 @@ use super::gate::Session;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
 use super::{gate, input, settings};
+use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
 
@@ -168,6 +169,25 @@ impl<'a> ContextSession<'a> {
         self.frame.op_defs()
     }
 
+    /// The names that functions of the module, as it is now, share with defined operators.
+    #[inline]
+    pub(in crate::boundary) fn shared_names(&self) -> SharedNames {
+        let defs = self.op_defs();
+        let names = self.module().map(|module| module.shared_names(defs));
+        names.unwrap_or_else(|| SharedNames::none(defs))
+    }
+
+    /// Whether a function of the module, as it is now, has this name.
+    #[inline]
+    pub(in crate::boundary) fn names_function(&self, symbols: &Symbols, name: SymbolId) -> bool {
+        symbols.may_name_function(name) && self.module().is_some_and(|module| module.names(name))
+    }
+
+    fn module(&self) -> Option<&ModuleSession<'static>> {
+        // SAFETY: `enter` was given a session that lives until the pass returns.
+        unsafe { self.module.get().as_ref() }
+    }
+
     /// The error of a definition that couldn't be loaded; `None` if this session asked for none,
     /// though others of its frame may have.
     pub(in crate::boundary) fn missing_definition(&self) -> Option<MissingDefinition> {
@@ -309,11 +329,7 @@ impl<'a> ContextSession<'a> {
                 session.with(|state| Ok(Some(state.function()).filter(|f| is_meant(f)).map(show)));
             shown.ok().flatten()
         });
-        let shown = shown.or_else(|| {
-            // SAFETY: as above.
-            let module = unsafe { self.module.get().as_ref() }?;
-            module.look_at(function, show)
-        });
+        let shown = shown.or_else(|| self.module()?.look_at(function, show));
         shown.unwrap_or_else(|| Excerpt {
             op: op.option().map(|op| op.to_string()),
             ..Excerpt::default()
@@ -337,12 +353,14 @@ thread_local! {
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// The op definitions of the run that this thread works for.
+/// Calls `then` with the context of the pass that runs on this thread; `None` if none runs.
 #[inline]
-pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
+pub(in crate::boundary) fn with_current<T>(
+    then: impl FnOnce(&ContextSession<'_>) -> T,
+) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
-    Some(then(session.op_defs()))
+    Some(then(session))
 }
 
 /// A guard for a pass that runs on this thread, until it is dropped.

@@ -1,5 +1,6 @@
 //! The frame of a call: the information that a pass or an instrument may ask of the run around it.
 
+use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
@@ -34,6 +35,10 @@ pub trait Frame: Sync {
     fn missing_definition(&self) -> Option<MissingDefinition>;
     /// The text that the module was read from.
     fn text_source(&self) -> Option<&TextSource>;
+    /// The pass that is called, for whoever finds the process dead.
+    fn callee(&self) -> Option<Callee<'_>> {
+        None
+    }
     /// Shows an instrument's diagnostics at once: they don't belong to a running pass.
     fn show(&self, diagnostics: &[Diagnostic]);
 }

@@ -10,8 +10,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionKind, ValueId};
-use passdock_ir::{Edit, EditError, Function};
+use passdock_abi::{FunctionKind, OpId, ValueId};
+use passdock_crash::Subject;
+use passdock_ir::{Edit, EditError, Function, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
@@ -285,6 +286,37 @@ impl FunctionSession {
                 other => Arc::new(other.function().clone()),
             })
         })
+    }
+}
+
+impl FunctionSession {
+    /// The name of an op, as a [`Subject`] says it.
+    pub(in crate::boundary) fn op_name(&self, op: OpId) -> Option<&str> {
+        let (view, symbols) = self.header()?;
+        let ops = view.ops;
+        let at = op.index();
+        if at >= ops.len as usize {
+            return None;
+        }
+        // SAFETY: the column has so many records.
+        let op = unsafe { ops.base.cast::<abi::Op>().add(at).as_ref() }?;
+        symbols.get(op.name)
+    }
+
+    /// The header of the view, and the symbols that it speaks of.
+    fn header(&self) -> Option<(&abi::FunctionView, &Symbols)> {
+        // SAFETY: the header is there while the session has it, and only the session's thread looks.
+        let view = unsafe { self.view.get().as_ref() }?;
+        // SAFETY: the function behind the view holds its symbols.
+        let symbols = unsafe { view.symbols.cast::<Symbols>().as_ref() }?;
+        Some((view, symbols))
+    }
+}
+
+impl Subject for FunctionSession {
+    fn function(&self) -> Option<&str> {
+        let (view, symbols) = self.header()?;
+        symbols.get(view.name)
     }
 }
 

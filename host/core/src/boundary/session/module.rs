@@ -4,7 +4,7 @@
 //! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
 //! a plugin that kept one gets an error.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::sync::Arc;
 
 use passdock_abi as abi;
@@ -12,6 +12,7 @@ use passdock_abi::{
     FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, Status, Str, SymbolId,
 };
 use passdock_ir::{Edit, EditError, Function, Module, name};
+use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
@@ -21,7 +22,7 @@ use super::gate::Session;
 use super::module_input::{ModuleInput, entries, entry};
 use super::outline::Naming;
 use super::{gate, input, outline};
-use crate::analyses::records;
+use crate::analyses::{SharedNames, records};
 
 pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     last_error: Some(last_error),
@@ -39,6 +40,8 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
 pub(in crate::boundary) struct ModuleSession<'a> {
     view: UnsafeCell<abi::ModuleView>,
     state: UnsafeCell<State<'a>>,
+    /// The names that are shared with operators, as long as the list of functions is what it was.
+    shared_names: RefCell<Option<SharedNames>>,
     busy: Cell<bool>,
 }
 
@@ -112,6 +115,7 @@ impl<'a> ModuleSession<'a> {
                 module,
                 extras: None,
             }),
+            shared_names: RefCell::default(),
             busy: Cell::new(false),
         }
     }
@@ -136,6 +140,25 @@ impl<'a> ModuleSession<'a> {
             None => Ok(state.module.get().function(name).map(|f| look(f))),
         });
         found.ok().flatten()
+    }
+
+    /// The names that its functions, as they are now, share with operators.
+    pub(super) fn shared_names(&self, defs: &OpDefs) -> SharedNames {
+        let mut known = self.shared_names.borrow_mut();
+        match &*known {
+            Some(known) if known.is_of(defs) => known.clone(),
+            _ => match self.with(|state| Ok(SharedNames::new(defs, state.module()))) {
+                Ok(names) => known.insert(names).clone(),
+                // Nothing asks for them while the host changes the module.
+                Err(_) => SharedNames::none(defs),
+            },
+        }
+    }
+
+    /// Whether a function, as they are now, has this name.
+    pub(super) fn names(&self, name: SymbolId) -> bool {
+        let found = self.with(|state| Ok(state.module().function(name).is_some()));
+        found.unwrap_or(false)
     }
 
     /// The edited module; `None` if it is as it was.
@@ -176,6 +199,7 @@ impl<'a> ModuleSession<'a> {
 
     /// Changes the list of functions, and updates the plugin's view of it.
     pub(super) fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
+        self.shared_names.take();
         let listed = self.with(|state| {
             change(state);
             Ok(records(&state.extras().entries))

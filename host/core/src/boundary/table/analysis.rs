@@ -15,7 +15,7 @@ use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditError, KeptKey};
 use passdock_loader::OpDefs;
 
-use crate::analyses;
+use crate::analyses::{self, Operators, SharedNames};
 use crate::boundary::session::{context, gate, input};
 
 pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
@@ -59,11 +59,17 @@ unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column
         gate::read_to(out, f, |state| {
             let name = input::list(name.ptr, name.len, "bytes of the name")?;
             let function = state.read()?;
-            let found = context::with_op_defs(|ops| analyses::column(function, ops, name));
+            let found = context::with_current(|context| {
+                let operators = Operators::with(context.op_defs(), context.shared_names());
+                analyses::column(function, &operators, name)
+            });
             // Outside of a pass nobody defines any op.
-            found
-                .unwrap_or_else(|| analyses::column(function, &OpDefs::default(), name))
-                .ok_or_else(|| unknown(name))
+            let otherwise = || {
+                let defs = OpDefs::default();
+                let operators = Operators::with(&defs, SharedNames::none(&defs));
+                analyses::column(function, &operators, name)
+            };
+            found.unwrap_or_else(otherwise).ok_or_else(|| unknown(name))
         })
     }
 }
@@ -98,7 +104,7 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
     // SAFETY: the caller's promise.
     let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
     // Results may depend on what the definitions say of ops.
-    let stamp = context::with_op_defs(OpDefs::id).unwrap_or(0);
+    let stamp = context::with_current(|context| context.shared_names().stamp()).unwrap_or(0);
     Ok(KeptKey::new(owner.addr(), stamp, name))
 }
 

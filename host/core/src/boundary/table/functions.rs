@@ -9,7 +9,7 @@ use passdock_ir::{ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, 
 
 use super::{copies, describe};
 use crate::boundary::session::function::{FunctionSession, FunctionState};
-use crate::boundary::session::{gate, input};
+use crate::boundary::session::{context, gate, input};
 
 pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     last_error: Some(last_error),
@@ -340,10 +340,14 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
             let domain = function.symbols().intern(text);
             match function.opset(domain) {
                 Some(known) if known == version => Ok(()),
-                Some(known) => Err(EditError::refused(format!(
+                Some(known) if known > version => Err(EditError::refused(format!(
                     "The function's version of the domain `{text}` is {known} and can't become \
-                     {version}: its ops would mean something else."
+                     {version}: what its ops mean may have come with a later one."
                 ))),
+                Some(_) => {
+                    function.set_opset(domain, version);
+                    Ok(())
+                }
                 // Ops are called `onnx.Relu`, so it is easily taken for one.
                 None if text == "onnx" => Err(EditError::invalid(
                     "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
@@ -467,7 +471,11 @@ unsafe extern "C" fn names_function(f: *const abi::Function, name: SymbolId) -> 
     let session = unsafe { FunctionSession::of(f) };
     gate::guard(0, || {
         let named = session.and_then(|session| {
-            session.with(|state| Ok(state.read()?.symbols().names_function(name)))
+            session.with(|state| {
+                let symbols = state.read()?.symbols();
+                let asked = context::with_current(|context| context.names_function(symbols, name));
+                Ok(asked.unwrap_or(false))
+            })
         });
         u32::from(named.unwrap_or(false))
     })

@@ -4,17 +4,17 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 /// The op that makes a value, if it is of this operator and not of a function of the same name.
-pub(super) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
+pub(crate) fn made_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
     let op = value.option().and_then(|value| f.defining_op(value))?;
     is(f, op, name).then_some(op)
 }
 
-pub(super) fn is(f: &Function, op: OpId, name: &str) -> bool {
+pub(crate) fn is(f: &Function, op: OpId, name: &str) -> bool {
     f.name(op) == name && !f.traits(op).is_ambiguous()
 }
 
 /// An integer attribute, or its default; `None` if a caller says what it is.
-pub(super) fn int_or(f: &Function, op: OpId, name: &str, default: i64) -> Option<i64> {
+pub(crate) fn int_or(f: &Function, op: OpId, name: &str, default: i64) -> Option<i64> {
     match f.attr(op, name) {
         None | Some(Attr::Unset) => Some(default),
         Some(Attr::Int(int)) => Some(int),
@@ -24,7 +24,7 @@ pub(super) fn int_or(f: &Function, op: OpId, name: &str, default: i64) -> Option
 
 /// The integers that an op has as a constant operand or, in older versions, as an attribute; inside `None` if it has
 /// neither.
-pub(super) fn ints_of(
+pub(crate) fn ints_of(
     f: &Function,
     op: OpId,
     operand: usize,
@@ -41,7 +41,7 @@ pub(super) fn ints_of(
 }
 
 /// An axis counted from the front.
-pub(super) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
+pub(crate) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
     let rank = rank as i64;
     let axis = if axis < 0 { axis + rank } else { axis };
     usize::try_from(axis)
@@ -50,7 +50,7 @@ pub(super) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
 }
 
 /// Axes counted from the front, in order; `None` if two are the same, or one isn't there.
-pub(super) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
+pub(crate) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     let axes = axes.iter().map(|axis| axis_in(*axis, rank));
     let mut axes = axes.collect::<Option<Vec<usize>>>()?;
     axes.sort_unstable();
@@ -59,14 +59,14 @@ pub(super) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
 }
 
 /// The dims of a value, if each of them is known to be the same wherever it is written.
-pub(super) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
+pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let mut dims = f.dims(value)?;
     let is_known = dims.clone().all(|dim| dim.kind != DimKind::UNKNOWN);
     is_known.then(|| dims.by_ref().collect())
 }
 
 /// An op of the same operator with the same attributes, except these.
-pub(super) fn like(f: &Function, op: OpId, except: &[&str]) -> Option<OpBuilder<'static>> {
+pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Option<OpBuilder<'static>> {
     let mut made = OpBuilder::new(f.symbol(op));
     for (name, attr) in f.attrs(op) {
         if !except.contains(&f.text(name)) {
@@ -77,7 +77,7 @@ pub(super) fn like(f: &Function, op: OpId, except: &[&str]) -> Option<OpBuilder<
 }
 
 /// The results of the op that was just made.
-pub(super) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
+pub(crate) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
     match f.defining_op(first) {
         Some(op) => f.results(op).to_vec(),
         None => vec![first],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What InferType knows of a model's values, beside what onnx.shape_inference with data propagation knows.
 
-    comparison.py --passdock EXE --work-dir DIR [--models DIR] [--update] [MODEL...]
+    inference.py --passdock EXE --work-dir DIR [--models DIR] [--update] [MODEL...]
 
 The models of onnx's wheel, models made here, the example, and real ones, each without the types that it
 declares inside. Counted are the results of ops in all graphs and in function bodies:
@@ -12,7 +12,7 @@ declares inside. Counted are the results of ops in all graphs and in function bo
 - `equal`: dims that onnx says to be equal to another by a symbol, and that are said to be equal.
 
 The model is run too, with every value of the main graph as an output: a size that isn't the one that
-came is wrong. Nothing may be wrong, and no count less than docs/comparison.md says (`--update` writes
+came is wrong. Nothing may be wrong, and no count less than docs/inference.md says (`--update` writes
 that).
 """
 
@@ -31,7 +31,7 @@ import ir_text
 import outputs
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "docs/comparison.md"
+TABLE = ROOT / "docs/inference.md"
 WHEEL = Path(onnx.__file__).parent / "backend" / "test" / "data"
 COUNTS = ("rank", "dims", "symbols", "equal")
 # A symbol that onnx, or passdock, made up for a size that nobody named.
@@ -232,7 +232,7 @@ def main():
     p.add_argument("--passdock", type=Path, required=True)
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--models", type=Path, help="a directory of real models")
-    p.add_argument("--update", action="store_true", help="write docs/comparison.md")
+    p.add_argument("--update", action="store_true", help="write docs/inference.md")
     p.add_argument("--details", action="store_true", help="print each value of which onnx knows more")
     p.add_argument("model", nargs="*", type=Path, help="only these")
     args = p.parse_args()
@@ -258,7 +258,7 @@ def main():
         if name in before:
             complaints += [f"{name}: {why}" for why in fallen(rows[name], before[name])]
         else:
-            complaints.append(f"{name} isn't in docs/comparison.md; `--update` writes it")
+            complaints.append(f"{name} isn't in docs/inference.md; `--update` writes it")
     for complaint in complaints:
         print(complaint)
     if args.update:

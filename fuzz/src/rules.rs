@@ -1,0 +1,89 @@
+//! What is asserted of the text of rules, and of rewriting by them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use passdock_core::sdk::{Mention, RuleError, RuleInfo, Rules};
+use passdock_core::{PassContext, PassInfo, RulesFile, Verify, create_function_pass};
+use passdock_ir::{Module, text};
+
+use super::memory::bounded;
+
+/// A function with an op of many a kind.
+const MODULE: &str = include_str!("rules.ir");
+
+/// Reads rules. It is an error that names a place inside the text and can be shown, or they are rules whose names and
+/// operators stand where they say; these rewrite a function to a right one, or say why not. `true`: they were read.
+pub fn check(input: &str) -> bool {
+    let read = bounded("reading rules of", input.len(), || {
+        let rules = Rules::parse(input)?;
+        Ok((rules.describe()?, rules))
+    });
+    let file = RulesFile::parse("fuzzed.rules", input);
+    match read {
+        Ok((described, rules)) => {
+            check_rules(&described, input);
+            assert_eq!(file.is_ok(), !described.is_empty());
+            rewrite(rules);
+            true
+        }
+        Err(error) => {
+            check_error(&error, input);
+            let shown = file.expect_err("the same text").to_diagnostic();
+            assert!(shown.render(false).contains("fuzzed.rules"));
+            false
+        }
+    }
+}
+
+fn check_error(error: &RuleError, input: &str) {
+    assert!(!error.message.is_empty());
+    assert!(error.message.len() < input.len() + 256, "{error}");
+    let place = input.get(error.at.clone());
+    assert!(place.is_some(), "{:?} is no place of {input:?}", error.at);
+    assert!(error.known.iter().all(|word| !word.is_empty()), "{error}");
+}
+
+fn check_rules(rules: &[RuleInfo], input: &str) {
+    let mut names = HashSet::new();
+    for rule in rules {
+        assert_eq!(input.get(rule.at.clone()), Some(rule.name.as_str()));
+        assert!(names.insert(&rule.name), "two rules `{}`", rule.name);
+        assert!(!rule.operators.is_empty(), "a rule without a pattern");
+        for mention in &rule.operators {
+            check_mention(mention, input);
+        }
+    }
+}
+
+/// An operator stands at its place, maybe with spaces and comments between its words.
+fn check_mention(mention: &Mention, input: &str) {
+    let mut place = input.get(mention.at.clone()).expect("a place of the text");
+    for word in mention.operator.split('.') {
+        let at = place.find(word).expect("a word of the operator");
+        place = &place[at + word.len()..];
+    }
+    assert!(place.is_empty(), "`{place}` behind {}", mention.operator);
+}
+
+/// Rewrites a function; the host verifies what comes out.
+fn rewrite(rules: Rules) {
+    thread_local! {
+        static INPUT: (PassContext, Module) = (
+            PassContext::builder()
+                .verify(Verify::All)
+                .build()
+                .expect("a plain context"),
+            text::parse(MODULE).expect("a module"),
+        );
+    }
+    let rules = Arc::new(rules);
+    let pass = create_function_pass(PassInfo::new("fuzz.transform.Rewrite"), move |f, cx| {
+        cx.rewrite(f, &[&rules])
+    });
+    let result = INPUT.with(|(context, module)| pass.call_in(module.clone(), context));
+    if let Err(error) = result {
+        let said = error.to_string();
+        assert!(said.contains("without an end"), "{said}");
+    }
+}

@@ -1,0 +1,40 @@
+//! The options that say where a model's data may be, and goes.
+
+use clap::Args;
+use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
+
+use crate::args::one_of;
+
+/// Where a model's data may be, and goes.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// Where the data of an ONNX model's initializers goes.
+    #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
+        ("keep", "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB", ExternalData::Keep),
+        ("all", "Into one file OUT.data, without what nobody uses; small data stays in the model", ExternalData::All),
+        ("none", "Into the model file", ExternalData::None),
+    ]))]
+    pub(crate) external_data: ExternalData,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Encode everything anew instead of copying what didn't change.
+    #[arg(long, hide = true)]
+    pub(crate) drop_spans: bool,
+}
+
+impl DataArgs {
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            outside_data: self.allow_outside_data,
+        }
+    }
+
+    pub(crate) fn writing(&self) -> WriteOptions {
+        WriteOptions {
+            drop_spans: self.drop_spans,
+            external_data: self.external_data,
+            temporary: false,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The calls into plugins that are on a thread's stack.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of what runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallKind {
+    /// A pass.
+    Pass,
+    /// An instrument.
+    Instrument,
+    /// The definition of an op.
+    Definition,
+    /// A library that is being loaded.
+    Library,
+}
+
+impl CallKind {
+    /// The word for it in sentences.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallKind::Pass => "pass",
+            CallKind::Instrument => "instrument",
+            CallKind::Definition => "definition",
+            CallKind::Library => "library",
+        }
+    }
+}
+
+/// What a call works on, for a signal handler: it neither allocates nor takes a lock.
+pub trait Subject {
+    /// The name of the function; `None`: there is none now.
+    fn function(&self) -> Option<&str>;
+
+    /// The name of the op whose definition is called.
+    fn op(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// What of a plugin is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Callee<'a> {
+    pub(crate) kind: CallKind,
+    pub(crate) name: &'a str,
+    pub(crate) plugin: Option<&'a Path>,
+    pub(crate) number: u64,
+}
+
+impl<'a> Callee<'a> {
+    /// Something of this name; `plugin`: the file that it is in, if it isn't a part of the program.
+    pub fn new(kind: CallKind, name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        Callee {
+            kind,
+            name,
+            plugin,
+            number: 0,
+        }
+    }
+
+    /// A pass, with its number ([`pass_number`]).
+    pub fn numbered(self, number: u64) -> Callee<'a> {
+        Callee { number, ..self }
+    }
+
+    /// A call of it.
+    pub fn call(self) -> Call<'a> {
+        Call {
+            callee: self,
+            subject: None,
+            outer: Cell::new(ptr::null()),
+        }
+    }
+
+    /// A call of it, with what it works on.
+    pub fn call_on(self, subject: &'a dyn Subject) -> Call<'a> {
+        Call {
+            subject: Some(subject),
+            ..self.call()
+        }
+    }
+}
+
+/// A call into a plugin, on the stack of the thread that makes it.
+pub struct Call<'a> {
+    pub(crate) callee: Callee<'a>,
+    pub(crate) subject: Option<&'a dyn Subject>,
+    outer: Cell<*const Call<'static>>,
+}
+
+thread_local! {
+    /// The innermost call of this thread.
+    static TOP: Cell<*const Call<'static>> = const { Cell::new(ptr::null()) };
+}
+
+/// The number of passes that began so far.
+static BEGAN: AtomicU64 = AtomicU64::new(0);
+
+/// Counts a pass that begins. Passes begin one after the other, so the same run gives the same numbers.
+pub fn begin_pass() {
+    BEGAN.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The number of the pass that began last in this process, from 1 on.
+pub fn pass_number() -> u64 {
+    BEGAN.load(Ordering::Relaxed)
+}
+
+impl<'a> Call<'a> {
+    /// Makes this the innermost call of the thread, until what is returned is dropped.
+    #[inline]
+    pub fn enter(&self) -> OnStack<'_> {
+        #[cfg(unix)]
+        crate::watch::prepare_thread();
+        let this: *const Call<'a> = self;
+        self.outer.set(TOP.replace(this.cast()));
+        OnStack {
+            outer: self.outer.get(),
+            call: PhantomData,
+        }
+    }
+}
+
+/// A call that runs.
+pub struct OnStack<'c> {
+    outer: *const Call<'static>,
+    call: PhantomData<&'c ()>,
+}
+
+impl Drop for OnStack<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        TOP.set(self.outer);
+    }
+}
+
+/// The calls on this thread's stack, innermost first.
+pub(crate) fn calls<'t>() -> impl Iterator<Item = &'t Call<'t>> {
+    let mut at = TOP.get();
+    std::iter::from_fn(move || {
+        // SAFETY: a call is on the stack of this thread until its guard is dropped, which takes it from the chain;
+        // a handler runs on the same thread, above it.
+        let call: &'t Call<'t> = unsafe { at.cast::<Call<'t>>().as_ref() }?;
+        at = call.outer.get();
+        Some(call)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_call_comes_first_and_goes() {
+        let names = || {
+            calls()
+                .map(|call| call.callee.name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let pass = Callee::new(CallKind::Pass, "pass", None).call();
+        let pass_entered = pass.enter();
+        {
+            let op = Callee::new(CallKind::Definition, "op", None).call();
+            let _entered = op.enter();
+            assert_eq!(names(), ["op", "pass"]);
+        }
+        assert_eq!(names(), ["pass"]);
+        drop(pass_entered);
+        assert!(names().is_empty());
+    }
+}

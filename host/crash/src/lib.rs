@@ -1,0 +1,24 @@
+//! Crashes of plugins: what of a plugin runs on each thread, and what is said when the process dies of it.
+//!
+//! The host puts a [`Call`] on its stack around whatever it runs of a plugin. When a signal ends the process, or
+//! somebody ends it with `exit`, the calls of that thread say whose doing it is: a [`Death`]. A supervisor gets it as
+//! JSON, people as a sentence ([`watch()`]).
+//!
+//! **Invariant:** what runs in a signal handler here neither allocates nor takes a lock, and reads only what the
+//! crashed thread had on its stack.
+
+mod call;
+mod death;
+#[cfg(unix)]
+mod inherited;
+#[cfg(unix)]
+mod record;
+#[cfg(unix)]
+mod watch;
+
+pub use call::{Call, CallKind, Callee, OnStack, Subject, begin_pass, pass_number};
+pub use death::{Culprit, Death, DeathCause, expect, expected};
+#[cfg(unix)]
+pub use inherited::inherited;
+#[cfg(unix)]
+pub use watch::{Then, finished, watch};

@@ -1,0 +1,98 @@
+//! `run` under supervision: from a request to a report, whatever a plugin does.
+
+use std::fs::File;
+use std::io;
+
+use passdock_core::files::{directory_of, leftovers};
+use passdock_core::{ErrorKind, PassError, Watch};
+use passdock_crash::{CallKind, Death};
+use serde::Serialize;
+
+use super::{Ended, Supervisor};
+use crate::model_file::{is_standard, is_used};
+use crate::pipeline::{ModelReport, Report, Request};
+
+/// Runs a request in a worker, which answers the report of [`crate::pipeline::run()`]. Whatever the worker dies of is
+/// in the report, and then nothing was written.
+///
+/// `job` says to the program's workers what to do: run this request.
+pub fn run<J: Serialize>(
+    supervisor: &Supervisor,
+    request: &Request,
+    job: impl FnOnce(&Request) -> J,
+    watch: Watch,
+) -> Report {
+    let ended = input(request).and_then(|input| supervisor.run(&job(request), input, watch));
+    let error = match ended {
+        Ok(Ended::Answered(report)) => return report,
+        Ok(Ended::Died(death)) => {
+            remove_leftovers(request);
+            died(&death)
+        }
+        Err(error) => not_started(&error),
+    };
+    Report {
+        exit_status: error.exit_status(),
+        diagnostics: vec![error.to_diagnostic()],
+        model: ModelReport {
+            input: request.model.display().to_string(),
+            ..ModelReport::default()
+        },
+        ..Report::default()
+    }
+}
+
+/// What is on standard input, kept for each worker, if the model is there.
+fn input(request: &Request) -> io::Result<Option<File>> {
+    if !is_standard(&request.model) {
+        return Ok(None);
+    }
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut io::stdin().lock(), &mut file)?;
+    Ok(Some(file))
+}
+
+/// Removes the unfinished files of a worker that died.
+fn remove_leftovers(request: &Request) {
+    let output = request.output.as_deref();
+    if let Some(output) = output.filter(|output| !is_standard(output)) {
+        leftovers::remove(directory_of(output), Some(is_used));
+    }
+}
+
+/// The error of a process that couldn't be started.
+pub fn not_started(error: &std::io::Error) -> PassError {
+    let message = format!("The process that runs plugins can't be started: {error}.");
+    PassError::new(ErrorKind::Crashed, message).help("`--in-process` runs them without one.")
+}
+
+/// The error of a worker that died outside of a pass, or where nobody can say.
+pub fn died(death: &Death) -> PassError {
+    let cause = &death.cause;
+    let message = match &death.culprit {
+        Some(culprit) if culprit.kind == CallKind::Definition => {
+            format!("The definition of `{}` {cause}.", culprit.name)
+        }
+        Some(culprit) => format!("The {} `{}` {cause}.", culprit.kind.name(), culprit.name),
+        None => format!("Something outside of the calls into plugins {cause}."),
+    };
+    let mut error = PassError::new(ErrorKind::Crashed, message);
+    error.pass = death.running_pass().map(|pass| pass.name.clone());
+    error.function = death
+        .culprit
+        .as_ref()
+        .and_then(|culprit| culprit.function.clone());
+    let plugin = death
+        .culprit
+        .as_ref()
+        .and_then(|culprit| culprit.plugin.as_ref());
+    if let Some(plugin) = plugin {
+        error.notes.push(format!("it is in `{plugin}`"));
+    }
+    match death.culprit {
+        Some(_) => error,
+        None => error.help(
+            "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",
+        ),
+    }
+}

@@ -1,0 +1,205 @@
+//! Whether a copy that was edited is what it was copied from, after all.
+
+use std::sync::Arc;
+
+use passdock_abi::{Attr, AttrKind, Constant, Op, Range, Region, Value};
+
+use super::Function;
+
+impl Function {
+    /// Whether the edits of this copy of `original` cancelled out: values that were given other types have their own
+    /// again, what was made is gone, what was changed is as it was. What only edits need, such as the marks of what was
+    /// touched, doesn't count.
+    pub fn is_still(&self, original: &Function) -> bool {
+        // What is made stands at the end of the arenas, so a copy that has more is told at once.
+        self.version == original.version
+            || self.live_ops == original.live_ops
+                && self.has_nothing_new(original)
+                && self.has_all_of(original)
+    }
+
+    /// Whether nothing that was made is there still.
+    fn has_nothing_new(&self, original: &Function) -> bool {
+        let mut ops = new(&self.ops, &original.ops);
+        let mut values = new(&self.values, &original.values);
+        let mut regions = new(&self.regions, &original.regions);
+        let mut constants = new(&self.constants, &original.constants);
+        ops.all(|op| op.flags & Op::DEAD != 0)
+            && values.all(|value| value.flags & Value::DEAD != 0)
+            && regions.all(|region| region.flags & Region::DEAD != 0)
+            && constants.all(|constant| constant.flags & Constant::DEAD != 0)
+    }
+
+    /// Whether everything that was there is as it was.
+    fn has_all_of(&self, original: &Function) -> bool {
+        let header = |f: &Function| (f.name, f.kind, f.body, f.function_attrs);
+        header(self) == header(original)
+            && Arc::ptr_eq(&self.symbols, &original.symbols)
+            && self.opsets == original.opsets
+            && starts_with(&self.values, &original.values, value)
+            && starts_with(&self.ops, &original.ops, op)
+            && self.uses.starts_with(&original.uses)
+            && starts_with(&self.regions, &original.regions, region)
+            && self.ports.starts_with(&original.ports)
+            && starts_with(&self.constants, &original.constants, constant)
+            && self.has_data_of(original)
+            && self.ids.starts_with(&original.ids)
+            && self.types.starts_with(&original.types)
+            && self.dims.starts_with(&original.dims)
+            && self.exprs.starts_with(&original.exprs)
+            && self.locs.starts_with(&original.locs)
+            && self.has_attrs_of(original)
+    }
+
+    fn has_data_of(&self, original: &Function) -> bool {
+        let mut pairs = self.data.iter().zip(&original.data);
+        pairs.all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+
+    /// Whether the attributes are the same. A list that was set again stands elsewhere.
+    fn has_attrs_of(&self, original: &Function) -> bool {
+        let bare = |attr: &Attr| Attr {
+            list: Range::EMPTY,
+            ..*attr
+        };
+        let is_same = |(a, b): (&Attr, &Attr)| {
+            bare(a) == bare(b)
+                && match a.kind {
+                    AttrKind::INTS => self.ints_in(a.list) == original.ints_in(b.list),
+                    AttrKind::FLOATS => self.floats_in(a.list) == original.floats_in(b.list),
+                    AttrKind::STRING | AttrKind::OPAQUE => {
+                        self.bytes_in(a.list) == original.bytes_in(b.list)
+                    }
+                    AttrKind::STRINGS => self.strings_in(a.list).eq(original.strings_in(b.list)),
+                    _ => a.list == b.list,
+                }
+        };
+        self.attrs.len() >= original.attrs.len()
+            && self.attrs.iter().zip(&original.attrs).all(is_same)
+    }
+}
+
+/// The records that only the first arena has, the last one first.
+fn new<'a, T>(records: &'a [T], original: &[T]) -> impl Iterator<Item = &'a T> {
+    records.iter().skip(original.len()).rev()
+}
+
+fn starts_with<T, S: PartialEq>(records: &[T], original: &[T], shown: fn(&T) -> S) -> bool {
+    records.len() >= original.len()
+        && records
+            .iter()
+            .zip(original)
+            .all(|(a, b)| shown(a) == shown(b))
+}
+
+fn value(record: &Value) -> Value {
+    Value {
+        flags: record.flags & !Value::TOUCHED,
+        ..*record
+    }
+}
+
+/// An op without its place's number, which changes where there was no room for what was put before it.
+fn op(record: &Op) -> Op {
+    Op {
+        flags: record.flags & !Op::TOUCHED,
+        order: 0,
+        ..*record
+    }
+}
+
+fn region(record: &Region) -> Region {
+    Region {
+        flags: record.flags & !Region::TOUCHED,
+        ..*record
+    }
+}
+
+fn constant(record: &Constant) -> Constant {
+    Constant {
+        flags: record.flags & !Constant::TOUCHED,
+        ..*record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_abi::{OpId, ValueId};
+
+    use crate::edit::{AttrValue, NewAttr, NewOp, Position};
+    use crate::function::Function;
+    use crate::text;
+
+    /// What edits leave of a function: whether it is still what it was.
+    #[track_caller]
+    fn check(is_still: bool, edit: impl FnOnce(&mut Function, [OpId; 2])) {
+        let source = r#"module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %c = const f32[2] [1.0, 2.0]
+            %0 = onnx.Add(%x, %c) {a = [1, 2], b = 3} : f32[2]
+            %1 = onnx.Mul(%0, %c) : f32[2]
+            return %1
+        } }"#;
+        let module = text::parse(source).expect("a module");
+        let original: &Function = module.functions().next().expect("its function");
+        let mut copy = original.clone();
+        let body = copy.body();
+        let ops: Vec<OpId> = copy.ops_in(body).collect();
+        edit(&mut copy, [ops[0], ops[1]]);
+        assert_eq!(copy.is_still(original), is_still);
+        assert!(original.is_still(original));
+    }
+
+    fn add(f: &mut Function, before: OpId, operands: &[ValueId]) -> OpId {
+        let ty = f.value(operands[0]).ty;
+        let new = NewOp {
+            operands,
+            result_types: &[ty],
+            ..NewOp::new(f.symbols().intern("onnx.Sub"))
+        };
+        f.create_op(&new, Position::before(before)).expect("an op")
+    }
+
+    #[test]
+    fn what_was_made_and_taken_back_is_as_if_it_never_was() {
+        check(true, |_, _| ());
+        check(true, |f, [first, second]| {
+            let x = f.operands(first)[0].value;
+            let one = add(f, second, &[x, x]);
+            let result = f.result(one, 0).expect("its result");
+            let another = add(f, second, &[result, x]);
+            f.erase_op(another).expect("no uses");
+            f.erase_op(one).expect("no uses");
+        });
+        check(false, |f, [first, second]| {
+            let x = f.operands(first)[0].value;
+            add(f, second, &[x, x]);
+        });
+    }
+
+    #[test]
+    fn what_was_changed_and_changed_back_is_as_it_was() {
+        let set = |f: &mut Function, op: OpId, name: &str, value| {
+            let name = f.symbols().intern(name);
+            f.set_attr(op, &NewAttr::new(name, value))
+                .expect("an attribute");
+        };
+        check(false, |f, [op, _]| {
+            set(f, op, "a", AttrValue::Ints(&[2, 1]))
+        });
+        check(false, |f, [op, _]| set(f, op, "c", AttrValue::Int(3)));
+        check(true, |f, [op, _]| {
+            set(f, op, "a", AttrValue::Ints(&[2, 1]));
+            set(f, op, "b", AttrValue::Int(4));
+            set(f, op, "a", AttrValue::Ints(&[1, 2]));
+            set(f, op, "b", AttrValue::Int(3));
+        });
+        check(false, |f, [op, _]| {
+            let result = f.result(op, 0).expect("its result");
+            f.set_name(result, "other").expect("a name");
+        });
+        check(false, |f, [op, second]| {
+            let x = f.operands(op)[0].value;
+            f.set_operand(second, 1, x).expect("an operand");
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! What a model only declares of the values that it gives out, put aside while rules look at them.
+//!
+//! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So a rule
+//! that compares shapes has to see what the op's definition says.
+
+use passdock_abi::{OpId, Position, TypeId, ValueId};
+
+use super::driver::is_given_out;
+use super::matching::Match;
+use crate::data::EditError;
+use crate::ir::{Function, OpBuilder, TypeSpec};
+use crate::pass::PassContext;
+
+/// The types that values had which have others for now.
+pub(super) struct Declared(Vec<(ValueId, TypeId)>);
+
+impl Declared {
+    /// Gives what the ops that were found give out the types that their definitions infer.
+    pub(super) fn put_aside(
+        f: &mut Function,
+        cx: &PassContext,
+        found: &Match<'_>,
+    ) -> Result<Declared, EditError> {
+        let mut aside = Vec::new();
+        for &op in &found.ops {
+            let results = f.results(op).to_vec();
+            if !results.iter().any(|result| is_given_out(f, *result)) {
+                continue;
+            }
+            let inferred = match inferred(f, cx, op)? {
+                Some(inferred) => inferred,
+                None => continue,
+            };
+            for (result, ty) in results.into_iter().zip(inferred) {
+                let own = f.type_id(result);
+                if own != ty && is_given_out(f, result) {
+                    retype(f, result, ty)?;
+                    aside.push((result, own));
+                }
+            }
+        }
+        Ok(Declared(aside))
+    }
+
+    /// Gives the values that are still there their types back.
+    pub(super) fn put_back(self, f: &mut Function) -> Result<(), EditError> {
+        for (value, ty) in self.0 {
+            if f.is_live_value(value) {
+                retype(f, value, ty)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The types that the definition of an op infers; `None` if it infers nothing, or of ops with regions.
+fn inferred(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+) -> Result<Option<Vec<TypeId>>, EditError> {
+    if !f.regions(op).is_empty() || !f.traits(op).is_defined() {
+        return Ok(None);
+    }
+    let operands: Vec<ValueId> = f.operands(op).collect();
+    let count = f.result_count(op);
+    let mut copy = OpBuilder::new(f.symbol(op))
+        .operands(operands)
+        .untyped_results(count);
+    for (name, attr) in f.attrs(op) {
+        match attr.to_value() {
+            Some(value) => copy = copy.attr(name, value),
+            None => return Ok(None),
+        }
+    }
+    let copy = f.create_op_of(copy, Position::before(op), count)?;
+    let is_known = cx.infer(f, copy).is_ok();
+    let types = f.results(copy).iter().map(|result| f.type_id(*result));
+    let types = types.collect();
+    f.erase_op(copy)?;
+    Ok(if is_known { Some(types) } else { None })
+}
+
+/// Puts a type in the place of another, whether or not it says less.
+fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+    let unknown = f.add_type(&TypeSpec::unknown())?;
+    f.set_type(value, unknown)?;
+    f.set_type(value, ty)
+}

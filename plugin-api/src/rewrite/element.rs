@@ -1,0 +1,176 @@
+//! The elements of tensors as numbers, whatever their dtype: [`size_of`] tells how many bytes each takes, [`read`] and
+//! [`push`] translate.
+//!
+//! ```
+//! use passdock_plugin_api::prelude::*;
+//! use passdock_plugin_api::element;
+//!
+//! let mut bytes = Vec::new();
+//! assert!(element::push(DType::BF16, 1.0 / 3.0, &mut bytes));
+//! assert_eq!(bytes.len(), element::size_of(DType::BF16).unwrap());
+//! assert_eq!(element::read(DType::BF16, &bytes), 0.333984375);
+//! ```
+
+use passdock_abi::DType;
+
+use crate::ir::half;
+
+/// The bytes of an element; `None` for what isn't a number, or takes less than a byte.
+pub fn size_of(dtype: DType) -> Option<usize> {
+    Some(match dtype {
+        DType::I8 | DType::U8 | DType::BOOL => 1,
+        DType::F16 | DType::BF16 | DType::I16 | DType::U16 => 2,
+        DType::F32 | DType::I32 | DType::U32 => 4,
+        DType::F64 | DType::I64 | DType::U64 => 8,
+        _ => return None,
+    })
+}
+
+/// An element as a number. Integers beyond 2^53 are rounded, which no small number is.
+///
+/// # Panics
+/// If there are more than 8 bytes: a tensor instead of an element.
+pub fn read(dtype: DType, element: &[u8]) -> f64 {
+    let mut bits = [0; 8];
+    bits[..element.len()].copy_from_slice(element);
+    let bits = u64::from_le_bytes(bits);
+    match dtype {
+        DType::F64 => f64::from_bits(bits),
+        DType::F32 => f64::from(f32::from_bits(bits as u32)),
+        DType::BF16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        DType::F16 => f64::from(half(bits as u16)),
+        DType::I8 => f64::from(bits as i8),
+        DType::I16 => f64::from(bits as i16),
+        DType::I32 => f64::from(bits as i32),
+        DType::I64 => bits as i64 as f64,
+        _ => bits as f64,
+    }
+}
+
+/// Appends the element that is nearest to a number, of two that are as near the even one. A float that is too large is
+/// infinite. Nothing is appended, and the answer is `false`, if the dtype is one of integers and doesn't have the
+/// number, or isn't one of numbers.
+pub fn push(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> bool {
+    let float = match dtype {
+        DType::F64 => number.to_bits(),
+        DType::F32 => u64::from((number as f32).to_bits()),
+        DType::F16 => u64::from(small(number, 10, 5)),
+        DType::BF16 => u64::from(small(number, 7, 8)),
+        _ => return push_int(dtype, number, bytes),
+    };
+    bytes.extend_from_slice(&float.to_le_bytes()[..size_of(dtype).unwrap_or(8)]);
+    true
+}
+
+fn push_int(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> bool {
+    let int = number as i128;
+    let (least, most) = match dtype {
+        DType::I8 => (i128::from(i8::MIN), i128::from(i8::MAX)),
+        DType::I16 => (i128::from(i16::MIN), i128::from(i16::MAX)),
+        DType::I32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        DType::I64 => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        DType::U8 => (0, i128::from(u8::MAX)),
+        DType::U16 => (0, i128::from(u16::MAX)),
+        DType::U32 => (0, i128::from(u32::MAX)),
+        DType::U64 => (0, i128::from(u64::MAX)),
+        DType::BOOL => (0, 1),
+        _ => return false,
+    };
+    if int as f64 != number || int < least || int > most {
+        return false;
+    }
+    bytes.extend_from_slice(&int.to_le_bytes()[..size_of(dtype).unwrap_or(8)]);
+    true
+}
+
+/// A float of 16 bits, so many of them its digits and its exponent, that is nearest to a number.
+fn small(number: f64, digits: u32, exponents: u32) -> u16 {
+    let sign = if number.is_sign_negative() { 0x8000 } else { 0 };
+    let size = number.abs();
+    let infinite = ((1_u32 << exponents) - 1) << digits;
+    if size.is_nan() {
+        return sign | infinite as u16 | 1 << (digits - 1);
+    }
+    if size.is_infinite() {
+        return sign | infinite as u16;
+    }
+    let bias = (1 << (exponents - 1)) - 1;
+    // Smaller ones have no leading 1, and all have one exponent.
+    let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - bias);
+    // Exact, as all but the rounding is: these are powers of 2.
+    let steps = size / 2_f64.powi(exponent - digits as i32);
+    let floor = steps.floor();
+    let (rest, is_odd) = (steps - floor, floor % 2.0 == 1.0);
+    let up = rest > 0.5 || rest == 0.5 && is_odd;
+    // Too large for these digits, it carries into the exponent, as it should.
+    let bits = (((exponent + bias - 1) as u32) << digits) + floor as u32 + u32::from(up);
+    sign | bits.min(infinite) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pushed(dtype: DType, number: f64) -> Option<f64> {
+        let mut bytes = Vec::new();
+        match push(dtype, number, &mut bytes) {
+            true => Some(read(dtype, &bytes)),
+            false => None,
+        }
+    }
+
+    #[test]
+    fn floats_of_16_bits_are_what_they_are_read_as() {
+        for dtype in [DType::F16, DType::BF16] {
+            for bits in 0..=u16::MAX {
+                let number = read(dtype, &bits.to_le_bytes());
+                let mut again = Vec::new();
+                assert!(push(dtype, number, &mut again));
+                let again = u16::from_le_bytes([again[0], again[1]]);
+                assert!(again == bits || number.is_nan(), "{:#06x} {}", bits, number);
+                assert_eq!(read(dtype, &again.to_le_bytes()).is_nan(), number.is_nan());
+            }
+        }
+    }
+
+    #[test]
+    fn floats_are_rounded_once_to_the_nearest_and_even_ones() {
+        let f16 = |number| pushed(DType::F16, number).unwrap();
+        let next_to = |number: f64, by: i64| f64::from_bits((number.to_bits() as i64 + by) as u64);
+        // Half-way, and next to it.
+        assert_eq!(f16(2049.0), 2048.0);
+        assert_eq!(f16(next_to(2049.0, 1)), 2050.0);
+        assert_eq!(f16(2051.0), 2052.0);
+        assert_eq!(f16(next_to(32768.0, -1)), 32768.0);
+        assert_eq!(f16(65519.9), 65504.0);
+        assert_eq!(f16(65520.0), f64::INFINITY);
+        assert_eq!(f16(-1e300), f64::NEG_INFINITY);
+        assert_eq!(f16(2_f64.powi(-25)), 0.0);
+        assert_eq!(f16(next_to(2_f64.powi(-25), 1)), 2_f64.powi(-24));
+        assert_eq!(f16(6.1e-5), 1023.0 * 2_f64.powi(-24));
+        assert!(f16(-0.0).is_sign_negative());
+        let bf16 = |number| pushed(DType::BF16, number).unwrap();
+        // As a float32 first, it would be half-way.
+        let above = 1.0 + 2_f64.powi(-8) + 2_f64.powi(-30);
+        assert_eq!(bf16(above), 1.0 + 2_f64.powi(-7));
+        assert_eq!(bf16(1.0 + 2_f64.powi(-8)), 1.0);
+        assert_eq!(bf16(f64::MAX), f64::INFINITY);
+        assert_eq!(bf16(2_f64.powi(-133)), 2_f64.powi(-133));
+        assert_eq!(pushed(DType::F32, 0.1).unwrap(), f64::from(0.1_f32));
+        assert_eq!(pushed(DType::F64, 0.1).unwrap(), 0.1);
+    }
+
+    #[test]
+    fn integers_are_those_that_there_are() {
+        assert_eq!(pushed(DType::I8, -128.0), Some(-128.0));
+        assert_eq!(pushed(DType::I8, 128.0), None);
+        assert_eq!(pushed(DType::U8, -1.0), None);
+        assert_eq!(pushed(DType::BOOL, 1.0), Some(1.0));
+        assert_eq!(pushed(DType::BOOL, 2.0), None);
+        assert_eq!(pushed(DType::I64, 0.5), None);
+        assert_eq!(pushed(DType::U64, 2_f64.powi(63)), Some(2_f64.powi(63)));
+        assert_eq!(pushed(DType::U64, 2_f64.powi(64)), None);
+        assert_eq!(pushed(DType::I32, f64::NAN), None);
+        assert_eq!(pushed(DType::STRING, 1.0), None);
+    }
+}

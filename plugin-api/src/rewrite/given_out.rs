@@ -1,0 +1,79 @@
+//! What regions give out.
+
+use std::collections::HashSet;
+
+use passdock_abi::{RegionId, ValueId};
+
+use crate::ir::Function;
+
+/// The values that the very region gives out which defines them. A region gives out something of its own, and each
+/// value once: where a value is to stand for one that is given out, a copy (`onnx.Identity`) may have to.
+///
+/// Looked up once for a whole function: a value may have as many uses as there are ops, and each op of a pass asks.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// /// Lets what is copied stand for each copy.
+/// fn forward(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     let mut given_out = GivenOut::of(f);
+///     for op in f.ops_named("onnx.Identity") {
+///         let (copy, original) = (f.result(op, 0), f.operand(op, 0).unwrap_or(ValueId::NONE));
+///         if !given_out.needs_copy(f, copy, original) {
+///             given_out.replace(copy, original);
+///             f.replace_op_with(op, &[original])?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct GivenOut(HashSet<ValueId>);
+
+impl GivenOut {
+    /// What the regions of a function give out.
+    pub fn of(f: &Function) -> GivenOut {
+        let mut given = HashSet::new();
+        let nested = f.iter().flat_map(|op| f.regions(op).iter().copied());
+        for region in std::iter::once(f.body()).chain(nested) {
+            let values = f
+                .terminator(region)
+                .into_iter()
+                .flat_map(|end| f.operands(end));
+            given.extend(values.filter(|value| home(f, *value) == Some(region)));
+        }
+        GivenOut(given)
+    }
+
+    /// Whether a value's own region gives it out.
+    pub fn contains(&self, value: ValueId) -> bool {
+        self.0.contains(&value)
+    }
+
+    /// Notes that one value of a region stands for another of the same.
+    pub fn replace(&mut self, from: ValueId, to: ValueId) {
+        if self.0.remove(&from) {
+            self.0.insert(to);
+        }
+    }
+
+    /// Whether the region of an op's result gives that out and couldn't give out the value that is to stand for it:
+    /// it isn't a result of the region's own ops, or is given out already.
+    pub fn needs_copy(&self, f: &Function, result: ValueId, original: ValueId) -> bool {
+        if !self.contains(result) {
+            return false;
+        }
+        let region = |value: ValueId| f.defining_op(value).map(|op| f.parent_region(op));
+        let is_local = region(original).map_or(false, |own| region(result) == Some(own));
+        !is_local || self.contains(original)
+    }
+}
+
+/// The region of an op's result or of a constant.
+fn home(f: &Function, value: ValueId) -> Option<RegionId> {
+    if let Some(op) = f.defining_op(value) {
+        return Some(f.parent_region(op));
+    }
+    let constant = f.constant_record(f.constant(value)?)?;
+    Some(constant.region.option().unwrap_or_else(|| f.body()))
+}

@@ -1,0 +1,101 @@
+//! [`Places`]: where in the source what was made comes from, told when all is done.
+//!
+//! What replaces a long chain step by step comes from all of it in the end. Fused at each step, its location would be
+//! copied at each, longer every time; so each step only notes what it took.
+
+use std::ops::Range;
+
+use passdock_abi::{LocId, OpId};
+
+use crate::data::EditError;
+use crate::ir::Function;
+
+/// What the ops come from that rewrites made.
+#[derive(Default)]
+pub(super) struct Places {
+    /// What each rewrite took, one after the other.
+    parts: Vec<Part>,
+    /// Where the parts of each rewrite stand.
+    rewrites: Vec<Range<usize>>,
+    made: Vec<OpId>,
+    /// The rewrite that made each op, plus 1.
+    by_op: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Loc(LocId),
+    /// All that an earlier rewrite took.
+    Rewrite(usize),
+}
+
+impl Places {
+    /// Notes that a rewrite makes ops of others, the most telling first.
+    pub(super) fn note(&mut self, f: &Function, from: impl Iterator<Item = OpId>, made: &[OpId]) {
+        if made.is_empty() {
+            return;
+        }
+        let start = self.parts.len();
+        for op in from {
+            self.parts.push(match self.rewrite_of(op) {
+                Some(rewrite) => Part::Rewrite(rewrite),
+                None => Part::Loc(f.loc(op)),
+            });
+        }
+        self.rewrites.push(start..self.parts.len());
+        for op in made {
+            let at = op.0 as usize;
+            if at >= self.by_op.len() {
+                self.by_op.resize(at + 1, 0);
+            }
+            self.by_op[at] = self.rewrites.len() as u32;
+            self.made.push(*op);
+        }
+    }
+
+    fn rewrite_of(&self, op: OpId) -> Option<usize> {
+        let rewrite = *self.by_op.get(op.0 as usize)?;
+        (rewrite as usize).checked_sub(1)
+    }
+
+    /// Gives each op that is still there the location of all that it comes from.
+    pub(super) fn tell(self, f: &mut Function) -> Result<(), EditError> {
+        let mut known = vec![None; self.rewrites.len()];
+        let mut seen = vec![0; self.rewrites.len()];
+        for op in &self.made {
+            let rewrite = match self.rewrite_of(*op) {
+                Some(rewrite) if f.is_live(*op) => rewrite,
+                _ => continue,
+            };
+            let loc = match known[rewrite] {
+                Some(loc) => loc,
+                None => {
+                    let locs = self.locs_of(rewrite, &mut seen);
+                    f.fused_locs(&locs)?
+                }
+            };
+            known[rewrite] = Some(loc);
+            if f.loc(*op) != loc {
+                f.set_loc(*op, loc)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The locations of all that a rewrite took, in order. `seen` says for which rewrite each was looked at last.
+    fn locs_of(&self, rewrite: usize, seen: &mut [usize]) -> Vec<LocId> {
+        let mut locs = Vec::new();
+        let mut next = vec![Part::Rewrite(rewrite)];
+        while let Some(part) = next.pop() {
+            match part {
+                Part::Loc(loc) => locs.push(loc),
+                Part::Rewrite(at) if seen[at] != rewrite + 1 => {
+                    seen[at] = rewrite + 1;
+                    next.extend(self.parts[self.rewrites[at].clone()].iter().rev());
+                }
+                Part::Rewrite(_) => {}
+            }
+        }
+        locs
+    }
+}

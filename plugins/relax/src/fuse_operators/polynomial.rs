@@ -1,0 +1,171 @@
+//! [`Polynomial`]: what sums and products of a value and numbers come to, however they are written.
+
+use passdock_plugin_api::prelude::*;
+
+use super::sight::{is_about, number_beside};
+
+/// The powers of `x` that are told apart: up to its cube.
+const POWERS: usize = 4;
+/// Ops in one another that are read.
+const DEPTH: usize = 6;
+
+/// A polynomial of a value `x`, and of a value `g` up to its first power: the coefficient of `x^i g^j` is `[i][j]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Polynomial([[f64; 2]; POWERS]);
+
+impl Polynomial {
+    fn of(power: usize, gate: usize, number: f64) -> Polynomial {
+        let mut all = [[0.0; 2]; POWERS];
+        all[power][gate] = number;
+        Polynomial(all)
+    }
+
+    pub(super) fn number(number: f64) -> Polynomial {
+        Polynomial::of(0, 0, number)
+    }
+
+    /// `number * x^power * g^gate`.
+    pub(super) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
+        Polynomial::of(power, gate, number)
+    }
+
+    pub(super) fn at(&self, power: usize, gate: usize) -> f64 {
+        self.0[power][gate]
+    }
+
+    /// The sum with a multiple of another one.
+    pub(super) fn plus(mut self, other: Polynomial, times: f64) -> Polynomial {
+        for (mine, other) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
+            *mine += other * times;
+        }
+        self
+    }
+
+    /// The product, if its powers aren't too high.
+    fn times(self, other: Polynomial) -> Option<Polynomial> {
+        let mut all = [[0.0; 2]; POWERS];
+        for (i, mine) in self.0.iter().enumerate() {
+            for (k, others) in other.0.iter().enumerate() {
+                for (j, l) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let product = mine[j] * others[l];
+                    if product == 0.0 {
+                        continue;
+                    }
+                    *all.get_mut(i + k)?.get_mut(j + l)? += product;
+                }
+            }
+        }
+        Some(Polynomial(all))
+    }
+
+    fn as_number(self) -> Option<f64> {
+        let number = self.0[0][0];
+        (self == Polynomial::number(number)).then_some(number)
+    }
+
+    /// Whether it is another one, as near as exporters' constants of a dtype come.
+    pub(super) fn is_about(&self, other: Polynomial, dtype: DType) -> bool {
+        let mut both = self.0.iter().flatten().zip(other.0.iter().flatten());
+        both.all(|(mine, other)| is_about(*mine, *other, dtype))
+    }
+}
+
+/// What a value is as a polynomial of two others, if it is one and has the shape of the first.
+pub(super) fn polynomial(
+    r: &Rewriter<'_>,
+    value: ValueId,
+    x: ValueId,
+    g: ValueId,
+) -> Result<Option<Polynomial>, EditError> {
+    read(r, value, x, g, DEPTH)
+}
+
+fn read(
+    r: &Rewriter<'_>,
+    value: ValueId,
+    x: ValueId,
+    g: ValueId,
+    depth: usize,
+) -> Result<Option<Polynomial>, EditError> {
+    if value == x {
+        return Ok(Some(Polynomial::of(1, 0, 1.0)));
+    }
+    if value == g {
+        return Ok(Some(Polynomial::of(0, 1, 1.0)));
+    }
+    if let Some(number) = number_beside(r, value, x)? {
+        return Ok(Some(Polynomial::number(number)));
+    }
+    let f = r.function();
+    let Some((op, arithmetic)) = arithmetic(f, value).filter(|_| depth > 0) else {
+        return Ok(None);
+    };
+    let operand = |at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
+    let Some(a) = read(r, operand(0), x, g, depth - 1)? else {
+        return Ok(None);
+    };
+    if arithmetic == Arithmetic::Neg {
+        return Ok(Some(Polynomial::number(0.0).plus(a, -1.0)));
+    }
+    let Some(b) = read(r, operand(1), x, g, depth - 1)? else {
+        return Ok(None);
+    };
+    Ok(match arithmetic {
+        Arithmetic::Add => Some(a.plus(b, 1.0)),
+        Arithmetic::Sub => Some(a.plus(b, -1.0)),
+        Arithmetic::Mul => a.times(b),
+        Arithmetic::Div => match b.as_number() {
+            Some(number) if number != 0.0 => Some(Polynomial::number(0.0).plus(a, 1.0 / number)),
+            _ => None,
+        },
+        Arithmetic::Pow => match b.as_number() {
+            Some(2.0) => a.times(a),
+            Some(3.0) => a.times(a).and_then(|square| square.times(a)),
+            _ => None,
+        },
+        Arithmetic::Neg => None,
+    })
+}
+
+/// What is read of as arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Neg,
+}
+
+fn arithmetic(f: &Function, value: ValueId) -> Option<(OpId, Arithmetic)> {
+    let op = value.option().and_then(|value| f.defining_op(value))?;
+    let arithmetic = match f.name(op) {
+        "onnx.Add" => Arithmetic::Add,
+        "onnx.Sub" => Arithmetic::Sub,
+        "onnx.Mul" => Arithmetic::Mul,
+        "onnx.Div" => Arithmetic::Div,
+        "onnx.Pow" => Arithmetic::Pow,
+        "onnx.Neg" => Arithmetic::Neg,
+        _ => return None,
+    };
+    (!f.traits(op).is_ambiguous()).then_some((op, arithmetic))
+}
+
+/// The values that a value is made of by arithmetic, itself first, each once and not too many.
+pub(super) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
+    const MOST: usize = 16;
+    let mut all = vec![value];
+    let mut next = 0;
+    while next < all.len() && all.len() < MOST {
+        if let Some((op, _)) = arithmetic(f, all[next]) {
+            for operand in f.operands(op) {
+                if f.constant(operand).is_none() && !operand.is_none() && !all.contains(&operand) {
+                    all.push(operand);
+                }
+            }
+        }
+        next += 1;
+    }
+    all
+}

@@ -1,0 +1,68 @@
+//! What fusions ask of values: numbers beside others, and what goes when something else stands in its place.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+/// The number that a constant is everywhere, if it leaves the shape of the value beside it as it is.
+pub(super) fn number_beside(
+    r: &Rewriter<'_>,
+    constant: ValueId,
+    x: ValueId,
+) -> Result<Option<f64>, EditError> {
+    let f = r.function();
+    if constant.is_none() || f.constant(constant).is_none() || !stretches(f, constant, x) {
+        return Ok(None);
+    }
+    r.number(constant)
+}
+
+/// Whether a value stretches to the shape of another and leaves that as it is.
+pub(super) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
+    let Some(dims) = f.dims(value) else {
+        return false;
+    };
+    if f.rank(value) == Some(0) {
+        return true;
+    }
+    let Some(to) = f.dims(to) else {
+        return false;
+    };
+    let Some(more) = to.len().checked_sub(dims.len()) else {
+        return false;
+    };
+    let mut both = dims.zip(to.skip(more));
+    both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
+}
+
+/// Whether a number is one that is meant: several roundings of the dtype away, or as if somebody had typed six digits.
+pub(super) fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
+    let precision = match dtype {
+        DType::F16 => 4.0 / 1024.0,
+        DType::BF16 => 4.0 / 128.0,
+        _ => 2e-6,
+    };
+    found == wanted || (found - wanted).abs() <= precision * wanted.abs()
+}
+
+/// Whether an op goes if nobody needs another one any more.
+pub(super) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
+    const MOST: usize = 48;
+    let mut dying = vec![root];
+    let mut next = 0;
+    while next < dying.len() && dying.len() < MOST {
+        for operand in f.operands(dying[next]) {
+            let Some(def) = operand.option().and_then(|operand| f.defining_op(operand)) else {
+                continue;
+            };
+            let is_unused = !dying.contains(&def)
+                && f.results(def)
+                    .iter()
+                    .all(|result| f.iter_uses(*result).all(|one| dying.contains(&one.op)));
+            if is_unused {
+                dying.push(def);
+            }
+        }
+        next += 1;
+    }
+    dying.contains(&op)
+}

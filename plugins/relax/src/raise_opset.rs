@@ -1,0 +1,170 @@
+//! `relax.transform.RaiseOpset`: raises the version of ONNX's own operators that a model means.
+//!
+//! ```ir
+//! fn @main(%x: f32[2,1,3]) -> (%y: f32[2,3]) opset("" = 11) {
+//!   %0 = onnx.Squeeze(%x) {axes = [1]} : f32[2,3]
+//!   %1 = onnx.Clip(%0) : f32[2,3]
+//!   return %1
+//! }
+//! → { to = 20 }
+//! fn @main(%x: f32[2,1,3]) -> (%y: f32[2,3]) opset("" = 20) {
+//!   %0 = const i64[1] [1]
+//!   %1 = onnx.Squeeze(%x, %0) : f32[2,3]
+//!   %2 = onnx.Clip(%1) : f32[2,3]
+//!   return %2
+//! }
+//! ```
+//!
+//! Without an option it does nothing. A later opset has operators that an earlier one has not: what fuses ops to
+//! LayerNormalization (17) or Gelu (20) needs it. All functions are raised, and all regions; those that mean the opset
+//! already, a later one or none stay, and so do operators of other domains. `passdock run --raise-opset 20` runs the pass
+//! ahead of all others.
+//!
+//! An op stays as it is if the versions of its operator up to the target only add element types, attributes whose
+//! default is what it did before, and operands and results that may be left out. Other ops are written
+//! anew, so that they mean what they meant: `Squeeze`, `Unsqueeze`, `Split`, `Pad`, `Clip`, `Slice`, `Dropout`,
+//! `BatchNormalization`, those that reduce, and `Softmax`, `LogSoftmax`, `Hardmax`.
+//!
+//! If an op of another operator changed its meaning on the way, or one of these means what can't be said any more (a
+//! `BatchNormalization` that trains), the pass fails, names all such ops, and changes nothing.
+//!
+//! Sources: ONNX `onnx/version_converter`, and the schemas of all versions.
+
+mod adapter;
+mod axes;
+mod batch_normalization;
+mod clip;
+mod dropout;
+mod pad;
+mod reduce;
+mod refused;
+mod slice;
+mod softmax;
+mod split;
+mod squeeze;
+mod unsqueeze;
+mod versions;
+
+use std::collections::HashSet;
+
+use passdock_plugin_api::prelude::*;
+
+use adapter::{Site, Stop};
+use refused::Refused;
+use versions::{Step, Takes};
+
+options! {
+    /// How far the opset is raised.
+    pub struct RaiseOpset {
+        /// The version of ONNX's own operators; 0: as it is.
+        to: i64 = 0,
+    }
+}
+
+/// The prefix of ONNX's own operators.
+const OWN: &str = "onnx.";
+
+pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let to = cx.options::<RaiseOpset>()?.to;
+    if to == 0 {
+        return Ok(());
+    }
+    let newest = versions::newest();
+    if !(1..=newest).contains(&to) {
+        return Err(PassError::new(format!(
+            "The opset can't be raised to {to}: there are those from 1 to {newest}."
+        )));
+    }
+    let functions: Vec<_> = m.functions().collect();
+    let names: HashSet<SymbolId> = functions.iter().map(|entry| entry.name).collect();
+    let mut refused = Refused::new(to);
+    for entry in functions {
+        if entry.kind == FunctionKind::GRAPH {
+            raise(m, cx, entry.name, &names, &mut refused)?;
+        }
+    }
+    refused.emit(cx);
+    Ok(())
+}
+
+/// Raises a function, or notes what is in the way of it.
+fn raise(
+    m: &mut Module<'_>,
+    cx: &PassContext,
+    name: SymbolId,
+    functions: &HashSet<SymbolId>,
+    refused: &mut Refused,
+) -> PassResult {
+    let from = m.snapshot(name)?.opset("");
+    let Some(from) = from.filter(|&from| from < refused.to) else {
+        return Ok(());
+    };
+    let f = m.edit(name)?;
+    // First: what is made anew is inferred by its definition at the target.
+    f.set_opset("", refused.to)?;
+    let mut site = Site::new(f, cx, refused.to);
+    for op in site.f.ops() {
+        let Some(operator) = site.f.name(op).strip_prefix(OWN).map(str::to_owned) else {
+            continue;
+        };
+        if functions.contains(&site.f.symbol(op)) {
+            let why = "the module has a function of its name, and whether the operator is meant can't be known";
+            refused.add(site.f, op, from, from, why);
+            continue;
+        }
+        let Some(steps) = versions::steps(&operator, from, refused.to) else {
+            let why = format!("opset {from} has no such operator");
+            refused.add(site.f, op, from, from, &why);
+            continue;
+        };
+        let mut current = op;
+        for step in steps {
+            match take(&mut site, &operator, step, current) {
+                Ok(now) => current = now,
+                Err(Stop::Refused(why)) => {
+                    refused.add(site.f, current, from, step.version - 1, &why);
+                    break;
+                }
+                Err(Stop::Failed(error)) => return Err(PassError::from(error).within(site.f)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes an op over into the next version of its operator; the op that stands for it then.
+fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<OpId, Stop> {
+    let version = step.version;
+    match &step.takes {
+        Takes::All => Ok(op),
+        Takes::Without(attrs) => match attrs.iter().find(|attr| !attr.is_met(site.f, op)) {
+            None => Ok(op),
+            Some(attr) => Err(Stop::refused(format!(
+                "its attribute `{}` means something else from version {version} on",
+                attr.name
+            ))),
+        },
+        Takes::Types(dtypes) => {
+            let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
+            let name = dtype.and_then(DType::name);
+            match name {
+                Some(name) if dtypes.contains(&name) => Ok(op),
+                Some(name) => Err(Stop::refused(format!(
+                    "from version {version} on it doesn't take {name}"
+                ))),
+                None => Err(Stop::refused(format!(
+                    "version {version} takes fewer element types, and its operand's isn't known"
+                ))),
+            }
+        }
+        Takes::None => match adapter::find(operator, version) {
+            Some(adapt) => adapt(site, op),
+            None => Err(Stop::refused(format!(
+                "it means something else from version {version} on"
+            ))),
+        },
+        Takes::Gone => Err(Stop::refused(format!(
+            "version {version} doesn't have it any more"
+        ))),
+    }
+}

@@ -1,0 +1,76 @@
+//! The ops that are in the way of a raise, and what is said of them.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+/// The most ops that are shown.
+const SHOWN: usize = 20;
+
+/// The ops that can't be taken over.
+pub(super) struct Refused {
+    /// The opset that all should be raised to.
+    pub(super) to: i64,
+    /// The first op of each function, operator and reason, and how many there are.
+    found: Vec<(Diagnostic, usize)>,
+    places: HashMap<(String, String), usize>,
+    /// The latest opset that nothing is in the way of.
+    free: i64,
+}
+
+impl Refused {
+    pub(super) fn new(to: i64) -> Refused {
+        Refused {
+            to,
+            found: Vec::new(),
+            places: HashMap::new(),
+            free: to,
+        }
+    }
+
+    /// Notes an op that means opset `from` and can be taken up to opset `up_to`.
+    pub(super) fn add(&mut self, f: &Function, op: OpId, from: i64, up_to: i64, why: &str) {
+        self.free = self.free.min(up_to);
+        let said = format!(
+            "{} of opset {from} can't be raised to opset {}: {why}.",
+            f.name(op),
+            self.to
+        );
+        let key = (f.function_name().to_owned(), said.clone());
+        let next = self.found.len();
+        let place = *self.places.entry(key).or_insert(next);
+        match self.found.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => {
+                let error = Diagnostic::error(said).code("relax::opset-not-raised");
+                self.found.push((error.at(Place::op(op).within(f)), 1));
+            }
+        }
+    }
+
+    /// Says what was noted, if anything was: then the pass has failed.
+    pub(super) fn emit(self, cx: &PassContext) {
+        let hidden = self.found.len().saturating_sub(SHOWN);
+        let help = match self.free {
+            0 => "Nothing was changed.".to_owned(),
+            free => format!(
+                "Nothing was changed. Nothing is in the way of opset {free}; for a later one, export the model \
+                 anew, or replace these ops first."
+            ),
+        };
+        let last = self.found.len().min(SHOWN);
+        for (at, (mut error, count)) in self.found.into_iter().take(SHOWN).enumerate() {
+            if count > 1 {
+                error =
+                    error.with_note(format!("So it is with {} more of the function.", count - 1));
+            }
+            if at + 1 == last {
+                if hidden > 0 {
+                    error = error.with_note(format!("There are {hidden} more of other kinds."));
+                }
+                error = error.help(help.clone());
+            }
+            cx.emit(&error);
+        }
+    }
+}

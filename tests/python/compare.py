@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""What other tools make of models, beside passdock.
+
+    compare.py --passdock EXE --work-dir DIR [--models DIR] [--runs N] [--update] [MODEL|DIR...]
+
+Models: those given, and without any the `light` ones of onnx's wheel and those of `--models`. Each tool
+runs with its defaults as a process of its own, `--runs` times in turn with the others; the least time and
+the least peak of memory count. What it made is judged by verdict.py. `--update` writes docs/comparison.md.
+
+Nothing large is imported here: a child's peak of memory is at least what its parent had when it started.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs/comparison.md"
+LIGHT = "backend/test/data/light"
+# What costs are compared with: a process of Python that loads and saves.
+BASELINE = "load_and_save"
+OURS = "passdock"
+TOOLS = [OURS, "onnxruntime", "onnxoptimizer", "onnxslim", "onnxsim", "onnxscript"]
+# Seconds after which a tool is stopped.
+LIMIT = 300
+# A file may grow by a hundredth, and by the few bytes that say more of the types.
+GROWTH, ALLOWANCE = 1.01, 256
+MARKS = {"invalid": "†", "interface": "‡", "different": "≠"}
+LARGER, NOTHING = "↑", "—"
+
+
+# --- running ------------------------------------------------------------------------
+
+
+def command(args, tool, given, made):
+    if tool == OURS:
+        return [args.passdock.resolve(), "run", given, "-o", made]
+    return [sys.executable, "-B", HERE / "peers.py", tool, given, made]
+
+
+def measured(words):
+    """(Seconds, those of all cores, peak bytes) of a process; None if it fails or doesn't end."""
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    start = time.perf_counter()
+    process = subprocess.Popen([str(word) for word in words], **quiet)
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.perf_counter() - start > LIMIT:
+            process.kill()
+            os.wait4(process.pid, 0)
+            status = 1
+            break
+        time.sleep(0.0005)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    return (seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024) if process.returncode == 0 else None
+
+
+def judged(*paths):
+    """What verdict.py says of a model as it was given, and of what was made of it."""
+    words = [sys.executable, "-B", HERE / "verdict.py", *paths]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        return {"different": lines[-1]}
+    return json.loads(done.stdout)
+
+
+def compared(args, given):
+    """Per tool what it cost and what came; of the baseline the costs only."""
+    costs, found = {}, {}
+    for _ in range(args.runs):
+        for tool in [BASELINE, *TOOLS]:
+            made = args.work_dir / given.stem / tool / "model.onnx"
+            made.parent.mkdir(parents=True, exist_ok=True)
+            for old in made.parent.iterdir():
+                old.unlink()
+            costs.setdefault(tool, []).append(measured(command(args, tool, given, made)))
+    original = judged(given)
+    for tool, runs in costs.items():
+        if None in runs:
+            found[tool] = None
+            continue
+        made = args.work_dir / given.stem / tool / "model.onnx"
+        verdict = {} if tool == BASELINE else judged(given, made)
+        seconds, cores, peak = (min(column) for column in zip(*runs))
+        found[tool] = {"seconds": seconds, "cores": cores, "peak": peak, **verdict}
+    return original, found
+
+
+def models(args):
+    if args.model:
+        return [path for each in args.model for path in (sorted(each.glob("*.onnx")) if each.is_dir() else [each])]
+    light = Path(find_spec("onnx").origin).parent / LIGHT
+    found = {path.stem: path for path in sorted(light.glob("*.onnx"))}
+    if args.models:
+        found.update((path.stem, path) for path in sorted(args.models.glob("*.onnx")))
+    return list(found.values())
+
+
+# --- showing ------------------------------------------------------------------------
+
+
+def faults(original, result):
+    """The kinds of what is wrong with a result."""
+    kinds = [kind for kind in MARKS if result.get(kind)]
+    if result.get("bytes", 0) > original["bytes"] * GROWTH + ALLOWANCE:
+        kinds.append("larger")
+    return kinds
+
+
+def ops(original, result):
+    if result is None or "ops" not in result:
+        return NOTHING
+    marks = "".join(MARKS.get(kind, LARGER) for kind in faults(original, result))
+    return f"{result['ops']:,}{' ' + marks if marks else ''}"
+
+
+def row(cells):
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def table(head, rows):
+    return [row(head), "|---" * len(head) + "|", *map(row, rows)]
+
+
+def ops_table(results):
+    lines = [[name, f"{original['ops']:,}", *(ops(original, found[tool]) for tool in TOOLS)]
+             for name, (original, found) in results.items()]
+    return table(["model", "before", *TOOLS], lines)
+
+
+def totals_table(results):
+    """Per tool: sums over the models that all tools take, and how often something is wrong."""
+    common = [found for _, found in results.values() if all(found.values())]
+    lines = []
+    for tool in [BASELINE, *TOOLS]:
+        seconds, cores = (sum(found[tool][of] for found in common) for of in ("seconds", "cores"))
+        peak = max((found[tool]["peak"] for found in common), default=0)
+        cells = [tool.replace("_", " "), f"{seconds:.1f}", f"{cores:.1f}", f"{peak / 1e6:.0f}"]
+        if tool == BASELINE:
+            lines.append(cells + [""] * 5)
+            continue
+        pairs = [(original, found[tool]) for original, found in results.values()]
+        kinds = [kind for original, result in pairs if result for kind in faults(original, result)]
+        cells.append(sum(result is None for _, result in pairs))
+        lines.append(cells + [kinds.count(kind) for kind in (*MARKS, "larger")])
+    head = ["tool", "seconds", "CPU seconds", "peak, MB", "fails", "invalid", "other interface", "other results", "larger"]
+    return len(common), table(head, lines)
+
+
+def details_table(results):
+    lines = []
+    for name, (original, found) in results.items():
+        lines.append([name, "as given", f"{original['ops']:,}", "", "", f"{original['bytes']:,}", "", "", ""])
+        lines += [["", tool, ops(original, result), *costs(result)] for tool, result in found.items()
+                  if tool != BASELINE]
+    head = ["model", "tool", "ops", "seconds", "peak, MB", "bytes", "difference", "ms before", "ms after"]
+    return table(head, lines)
+
+
+def costs(result):
+    if result is None:
+        return [NOTHING] * 6
+    before, after = result.get("latency", (None, None))
+    show = [("{:.2f}", result["seconds"]), ("{:.0f}", result["peak"] / 1e6), ("{:,}", result.get("bytes")),
+            ("{:.0e}", result.get("error")), ("{:.2f}", before), ("{:.2f}", after)]
+    return [NOTHING if value is None else form.format(value) for form, value in show]
+
+
+def page(results):
+    count, totals = totals_table(results)
+    intro = PAGE.read_text().split("\n## ")[0].rstrip() if PAGE.exists() else "# What other tools make of the same models"
+    return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and mistakes", "",
+                      f"Seconds are sums over the {count} models that every tool takes, memory is the most for one of them.",
+                      "", *totals, "", "## Each model", "", *details_table(results), ""])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--passdock", type=Path, required=True)
+    p.add_argument("--work-dir", type=Path, required=True)
+    p.add_argument("--models", type=Path, help="a directory of real models")
+    p.add_argument("--runs", type=int, default=3, help="how often each tool runs over a model")
+    p.add_argument("--update", action="store_true", help="write docs/comparison.md")
+    p.add_argument("model", nargs="*", type=Path, help="only these, or those of these directories")
+    args = p.parse_args()
+    if args.update and args.model:
+        p.error("docs/comparison.md is about the models that are there without any given")
+    results = {}
+    for given in models(args):
+        results[given.stem] = original, found = compared(args, given.resolve())
+        print(f"\n{given.stem}: {original['ops']:,} ops, {original['bytes']:,} bytes")
+        for tool in TOOLS:
+            print(f"  {tool:14} {ops(original, found[tool]):>12} ops  " + "  ".join(costs(found[tool])))
+            for kind in MARKS:
+                if found[tool] and found[tool].get(kind):
+                    print(f"    {MARKS[kind]} {found[tool][kind]}")
+        sys.stdout.flush()
+    print("", *ops_table(results), "", *totals_table(results)[1], sep="\n")
+    if args.update:
+        PAGE.write_text(page(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What a tool made of a model, as JSON: a process of its own, as runtimes crash on what some tools make.
+
+    verdict.py GIVEN [MADE]
+
+Ops are those of all graphs, and of a function's body for each call of it, without Constant: a constant is
+no work, wherever it stands. Results are those of the given model in ONNX Runtime, nothing optimised.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import onnx
+import onnxruntime
+
+import outputs
+
+# How many inputs of several sizes the results are compared on.
+BINDINGS = 3
+# Seconds that the timing of a pair of models takes at most, and the runs of each.
+SECONDS, RUNS = 3.0, 30
+# A difference no larger than so many times what ONNX Runtime's own optimisations make is rounding.
+ROUNDING = 2
+
+
+def count(model):
+    """The ops of a model."""
+    bodies = {(f.domain, f.name): f.node for f in model.functions}
+    known = {}
+
+    def of_call(key):
+        if key not in known:
+            known[key] = of_nodes(bodies[key])
+        return known[key]
+
+    def of_nodes(nodes):
+        return sum(of_node(node) for node in nodes)
+
+    def of_node(node):
+        inner = [a.g for a in node.attribute if a.HasField("g")] + [g for a in node.attribute for g in a.graphs]
+        own = int(node.op_type != "Constant")
+        if (node.domain, node.op_type) in bodies:
+            own = of_call((node.domain, node.op_type))
+        return own + sum(of_nodes(graph.node) for graph in inner)
+
+    return of_nodes(model.graph.node)
+
+
+def file_size(path):
+    """The bytes of a model and of what it keeps outside of its file."""
+    model = onnx.load(path, load_external_data=False)
+    names = {e.value for t in model.graph.initializer for e in t.external_data if e.key == "location"}
+    return sum((Path(path).parent / name).stat().st_size for name in {Path(path).name, *names})
+
+
+def complaint(path):
+    """What onnx's checker says with inference of types, or None."""
+    try:
+        onnx.checker.check_model(path, full_check=True)
+    except Exception as error:  # the checker's, the inference's, protobuf's
+        return str(error).replace("\n", " ")[:200]
+    return None
+
+
+def optimised(path):
+    """The model as a user runs it."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def farthest(model, runs, runner):
+    """(Why the results aren't the same or None, the largest difference as a share of the largest result)."""
+    why, largest = None, 0.0
+    for feed, expected in runs:
+        got = runner.run(None, feed)
+        for info, x, y in zip(model.graph.output, expected, got):
+            reason, error = outputs.difference(info.name, x, y)
+            why, largest = why or reason, max(largest, error)
+    return why, largest
+
+
+def latency(runners, feed):
+    """The least milliseconds of each: by turns, as others use the machine too."""
+    least = [float("inf")] * len(runners)
+    end = time.perf_counter() + SECONDS
+    for _ in range(RUNS):
+        for at, runner in enumerate(runners):
+            start = time.perf_counter()
+            runner.run(None, feed)
+            least[at] = min(least[at], 1e3 * (time.perf_counter() - start))
+        if time.perf_counter() > end:
+            break
+    return least
+
+
+def sizes(model):
+    """Sizes to try for open dims: the usual ones, then those that weights have."""
+    own = {dim: None for tensor in model.graph.initializer for dim in tensor.dims if 1 < dim < 2000}
+    usual = [(1, side) for side in (32, 96, 224, 320, 640)]
+    return [*outputs.SIZES, *[(3, dim) for dim in list(own)[:30]], *usual]
+
+
+def verdict(given, made):
+    a = onnx.load(given)
+    if made is None:
+        return {"ops": count(a), "bytes": file_size(given)}
+    b = onnx.load(made)
+    invalid = complaint(made)
+    found = {
+        "ops": count(b),
+        "bytes": file_size(made),
+        "invalid": invalid if invalid and not complaint(given) else None,
+        "interface": outputs.interface_difference(a, b, True),
+    }
+    outputs.BINDINGS, outputs.SIZES = BINDINGS, sizes(a)
+    try:
+        runs = outputs.runs_of(outputs.session(given), a, None)
+    except Exception:  # onnxruntime has many; the sizes don't suit, or the model needs what isn't here
+        return found
+    try:
+        why, found["error"] = farthest(a, runs, outputs.session(made))
+        pair = [optimised(given), optimised(made)]
+    except Exception as error:  # onnxruntime has many; the result doesn't run
+        return {**found, "different": str(error).replace("\n", " ")[:200]}
+    if why and found["error"] > 0:
+        # A sigmoid of large numbers, say: the least change of rounding is much of what comes out.
+        noise = farthest(a, runs, pair[0])[1]
+        why = why if found["error"] > ROUNDING * noise else None
+    return {**found, "different": why, "latency": latency(pair, runs[0][0])}
+
+
+if __name__ == "__main__":
+    print(json.dumps(verdict(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)))
