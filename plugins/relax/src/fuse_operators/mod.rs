@@ -59,6 +59,8 @@ mod sight;
 mod softmax;
 mod spread;
 
+use std::collections::BTreeSet;
+
 use passdock_plugin_api::prelude::*;
 
 options! {
@@ -106,11 +108,9 @@ pub(crate) fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     for name in options.ops.iter().chain(&options.except) {
         let known = || OPERATORS.iter().chain(&NAMED).map(|one| one.0);
         if !known().any(|known| known == name) {
-            let known: Vec<&str> = known().collect();
-            return Err(PassError::new(format!(
-                "The pass makes no operator `{name}`; those that it knows: {}.",
-                known.join(", ")
-            )));
+            let known: BTreeSet<&str> = known().collect();
+            let known = Vec::from_iter(known).join(", ");
+            return Err(PassError::new(format!("The pass makes no operator `{name}`; those that it knows: {known}.")));
         }
     }
     let mut rules = Vec::new();
