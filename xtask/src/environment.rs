@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
@@ -12,6 +13,9 @@ use crate::shell;
 /// The interpreter of the environment of that name below the target directory, with what a file requires;
 /// makes it if it's missing or outdated.
 pub(crate) fn made(project: &Project, name: &str, requirements: &str) -> Result<PathBuf> {
+    // Steps that run side by side ask for the same.
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _alone = MAKING.lock();
     let place = project.target.join(name);
     let python = place.join(if cfg!(windows) {
         "Scripts/python.exe"

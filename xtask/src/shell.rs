@@ -1,22 +1,57 @@
 //! Running other programs: shown as one would type them, failing as sentences.
 
-use std::io::ErrorKind;
+use std::cell::RefCell;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+thread_local! {
+    /// What the commands of this thread print, if it's kept.
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Does the work; what [`run`] would show of it on this thread is given back with its result.
+pub(crate) fn keep_output<T>(work: impl FnOnce() -> T) -> (T, String) {
+    KEPT.set(Some(String::new()));
+    let result = work();
+    (result, KEPT.take().unwrap_or_default())
+}
+
 /// Shows the command, runs it with this program's own output, fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    println!("$ {}", shown(command));
-    let status = command
-        .stdin(Stdio::null())
-        .status()
-        .with_context(|| cannot_start(command))?;
+    command.stdin(Stdio::null());
+    let shown = shown(command);
+    let status = match KEPT.take() {
+        None => {
+            println!("$ {shown}");
+            command.status().with_context(|| cannot_start(command))?
+        }
+        Some(before) => {
+            let (status, printed) = run_apart(command)?;
+            KEPT.set(Some(format!("{before}$ {shown}\n{printed}")));
+            status
+        }
+    };
     if !status.success() {
-        bail!("`{}` ended with {status}", shown(command));
+        bail!("`{shown}` ended with {status}");
     }
     Ok(())
+}
+
+/// Runs the command, and gives what it printed to both streams, in the order in which it came.
+fn run_apart(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let (mut reader, writer) = std::io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let child = command.spawn();
+    // The command's own ends of the pipe, which would never end.
+    command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let mut child = child.with_context(|| cannot_start(command))?;
+    let mut printed = Vec::new();
+    reader.read_to_end(&mut printed)?;
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    Ok((child.wait()?, printed))
 }
 
 /// Runs the command silently and gives what it wrote to standard output.

@@ -108,9 +108,11 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         cpp::test_sanitized(project)
     });
     steps.step("the oracle itself", || python::test_oracle(project));
-    for judge in python::JUDGES {
-        steps.step(judge.title, || judge.run(project));
-    }
+    steps.side_by_side(
+        python::JUDGES
+            .iter()
+            .map(|judge| (judge.title, || judge.run(project))),
+    );
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });

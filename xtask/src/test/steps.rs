@@ -1,9 +1,13 @@
 //! A list of named steps: what passed, what failed, what was skipped or isn't here, and why.
 
 use std::fmt;
+use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+
+use crate::shell;
 
 /// The error of a step that can't be done on this machine.
 #[derive(Debug)]
@@ -35,7 +39,28 @@ impl std::error::Error for NotHere {}
 pub(crate) struct Steps {
     /// Only steps whose name contains this are done.
     only: String,
-    done: Vec<(String, Duration, Outcome)>,
+    done: Vec<Done>,
+}
+
+struct Done {
+    name: String,
+    time: Duration,
+    outcome: Outcome,
+}
+
+impl Done {
+    fn of(name: &str, work: impl FnOnce() -> Result<()>) -> Done {
+        let start = Instant::now();
+        let outcome = match work() {
+            Ok(()) => Outcome::Passed,
+            Err(error) => error.into(),
+        };
+        Done {
+            name: name.to_owned(),
+            time: start.elapsed(),
+            outcome,
+        }
+    }
 }
 
 #[derive(PartialEq)]
@@ -44,6 +69,17 @@ enum Outcome {
     Failed(String),
     Skipped(String),
     NotHere(String),
+}
+
+impl Outcome {
+    fn tell(&self) {
+        match self {
+            Outcome::Passed => {}
+            Outcome::Failed(why) => println!("FAILED: {why}"),
+            Outcome::Skipped(why) => println!("skipped: {why}"),
+            Outcome::NotHere(why) => println!("not here: {why}"),
+        }
+    }
 }
 
 impl From<anyhow::Error> for Outcome {
@@ -71,24 +107,49 @@ impl Steps {
             return;
         }
         println!("\n── {name}");
-        let start = Instant::now();
-        let outcome = match work() {
-            Ok(()) => Outcome::Passed,
-            Err(error) => error.into(),
+        let step = Done::of(name, work);
+        step.outcome.tell();
+        self.done.push(step);
+    }
+
+    /// Does steps that each take one processor, as many at a time as there are; what one prints is shown
+    /// when it ends.
+    pub(crate) fn side_by_side<W>(&mut self, steps: impl IntoIterator<Item = (&'static str, W)>)
+    where
+        W: FnOnce() -> Result<()> + Send,
+    {
+        let chosen = steps
+            .into_iter()
+            .filter(|(name, _)| name.contains(&self.only));
+        let chosen = Mutex::new(chosen.collect::<Vec<_>>().into_iter());
+        let done = Mutex::new(&mut self.done);
+        let next = || chosen.lock().ok()?.next();
+        let work = || {
+            while let Some((name, work)) = next() {
+                let (step, printed) = shell::keep_output(|| Done::of(name, work));
+                let mut done = done.lock().expect("no step panicked while it was told of");
+                print!("\n── {name}\n{printed}");
+                step.outcome.tell();
+                done.push(step);
+            }
         };
-        match &outcome {
-            Outcome::Passed => {}
-            Outcome::Failed(why) => println!("FAILED: {why}"),
-            Outcome::Skipped(why) => println!("skipped: {why}"),
-            Outcome::NotHere(why) => println!("not here: {why}"),
-        }
-        self.done.push((name.to_owned(), start.elapsed(), outcome));
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 0..processors {
+                scope.spawn(work);
+            }
+        });
     }
 
     /// Prints a line for each step and the totals; true if all is well.
     pub(crate) fn summary(&self, skips_fail: bool) -> bool {
         println!();
-        for (name, time, outcome) in &self.done {
+        for Done {
+            name,
+            time,
+            outcome,
+        } in &self.done
+        {
             let (word, why) = match outcome {
                 Outcome::Passed => ("passed", ""),
                 Outcome::Failed(why) => ("FAILED", why.as_str()),
@@ -117,8 +178,8 @@ impl Steps {
 
     fn totals(&self, skips_fail: bool) -> Totals {
         let mut totals = Totals::default();
-        for (_, _, outcome) in &self.done {
-            *match outcome {
+        for step in &self.done {
+            *match &step.outcome {
                 Outcome::Passed => &mut totals.passed,
                 Outcome::Failed(_) => &mut totals.failed,
                 Outcome::Skipped(_) if skips_fail => &mut totals.failed,
@@ -172,6 +233,21 @@ mod tests {
         steps.step("elsewhere", || bail!(NotHere("no such target".into())));
         assert_eq!(totals(&steps, true), [1, 0, 0, 1]);
         assert!(steps.summary(true));
+    }
+
+    #[test]
+    fn steps_side_by_side_are_all_done_whatever_becomes_of_one() {
+        let mut steps = Steps::only("number");
+        let names = ["number 1", "number 2", "number 3", "another"];
+        steps.side_by_side(names.map(|name| {
+            let work = move || match name {
+                "number 2" => bail!("it broke"),
+                "another" => panic!("not chosen"),
+                _ => Ok(()),
+            };
+            (name, work)
+        }));
+        assert_eq!(totals(&steps, true), [2, 1, 0, 0]);
     }
 
     #[test]
