@@ -23,10 +23,10 @@ import outputs
 
 PASS = "relax.transform.FuseOperators"
 ARRAYS = {"float": np.float32, "float16": np.float16, "double": np.float64}
-# Operators that are made only if they are named, or made in more places then.
+# Operators that are made only if they are named, or of more then; and Mish, which is made of a Softplus.
 NAMED = {
-    "Attention", "LayerNormalization", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare",
-    "Softmax", "Softplus", "Swish",
+    "Attention", "LayerNormalization", "Mish", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
+    "ReduceSumSquare", "Softmax", "Softplus", "Swish",
 }
 SHORT = {"float": "f32", "float16": "f16", "double": "f64"}
 
