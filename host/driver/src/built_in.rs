@@ -12,10 +12,16 @@ pub struct BuiltInPipeline {
 }
 
 /// The pipelines that are inside the program, by name.
-pub const BUILT_IN: [BuiltInPipeline; 1] = [BuiltInPipeline {
-    name: DEFAULT,
-    text: include_str!("../pipelines/default.toml"),
-}];
+pub const BUILT_IN: [BuiltInPipeline; 2] = [
+    BuiltInPipeline {
+        name: DEFAULT,
+        text: include_str!("../pipelines/default.toml"),
+    },
+    BuiltInPipeline {
+        name: "simplify",
+        text: include_str!("../pipelines/simplify.toml"),
+    },
+];
 
 /// The name of the pipeline that runs where none is named.
 pub const DEFAULT: &str = "default";
@@ -96,7 +102,7 @@ mod tests {
         expect![[r#"
             error[usage]: There is no built-in pipeline `quantize`.
              |
-             = help: There are: `default`."#]]
+             = help: There are: `default`, `simplify`."#]]
         .assert_eq(&said("quantize"));
     }
 

@@ -2,6 +2,7 @@
 
 use passdock::PassError;
 use passdock::config::OptionSource;
+use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, Explained, Explanation};
 
 use super::in_full::value;
@@ -30,9 +31,15 @@ fn render(explanation: &Explanation) -> String {
         .map(|(number, pass)| row(number, pass));
     let mut text = Table::of(columns, rows).render_filled();
     let phases = explanation.phases.iter();
-    for place in phases.filter(|place| place.passes.is_empty()) {
-        let phase = place.phase.name();
-        text += &format!("Nothing fills the place for the phase `{phase}`.\n");
+    let empty = phases.filter(|place| place.passes.is_empty());
+    let empty: Vec<&str> = empty.map(|place| place.phase.name()).collect();
+    if !empty.is_empty() {
+        let places = match empty.len() {
+            1 => "the place for the phase",
+            _ => "the places for the phases",
+        };
+        let phases = suggest::listed(empty);
+        text += &format!("Nothing fills {places} {phases}.\n");
     }
     text += &show::model_needs(&explanation.model_needs);
     if let (Some(name), true) = (&explanation.pipeline.name, explanation.pipeline.built_in) {

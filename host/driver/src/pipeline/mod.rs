@@ -14,6 +14,7 @@ mod reproduce;
 mod rerun;
 mod run;
 mod unknown_ops;
+mod unplaced;
 
 pub use check::check;
 pub use embed::Pipeline;

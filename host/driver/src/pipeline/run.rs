@@ -10,7 +10,7 @@ use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
 use super::report::{ModelReport, PipelineReport, Report};
-use super::{absent, level, reproduce, unknown_ops};
+use super::{absent, level, reproduce, unknown_ops, unplaced};
 use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -120,6 +120,7 @@ fn run_to_end(
     prepared.load()?;
     let notes = level::note(request, &prepared).into_iter();
     let notes = notes.chain(absent::notes(request, &prepared));
+    let notes = notes.chain(unplaced::note(&prepared));
     notes.for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = request.read_model()?;

@@ -180,6 +180,32 @@ pub(crate) enum PassTable {
     },
     /// The place of the passes that ask for a phase.
     Phase(Located<Phase>),
+    /// A built-in pipeline, as a Sequential of its name.
+    BuiltIn {
+        /// The word that names it.
+        name: Located<String>,
+        /// Its own text.
+        source: SourceText,
+        /// The passes that are left out.
+        disabled: Vec<Located<String>>,
+        /// The passes in it.
+        passes: Vec<PassTable>,
+    },
+    /// All registered passes of a level that the pipeline doesn't list.
+    Level(Located<u32>),
+}
+
+impl PassTable {
+    /// The tables in it.
+    pub(crate) fn inner(&self) -> &[PassTable] {
+        match self {
+            PassTable::Sequential { passes, .. } | PassTable::BuiltIn { passes, .. } => passes,
+            PassTable::Pass { .. }
+            | PassTable::Rules { .. }
+            | PassTable::Phase(_)
+            | PassTable::Level(_) => &[],
+        }
+    }
 }
 
 impl SourceText {

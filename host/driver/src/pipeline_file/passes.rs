@@ -1,15 +1,30 @@
-//! `[[passes]]`: passes, rules, groups and places for phases.
+//! `[[passes]]`: passes, rules, groups, places for phases, built-in pipelines and levels.
 
 use toml::Spanned;
 use toml::de::DeValue;
 
-use passdock_core::{PassError, Phase, suggest};
+use passdock_core::{ErrorKind, PassError, Phase, suggest};
 
 use super::table::{PASS, Table};
-use super::{Located, PassTable, SourceText};
+use super::{Located, PassTable, PipelineFile, SourceText};
+use crate::built_in::BuiltInPipeline;
 
 /// The levels that Sequentials may nest in a file.
 pub(super) const MAX_NESTING: usize = 64;
+
+/// What an entry of any kind may have.
+const KEYS: [&str; 10] = [
+    "phase",
+    "rules",
+    "use",
+    "all_of_level",
+    "name",
+    "passes",
+    "options",
+    "opt_level",
+    "required",
+    "disabled",
+];
 
 /// The passes of a list; `depth` Sequentials are around it.
 pub(super) fn read_passes(
@@ -53,6 +68,12 @@ fn read_pass(
     if let Some(file) = table.string("rules")? {
         return read_rules(table, file);
     }
+    if let Some(name) = table.string("use")? {
+        return read_built_in(table, name);
+    }
+    if let Some(level) = table.located_unsigned("all_of_level", "not a level")? {
+        return read_level(table, level);
+    }
     let nested = table.take("passes");
     let pass = match nested {
         Some((_, children)) => PassTable::Sequential {
@@ -80,34 +101,61 @@ fn read_pass(
 
 /// The rules of a file: they have nothing but a name.
 fn read_rules(mut table: Table<'_, '_>, file: Located<String>) -> Result<PassTable, PassError> {
-    for key in "passes options opt_level required disabled".split(' ') {
-        if let Some((key, _)) = table.take(key) {
-            let message = format!("A pass of rules has no `{}`.", key.value);
-            let error = table.source.error(&key.span, "one too many", message);
-            return Err(error.help(match &*key.value {
-                "disabled" => "A rule is disabled by `disabled_rule` in `[context]`.",
-                "opt_level" | "required" => "Put it into a group: an entry with `passes`.",
-                _ => "Make two entries of it, or remove one of the keys.",
-            }));
-        }
-    }
     let name = table.string("name")?;
-    table.finish()?;
+    refuse_others(&mut table, |key| {
+        let help = match key {
+            "disabled" => Some("A rule is disabled by `disabled_rule` in `[context]`."),
+            "opt_level" | "required" => Some("Put it into a group: an entry with `passes`."),
+            _ => None,
+        };
+        (format!("A pass of rules has no `{key}`."), help)
+    })?;
     Ok(PassTable::Rules { file, name })
+}
+
+/// A built-in pipeline, some passes of which may be left out.
+fn read_built_in(mut table: Table<'_, '_>, name: Located<String>) -> Result<PassTable, PassError> {
+    let disabled = table.strings("disabled")?;
+    refuse_others(&mut table, |key| {
+        let help = match key {
+            "opt_level" | "required" | "name" => {
+                Some("Put it into a group: an entry with `passes`.")
+            }
+            "options" => Some("Options of its passes stand in `[context.config]`."),
+            _ => None,
+        };
+        (format!("A built-in pipeline has no `{key}`."), help)
+    })?;
+    let built_in = BuiltInPipeline::named(&name.value).map_err(|mut error| {
+        error.kind = ErrorKind::Pipeline;
+        table.source.locate(error, &name.span)
+    })?;
+    let PipelineFile { source, passes, .. } = PipelineFile::parse(built_in.name, built_in.text)?;
+    Ok(PassTable::BuiltIn {
+        name,
+        source,
+        disabled,
+        passes,
+    })
+}
+
+/// All passes of a level: there is nothing more to say of them.
+fn read_level(mut table: Table<'_, '_>, level: Located<u32>) -> Result<PassTable, PassError> {
+    refuse_others(&mut table, |key| {
+        let message = format!("All passes of a level have no `{key}`: each has its own.");
+        (message, None)
+    })?;
+    Ok(PassTable::Level(level))
 }
 
 /// A place for a phase: it has nothing but the phase's name.
 fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    for key in "rules name passes options opt_level required disabled".split(' ') {
-        if let Some((key, _)) = table.take(key) {
-            let message = format!(
-                "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",
-                key.value
-            );
-            let error = table.source.error(&key.span, "one too many", message);
-            return Err(error.help("Make two entries of it, or remove one of the keys."));
-        }
-    }
+    refuse_others(&mut table, |key| {
+        let message = format!(
+            "A place for a phase has no `{key}`: its passes come from the plugins that name the phase."
+        );
+        (message, None)
+    })?;
     let Some(value) = Phase::named(&name.value) else {
         let message = format!("There is no phase `{}`.", name.value);
         let error = table.source.error(&name.span, "unknown phase", message);
@@ -115,7 +163,23 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
         let list = || format!("Phases: {}.", suggest::listed(phases()));
         return Err(error.help(suggest::help(&name.value, phases()).unwrap_or_else(list)));
     };
-    table.finish()?;
     let span = name.span.clone();
     Ok(PassTable::Phase(Located { value, span }))
+}
+
+/// Refuses what is left of an entry that isn't one pass or a group: a key of another kind of entry is told by
+/// `said`, with what to do unless that is to take one of them away.
+fn refuse_others(
+    table: &mut Table<'_, '_>,
+    said: impl Fn(&str) -> (String, Option<&'static str>),
+) -> Result<(), PassError> {
+    for key in KEYS {
+        if let Some((key, _)) = table.take(key) {
+            let (message, help) = said(&key.value);
+            let error = table.source.error(&key.span, "one too many", message);
+            let otherwise = "Make two entries of it, or remove one of the keys.";
+            return Err(error.help(help.unwrap_or(otherwise)));
+        }
+    }
+    table.refuse_rest()
 }

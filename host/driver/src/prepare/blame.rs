@@ -133,9 +133,10 @@ fn options_of<'f>(
             PassTable::Pass { name, options, .. } if registry.canonical(&name.value) == pass => {
                 entries.extend(options);
             }
+            // Of a built-in pipeline the places are in another text.
+            PassTable::BuiltIn { .. } => {}
             // Nesting was limited when the file was read.
-            PassTable::Sequential { passes, .. } => options_of(passes, pass, registry, entries),
-            PassTable::Pass { .. } | PassTable::Rules { .. } | PassTable::Phase(_) => {}
+            _ => options_of(table.inner(), pass, registry, entries),
         }
     }
 }

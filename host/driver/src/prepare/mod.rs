@@ -64,7 +64,9 @@ impl Prepared {
     ) -> Result<Prepared, PassError> {
         let file = request.pipeline_file()?;
         plugins::load(registry, request, &file, &mut Err)?;
-        plugins::check_built_in(registry, request, &file)?;
+        if request.is_built_in() {
+            plugins::check_built_in(registry, request, &file.source.name, &file.passes)?;
+        }
         let prepared = Prepared::with_plugins(registry, request, file, watched);
         prepared.map_err(|error| plugins::none_found(error, request, registry))
     }

@@ -10,7 +10,7 @@ use passdock_core::{
 use super::config::check_options;
 use super::phases::Phases;
 use super::request::Request;
-use super::rules;
+use super::{plugins, rules};
 use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, table_of};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
@@ -31,6 +31,7 @@ pub(super) fn sequential(
         request,
         source: &file.source,
         registry,
+        is_used: false,
     };
     let mut passes = Vec::new();
     if let Some(to) = request.raise_opset {
@@ -53,6 +54,8 @@ struct Lists<'l> {
     request: &'l Request,
     source: &'l SourceText,
     registry: &'l Registry,
+    /// Whether they are a built-in pipeline's, which is used in another one.
+    is_used: bool,
 }
 
 /// The passes of a list: an entry is one pass, or those that ask for its phase. Nesting was limited
@@ -67,6 +70,7 @@ impl Lists<'_> {
             request,
             source,
             registry,
+            is_used,
         } = *self;
         let mut passes = Vec::with_capacity(tables.len());
         for table in tables {
@@ -90,6 +94,9 @@ impl Lists<'_> {
                 }
                 PassTable::Phase(phase) => {
                     if phases.places().contains(&phase.value) {
+                        if is_used {
+                            continue;
+                        }
                         let name = phase.value.name();
                         let message =
                             format!("The pipeline has a place for the phase `{name}` already.");
@@ -99,6 +106,33 @@ impl Lists<'_> {
                     for name in phases.fill(phase.value) {
                         passes.push(registry.get_pass(name)?);
                     }
+                }
+                PassTable::Level(level) => {
+                    for name in phases.of_level(level.value, registry) {
+                        passes.push(registry.get_pass(&name)?);
+                    }
+                }
+                PassTable::BuiltIn {
+                    name,
+                    source: text,
+                    disabled,
+                    passes: inner,
+                } => {
+                    let lists = Lists {
+                        source: text,
+                        is_used: true,
+                        ..*self
+                    };
+                    let check = plugins::check_built_in(registry, request, &name.value, inner);
+                    check.map_err(|error| source.locate(error, &name.span))?;
+                    let inner = lists.children(inner, phases)?;
+                    for name in disabled {
+                        check_disabled(name, &inner, source, registry)?;
+                    }
+                    let sequential = Sequential::new(inner)
+                        .name(&name.value)
+                        .disabled(Located::values(disabled));
+                    passes.push(sequential.into_pass());
                 }
                 PassTable::Sequential {
                     name,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::passes::passes_in;
 use crate::pipeline_file::PassTable;
-use passdock_core::{Phase, Registry};
+use passdock_core::{PassDeclaration, Phase, Registry};
 
 /// The passes that ask for phases, and the places for them.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Phases {
     offered: BTreeMap<Phase, Vec<String>>,
     /// The phases that the pipeline has places for, in its order.
     places: Vec<Phase>,
+    /// The passes that the pipeline lists by name.
+    listed: BTreeSet<String>,
 }
 
 impl Phases {
@@ -31,6 +33,7 @@ impl Phases {
         }
         let groups = groups.into_iter();
         Phases {
+            listed,
             offered: groups
                 .map(|(phase, names)| (phase, ordered(registry, &names)))
                 .collect(),
@@ -42,6 +45,23 @@ impl Phases {
     pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
         self.of(phase)
+    }
+
+    /// The passes of a level that the pipeline doesn't list and that ask for no phase, in the order in which they
+    /// run. Those that can't do without options have to be listed, and so do Sequentials.
+    pub(super) fn of_level(&self, level: u32, registry: &Registry) -> Vec<String> {
+        let phased = registry.phased();
+        let declared = registry.declarations().into_iter();
+        let is_of_level = |(name, declared): &(String, PassDeclaration)| {
+            declared.info.opt_level == level
+                && !self.listed.contains(name)
+                && !phased.contains_key(name)
+                && registry
+                    .get_pass(name)
+                    .is_ok_and(|pass| pass.as_sequential().is_none())
+        };
+        let names = declared.filter(is_of_level).map(|(name, _)| name).collect();
+        ordered(registry, &names)
     }
 
     /// The passes that ask for a phase.
@@ -86,11 +106,10 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
     passes.iter().for_each(|name| list(name));
     let mut open: Vec<&PassTable> = tables.iter().collect();
     while let Some(table) = open.pop() {
-        match table {
-            PassTable::Pass { name, .. } => list(&name.value),
-            PassTable::Sequential { passes, .. } => open.extend(passes),
-            PassTable::Rules { .. } | PassTable::Phase(_) => {}
+        if let PassTable::Pass { name, .. } = table {
+            list(&name.value);
         }
+        open.extend(table.inner());
     }
     listed
 }

@@ -79,14 +79,12 @@ pub(super) fn load(
 pub(super) fn check_built_in(
     registry: &Registry,
     request: &Request,
-    file: &PipelineFile,
+    name: &str,
+    tables: &[PassTable],
 ) -> Result<(), PassError> {
-    if !request.is_built_in() {
-        return Ok(());
-    }
-    let names = file.passes.iter().filter_map(|table| match table {
+    let names = tables.iter().filter_map(|table| match table {
         PassTable::Pass { name, .. } => Some(&name.value),
-        PassTable::Sequential { .. } | PassTable::Rules { .. } | PassTable::Phase(_) => None,
+        _ => None,
     });
     let mut unknown = names.filter_map(|name| Some((name, registry.option_schema(name).err()?)));
     let (what, notes) = match unknown.next() {
@@ -113,7 +111,6 @@ pub(super) fn check_built_in(
              `PASSDOCK_PLUGIN_PATH`.",
         ),
     };
-    let name = &file.source.name;
     let message =
         format!("The built-in pipeline `{name}` needs {what}, which no plugin {place} has.");
     let mut error = PassError::new(ErrorKind::Plugin, message).help(help);

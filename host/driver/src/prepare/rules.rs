@@ -44,11 +44,10 @@ pub(super) fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut open: Vec<&PassTable> = file.passes.iter().collect();
     while let Some(table) = open.pop() {
-        match table {
-            PassTable::Rules { file, .. } => files.push(request.beside_pipeline(&file.value)),
-            PassTable::Sequential { passes, .. } => open.extend(passes),
-            PassTable::Pass { .. } | PassTable::Phase(_) => {}
+        if let PassTable::Rules { file, .. } = table {
+            files.push(request.beside_pipeline(&file.value));
         }
+        open.extend(table.inner());
     }
     let named = request.passes.iter().filter(|name| is_file(name));
     files.extend(named.map(PathBuf::from));

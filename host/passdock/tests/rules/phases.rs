@@ -1,8 +1,9 @@
 //! Phases: passes that no pipeline lists, at the places that it has for them.
 
 use expect_test::{Expect, expect};
+use passdock::Registry;
+use passdock::pipeline::{self, Pipeline};
 use passdock::plugin::Phase;
-use passdock::{Registry, pipeline::Pipeline};
 
 use crate::common::{Log, info, module, registered};
 
@@ -18,6 +19,12 @@ fn registry(log: &Log) -> Registry {
         log.pass(info("x.transform.Z").phase(Phase::Late)),
         log.pass(info("x.transform.High").opt_level(3).phase(Phase::Early)),
         log.pass(info("x.transform.Own")),
+        log.pass(
+            info("y.transform.First")
+                .opt_level(1)
+                .required(["y.transform.Next"]),
+        ),
+        log.pass(info("y.transform.Next").opt_level(1)),
     ]);
     registry
 }
@@ -100,6 +107,30 @@ fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
 }
 
 #[test]
+fn an_entry_stands_for_all_passes_of_a_level() {
+    check(
+        "passes = ['x.transform.Own', { all_of_level = 1 }, { all_of_level = 0 }, { phase = 'late' }]",
+        expect![[r#"
+            x.transform.Own runs: level 0 ≤ opt_level 2
+            y.transform.Next runs: level 1 ≤ opt_level 2
+            y.transform.Next runs: `y.transform.First` requires it, unless nothing changed since it last ran
+            y.transform.First runs: level 1 ≤ opt_level 2
+            x.transform.B runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
+            Late: x.transform.B, x.transform.Z, x.transform.A
+            run x.transform.Own
+            run y.transform.Next
+            run y.transform.First
+            run x.transform.B
+            run x.transform.Z
+            run x.transform.A"#]],
+    );
+}
+
+#[test]
 fn the_context_counts_for_placed_passes_too() {
     check(
         "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
@@ -133,4 +164,29 @@ fn a_phase_has_one_place() {
           |
           = help: Remove one: its passes would run at both."#]]
     .assert_eq(&error.render(false));
+}
+
+#[test]
+fn a_run_says_which_passes_have_no_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = dir.path().join("m.ir");
+    std::fs::write(&model, module().to_string()).unwrap();
+    let request = pipeline::Request {
+        pipeline: Some(pipeline::PipelineText::of_file(
+            "p.toml",
+            "passes = [{ phase = 'lower' }, 'x.transform.A']",
+        )),
+        model,
+        ..Default::default()
+    };
+    let report = pipeline::run(&registry(&Log::new()), &request, Default::default());
+    let said = report.diagnostics.iter().map(|said| said.render(false));
+    // `x.transform.Z` runs, as another pass requires it.
+    expect![[r#"
+        note[no-place]: The pipeline has no place for `x.transform.High` (phase early), `x.transform.B` (phase late): not run.
+         |
+         = help: List them in `passes`, or give the phase a place: `{ phase = "…" }`.
+        warning[unknown-operators]: No plugin defines 2 operators of the model (2 ops).
+         |
+         = help: No plugin defines any op, and so passes can't infer types, evaluate, or erase what an op leaves unused. The standard plugin `onnx-ops` defines ONNX's; `passdock list plugins` shows what was found."#]].assert_eq(&said.collect::<Vec<_>>().join("\n"));
 }
