@@ -9,6 +9,7 @@ use passdock::Verify;
 
 use crate::data_args::DataArgs;
 use crate::plugin_args::PluginCommandArgs;
+use crate::show;
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -38,6 +39,15 @@ Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
 )]
 pub(crate) struct Cli {
+    /// Use colours: on terminals alone, which `NO_COLOR` forbids, always, or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto"
+    )]
+    pub(crate) color: show::Color,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -131,18 +141,19 @@ pub(crate) struct PassArgs {
     override_usage = "passdock run [OPTIONS] [PIPELINE] MODEL",
     after_help = "\
 Examples:
-  passdock run model.onnx -o out.onnx                      the built-in pipeline `default`, at -O2
+  passdock run model.onnx -o out.onnx            the built-in pipeline `default`
   passdock run model.onnx -o out.onnx -O1
   passdock run pipeline.toml model.onnx -o out.onnx
-  passdock run fuse.rules model.onnx -o out.onnx           rules of a file, as a pass
-  passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
+  passdock run fuse.rules model.onnx -o out.onnx         rules of a file, as a pass
+  passdock run model.onnx --passes FoldConstant,DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   passdock run model.onnx --raise-opset 20 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline: `passdock list pipelines`. A file
-whose name is one word is ./WORD. Without PIPELINE and --passes it is `default`.
+PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, which
+`passdock list pipelines` shows. A file whose name is one word is ./WORD. Without
+PIPELINE and --passes it is `default`.
 
 Without -o no model is written; the report is printed all the same."
 )]
@@ -153,31 +164,31 @@ pub(crate) struct RunArgs {
     /// Write the result here: .onnx, .ir, or `-` for IR text.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
     /// Give a dim symbol of the model a size, or a parameter a value, before the first pass:
     /// `batch=1`, `scale=0.5`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) bind: Vec<String>,
     /// Show the time of each pass: as a tree, and by pass.
-    #[arg(long)]
+    #[arg(long, help_heading = WATCH)]
     pub(crate) timing: bool,
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = WATCH, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows them and their options.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = WATCH, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
     /// Print the module before PASS, or before `all`. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
+    #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_before: Vec<String>,
     /// Print the module after PASS, or after `all`. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
+    #[arg(long, help_heading = WATCH, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_after: Vec<String>,
     /// Print what each pass changed, as a diff.
-    #[arg(long)]
+    #[arg(long, help_heading = WATCH)]
     pub(crate) print_changed: bool,
     /// Verify the functions that a pass changed, all functions, or nothing.
     #[arg(long, value_name = "WHEN", default_value = "changed", value_parser = one_of([
@@ -187,34 +198,52 @@ pub(crate) struct RunArgs {
     ]))]
     pub(crate) verify: Verify,
     /// Write the module to DIR after each pass.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = WATCH, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
     /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
     /// beside OUT.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = FAILURES, value_name = "DIR")]
     pub(crate) reproducer_dir: Option<PathBuf>,
     /// Copy constants of more than 64 KiB to the reproducer, too, instead of referring to the model.
-    #[arg(long)]
+    #[arg(long, help_heading = FAILURES)]
     pub(crate) self_contained: bool,
     /// Let passes make the model larger where that makes it faster or simpler: sets every config
     /// option `allow_growth`.
     #[arg(long)]
     pub(crate) allow_growth: bool,
     /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
     /// Run the passes in this process. Otherwise they run in one of their own, which may die: the report says of what.
-    #[arg(long)]
+    #[arg(long, help_heading = FAILURES)]
     pub(crate) in_process: bool,
     /// End a run that takes longer, and say which pass ran.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "in_process")]
+    #[arg(long, help_heading = FAILURES, value_name = "SECONDS", value_parser = seconds, conflicts_with = "in_process")]
     pub(crate) timeout: Option<f64>,
+    /// Report each pass, and each note, also those from which nothing came.
+    #[arg(short, long, conflicts_with = "quiet", help_heading = REPORT)]
+    pub(crate) verbose: bool,
+    /// Print warnings and errors only.
+    #[arg(short, long, help_heading = REPORT)]
+    pub(crate) quiet: bool,
+    /// Print all notes: without it one of many that are alike.
+    #[arg(long, conflicts_with = "quiet", help_heading = REPORT)]
+    pub(crate) notes: bool,
     /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub(crate) json: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Data")]
     pub(crate) data: DataArgs,
 }
+
+/// The heading of options that choose what is shown of a run.
+const REPORT: &str = "Report";
+
+/// The heading of options that watch passes at work.
+const WATCH: &str = "Watching";
+
+/// The heading of options for passes that fail.
+const FAILURES: &str = "Failures";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

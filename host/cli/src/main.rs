@@ -11,6 +11,7 @@ mod data_args;
 mod plugin_args;
 mod plugins;
 mod progress;
+mod report;
 mod request;
 mod show;
 #[cfg(unix)]
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    show::set_color(cli.color);
     files::set_output_apart();
     #[cfg(unix)]
     if !matches!(cli.command, args::Command::Worker(_)) {

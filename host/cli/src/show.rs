@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use clap::ValueEnum;
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::files::StandardOutput;
 use passdock::states::{ModelNeed, State};
@@ -136,14 +137,41 @@ fn json_safe(json: &str) -> String {
     out
 }
 
+/// When colours are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On terminals.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What the command line says of colours.
+static COLOR: OnceLock<Color> = OnceLock::new();
+
+/// Uses colours as the command line says, which is said once.
+pub(crate) fn set_color(color: Color) {
+    _ = COLOR.set(color);
+}
+
 /// Whether standard output takes colour.
 pub(crate) fn has_color() -> bool {
-    terminal::takes_color(StandardOutput::is_terminal())
+    takes_color(StandardOutput::is_terminal())
 }
 
 /// Whether standard error takes colour.
 pub(crate) fn error_has_color() -> bool {
-    terminal::takes_color(io::stderr().is_terminal())
+    takes_color(io::stderr().is_terminal())
+}
+
+fn takes_color(is_terminal: bool) -> bool {
+    match COLOR.get().unwrap_or(&Color::Auto) {
+        Color::Auto => terminal::takes_color(is_terminal),
+        Color::Always => true,
+        Color::Never => false,
+    }
 }
 
 /// What became of a model that was to be written to `output`.
@@ -153,6 +181,46 @@ pub(crate) fn written_to(output: Option<&str>) -> String {
         Some(path) => format!("written to {path}"),
         None => "not written (no -o)".to_owned(),
     }
+}
+
+/// The columns of the terminal, or as many as text has elsewhere.
+pub(crate) fn width() -> usize {
+    /// What fits a terminal that is as wide as most are, and an editor's half.
+    const ELSEWHERE: usize = 100;
+    let (columns, _) = match StandardOutput::is_terminal() {
+        true => terminal_size::terminal_size(),
+        false => None,
+    }
+    .unwrap_or((
+        terminal_size::Width(ELSEWHERE as u16),
+        terminal_size::Height(0),
+    ));
+    usize::from(columns.0)
+}
+
+/// Words with commas between them, on lines of this width; `head` begins the first, `indent` the others.
+pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width: usize) -> String {
+    let (mut text, mut line) = (String::new(), safe(head));
+    let mut is_first = true;
+    for (at, word) in words.iter().enumerate() {
+        let mut word = safe(word.as_ref());
+        if at + 1 < words.len() {
+            word.push(',');
+        }
+        let space = usize::from(!is_first);
+        if !is_first && line.chars().count() + space + word.chars().count() > width {
+            text += &line;
+            text.push('\n');
+            line = indent.to_owned();
+            is_first = true;
+        }
+        if !is_first {
+            line.push(' ');
+        }
+        line += &word;
+        is_first = false;
+    }
+    text + &line + "\n"
 }
 
 /// A time as people read it.

@@ -34,13 +34,15 @@ impl<const N: usize> Table<N> {
             .push(cells.map(|cell| safe_line(&cell).into_owned()));
     }
 
-    /// Adds a line below the last row, which goes across all columns.
+    /// Adds lines below the last row, which go across all columns.
     pub fn line(&mut self, text: &str) {
-        let text = safe_line(text).into_owned();
-        self.lines.push((self.rows.len(), text));
+        for line in text.lines() {
+            let line = safe_line(line).into_owned();
+            self.lines.push((self.rows.len(), line));
+        }
     }
 
-    /// The text, each line ended; nothing if there are no rows.
+    /// The text, each line ended; without headings if there are no rows.
     pub fn render(&self) -> String {
         self.render_columns(|_| true)
     }
@@ -52,7 +54,8 @@ impl<const N: usize> Table<N> {
 
     fn render_columns(&self, shown: impl Fn(usize) -> bool) -> String {
         if self.rows.is_empty() {
-            return String::new();
+            let lines = self.lines.iter().map(|(_, line)| format!("{line}\n"));
+            return lines.collect();
         }
         let headings = self
             .columns
@@ -120,9 +123,9 @@ mod tests {
         let mut table = Table::new(["a", ">b"]);
         table.row(["x".to_owned(), "1".to_owned()]);
         table.line("  longer than a column");
-        table.line("  with a\nbreak");
+        table.line("  with a\nbreak and \u{1b}");
         table.row(["yy".to_owned(), "22".to_owned()]);
-        let text = "a    b\nx    1\n  longer than a column\n  with a\\nbreak\nyy  22\n";
+        let text = "a    b\nx    1\n  longer than a column\n  with a\nbreak and \\u{1b}\nyy  22\n";
         assert_eq!(table.render(), text);
     }
 }

@@ -12,6 +12,7 @@ use super::worker;
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
+use crate::report::{self, Shown};
 use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
@@ -68,7 +69,11 @@ pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
 }
 
 fn render(replay: &Replay) -> String {
-    let mut text = super::run::passes(&replay.report.passes);
+    let shown = Shown {
+        in_full: false,
+        width: show::width(),
+    };
+    let mut text = report::passes(&replay.report.passes, shown);
     let expected = &replay.expected;
     text.push_str(&match (replay.outcome, &replay.failure) {
         (Outcome::Same, Some(failure)) if failure.message != expected.message => format!(

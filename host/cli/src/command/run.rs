@@ -3,17 +3,26 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{AskedInstrument, PipelineReport, Print, Report, Request};
-use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
+use passdock::pipeline::{AskedInstrument, Print, Report, Request};
+use passdock::{ErrorKind, PassError};
 
 use super::worker;
 use crate::args::RunArgs;
 use crate::progress::Progress;
-use crate::request;
-use crate::show::{self, Table};
+use crate::report::{self, Notes, Shown};
+use crate::{request, show};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
+    let how = match (args.quiet, args.notes || args.verbose) {
+        (true, _) => Notes::None,
+        (_, true) => Notes::All,
+        _ => Notes::OneOfMany,
+    };
+    let shown = Shown {
+        in_full: args.verbose,
+        width: show::width(),
+    };
     let (in_process, timeout) = (args.in_process, args.timeout);
     let request = match read_request(args) {
         Ok(request) => request,
@@ -23,14 +32,12 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let watch = progress.watch(request.print.to_stderr);
     let report = worker::run(&request, in_process, timeout, watch);
     drop(progress);
-    for diagnostic in &report.diagnostics {
-        show::diagnostic(diagnostic);
-    }
+    report::diagnostics(&report.diagnostics, how);
     if json {
         show::print_json(&report);
-    } else {
+    } else if how != Notes::None {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
-        show::print_beside(&render(&report), to_stdout);
+        show::print_beside(&report::render(&report, shown), to_stdout);
     }
     Ok(report.exit_status)
 }
@@ -117,112 +124,4 @@ fn text_of<'p>(flag: &str, path: &'p Path) -> Result<&'p str, PassError> {
         let message = format!("The path of `{flag}` isn't UTF-8: `{}`.", path.display());
         PassError::new(ErrorKind::Usage, message).help("Instruments take their options as text.")
     })
-}
-
-/// The report as people read it.
-fn render(report: &Report) -> String {
-    let mut text = passes(&report.passes);
-    for instrument in &report.instruments {
-        // A plugin's text may end with a line that isn't ended.
-        let report = instrument.text.trim_end();
-        text.push_str(&format!("\n{}:\n{report}\n", instrument.name));
-    }
-    if report.ok {
-        let model = &report.model;
-        let place = show::written_to(model.output.as_deref());
-        text.push_str(&format!(
-            "{}: {} → {} ops in {}{}, {}\n",
-            show::safe(&model.input),
-            model.ops_before,
-            model.ops_after,
-            show::seconds(report.seconds),
-            built_in(&report.pipeline),
-            show::safe(&place)
-        ));
-    }
-    text
-}
-
-/// The pipeline that ran, if it is no file that the user named.
-fn built_in(pipeline: &PipelineReport) -> String {
-    match (&pipeline.name, pipeline.opt_level) {
-        (Some(name), Some(level)) if pipeline.built_in => format!(" with `{name}` at -O{level}"),
-        _ => String::new(),
-    }
-}
-
-/// The table of what each pass did.
-pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
-    let mut at = 0;
-    while let Some(pass) = passes.get(at) {
-        add(&mut table, pass);
-        at += 1;
-        let (shown, hidden) = recursion(&passes[at - 1..]);
-        (at..at + shown).for_each(|at| add(&mut table, &passes[at]));
-        at += shown + hidden;
-        if hidden > 0 {
-            let indent = indent(passes[at - hidden].depth);
-            let more = format!("{indent}… {hidden} more, each run by the one above");
-            table.row([&more, "FAILED", "", "", ""].map(str::to_owned));
-        }
-    }
-    table.render()
-}
-
-/// How many passes follow the first one that failed each in the one before, and then how many more do of which
-/// the first runs again what is around it.
-fn recursion(passes: &[PassRecord]) -> (usize, usize) {
-    let pairs = passes.windows(2);
-    let is_inside = |pair: &&[PassRecord]| {
-        let both = pair.iter().all(|pass| pass.status == PassStatus::Failed);
-        both && pair[1].depth == pair[0].depth + 1
-    };
-    let inside = pairs.take_while(is_inside).count();
-    let is_again = |at: &usize| {
-        passes[..*at]
-            .iter()
-            .any(|pass| pass.name == passes[*at].name)
-    };
-    match (1..=inside).find(is_again) {
-        Some(again) => (again - 1, inside + 1 - again),
-        None => (0, 0),
-    }
-}
-
-/// Adds a pass, and below it the rules that it applied.
-fn add(table: &mut Table<5>, pass: &PassRecord) {
-    table.row(row(pass));
-    if !pass.rewrites.is_empty() {
-        table.line(&format!("{}  {}", indent(pass.depth), pass.rewrites));
-    }
-}
-
-fn indent(depth: u32) -> String {
-    "  ".repeat(depth as usize)
-}
-
-fn row(pass: &PassRecord) -> [String; 5] {
-    let mut name = indent(pass.depth) + &pass.name;
-    if let Some(by) = &pass.requested_by {
-        // The last part says enough here; `--json` has it whole.
-        let by = by.rsplit('.').next().unwrap_or(by);
-        name += &format!(" (for {by})");
-    }
-    let status = match pass.status {
-        PassStatus::Changed => "changed".to_owned(),
-        PassStatus::Unchanged => "unchanged".to_owned(),
-        PassStatus::Skipped if pass.reason.is_empty() => "skipped".to_owned(),
-        PassStatus::Skipped => format!("skipped: {}", pass.reason),
-        // Why is a diagnostic, and isn't said twice.
-        PassStatus::Failed => "FAILED".to_owned(),
-    };
-    let ops = match pass.status {
-        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
-        PassStatus::Unchanged => pass.ops_after.to_string(),
-        PassStatus::Skipped | PassStatus::Failed => String::new(),
-    };
-    let from = pass.file.as_ref().or(pass.plugin.as_ref()).cloned();
-    let time = show::seconds(pass.seconds);
-    [name, status, time, ops, from.unwrap_or_default()]
 }

@@ -48,7 +48,7 @@ fn a_death_is_told_with_pass_and_plugin_and_leaves_a_reproducer() {
         let has_function = ran.stderr.contains("function @main");
         assert_eq!(has_function, knows_function, "{fault}: {}", ran.stderr);
         assert!(
-            ran.stdout.contains("c.transform.Dies  FAILED"),
+            ran.stdout.contains("FAILED\nfrom plugin.so\n"),
             "{fault}: {}",
             ran.stdout
         );

@@ -70,14 +70,17 @@ fn the_report_says_below_a_pass_what_its_rules_did() {
     check(
         "run p.toml m.ir",
         expect![[r#"
-        pass: status, ops
-        bad.transform.Count: changed, 240 → 240
-        nested: changed, 240 → 96
-        bad.transform.Rewrite: changed, 240 → 96
-            neg_neg ×48, no_identity ×47, sub_self ×1
-        bad.transform.Rewrite: unchanged, 96
-        m.ir: 240 → 96 ops
-    "#]],
+            pass             time        ops
+            bad.Count      747 µs  240 → 240
+            nested         4.3 ms   240 → 96
+              bad.Rewrite  4.2 ms   240 → 96
+                neg_neg ×48, no_identity ×47, sub_self ×1
+            (unchanged)    150 µs
+              bad.Rewrite
+            from /work/main/target/tmp/installed/libpassdock_misbehaving.so
+            ops: Neg 96 → 0, Identity 47 → 0, Sub 1 → 0
+            m.ir: 240 → 96 ops
+        "#]],
     );
 }
 
@@ -104,12 +107,15 @@ fn a_disabled_rule_is_not_applied() {
     check(
         "run p.toml m.ir --disable-rule neg_neg --disable-rule sub_self",
         expect![[r#"
-            pass: status, ops
-            bad.transform.Count: changed, 240 → 240
-            nested: changed, 240 → 193
-            bad.transform.Rewrite: changed, 240 → 193
+            pass             time        ops
+            bad.Count      621 µs  240 → 240
+            nested         4.0 ms  240 → 193
+              bad.Rewrite  3.9 ms  240 → 193
                 no_identity ×47
-            bad.transform.Rewrite: unchanged, 193
+            (unchanged)    468 µs
+              bad.Rewrite
+            from /work/main/target/tmp/installed/libpassdock_misbehaving.so
+            ops: Identity 47 → 0
             m.ir: 240 → 193 ops
         "#]],
     );
@@ -120,12 +126,15 @@ fn a_disabled_rule_that_never_came_up_is_a_warning() {
     check(
         "run p.toml m.ir --disable-rule no_identiti,sub_self,quite_another",
         expect![[r#"
-            pass: status, ops
-            bad.transform.Count: changed, 240 → 240
-            nested: changed, 240 → 97
-            bad.transform.Rewrite: changed, 240 → 97
+            pass             time        ops
+            bad.Count      650 µs  240 → 240
+            nested         4.6 ms   240 → 97
+              bad.Rewrite  4.5 ms   240 → 97
                 neg_neg ×48, no_identity ×47
-            bad.transform.Rewrite: unchanged, 97
+            (unchanged)    165 µs
+              bad.Rewrite
+            from /work/main/target/tmp/installed/libpassdock_misbehaving.so
+            ops: Neg 96 → 0, Identity 47 → 0
             m.ir: 240 → 97 ops
             warning[unknown-rule]: `disabled_rule` names `no_identiti`, and no rule of that name was about to be applied.
              |
@@ -147,25 +156,28 @@ fn rewriting_ends_at_a_limit() {
     check(
         "run p.toml m.ir --rewrite-limit 0",
         expect![[r#"
-        pass: status, ops
-        bad.transform.Count: changed, 240 → 240
-        nested: unchanged, 240
-        bad.transform.Rewrite: unchanged, 240
-        bad.transform.Rewrite: unchanged, 240
-        m.ir: 240 → 240 ops
-    "#]],
+            pass           time        ops
+            bad.Count    783 µs  240 → 240
+            (unchanged)  4.3 ms
+              bad.Rewrite ×2
+            from /work/main/target/tmp/installed/libpassdock_misbehaving.so
+            m.ir: 240 → 240 ops
+        "#]],
     );
     check(
         "run p.toml m.ir --rewrite-limit 7",
         expect![[r#"
-        pass: status, ops
-        bad.transform.Count: changed, 240 → 240
-        nested: changed, 240 → 229
-        bad.transform.Rewrite: changed, 240 → 229
-            neg_neg ×4, no_identity ×3
-        bad.transform.Rewrite: unchanged, 229
-        m.ir: 240 → 229 ops
-    "#]],
+            pass             time        ops
+            bad.Count      657 µs  240 → 240
+            nested         3.1 ms  240 → 229
+              bad.Rewrite  3.0 ms  240 → 229
+                neg_neg ×4, no_identity ×3
+            (unchanged)    1.3 ms
+              bad.Rewrite
+            from /work/main/target/tmp/installed/libpassdock_misbehaving.so
+            ops: Neg 96 → 88, Identity 47 → 44
+            m.ir: 240 → 229 ops
+        "#]],
     );
 }
 

@@ -161,7 +161,7 @@ fn marked(mark: &str, text: &str) -> String {
         if let Some(at) = words.windows(2).position(is_time) {
             words.splice(at..at + 2, ["TIME"]);
             out += &words.join(" ");
-        } else if words.starts_with(&["pass", "status", "time"]) {
+        } else if words.starts_with(&["pass", "time"]) {
             out += &words.join(" ");
         } else {
             out += line;

@@ -75,6 +75,9 @@ pub struct PassRecord {
 }
 
 impl PassRecord {
+    /// The reason why a required pass is skipped that ran before.
+    pub const RAN_BEFORE: &'static str = "it ran and nothing changed since";
+
     /// The record of a pass that hasn't run.
     pub(crate) fn new(
         pass: &dyn Pass,

@@ -28,7 +28,7 @@ use passdock_ir::{Function, Module};
 
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
-use crate::context::{ContextFrame, PassContext};
+use crate::context::{ContextFrame, PassContext, PassRecord};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
@@ -229,7 +229,7 @@ impl<'c> Run<'c> {
             }
             for step in &child.required {
                 if self.done.has(step) {
-                    self.record_skip(step, "it ran and nothing changed since", &module);
+                    self.record_skip(step, PassRecord::RAN_BEFORE, &module);
                 } else {
                     self.step(step, &mut module)
                         .map_err(|error| site::followed_by(error, &plan.children[at..]))?;

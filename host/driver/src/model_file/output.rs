@@ -32,7 +32,8 @@ pub fn write(
     path: impl AsRef<Path>,
     options: WriteOptions,
 ) -> Result<(), PassError> {
-    Output::new(path)?.write(module, options, &mut |_| ())
+    Output::new(path)?.write(module, options, &mut |_| ())?;
+    Ok(())
 }
 
 impl Output {
@@ -78,6 +79,7 @@ impl Output {
     /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one
     /// should know of that file, and which data files are gone: those that only the replaced model
     /// needed.
+    /// Answers how many bytes the model's files have, which of a special file isn't known.
     ///
     /// # Errors
     /// If the format can't say something of the model, or what the system says. Then the place is as it
@@ -87,7 +89,7 @@ impl Output {
         module: &Module,
         options: WriteOptions,
         tell: &mut dyn FnMut(Diagnostic),
-    ) -> Result<(), PassError> {
+    ) -> Result<Option<u64>, PassError> {
         let path = self.path;
         let temporary = options.temporary;
         match (self.format, self.target) {
@@ -96,9 +98,9 @@ impl Output {
                     .into_iter()
                     .map(remarked)
                     .for_each(&mut *tell);
-                let gone = write_onnx(module, &path, target, options)?;
-                gone.iter().map(|file| removed(file)).for_each(tell);
-                Ok(())
+                let written = write_onnx(module, &path, target, options)?;
+                written.gone.iter().map(|file| removed(file)).for_each(tell);
+                Ok(written.bytes)
             }
             (_, target) => {
                 // A text is without the file that its model was read from.
@@ -121,7 +123,9 @@ impl Output {
                         target.write(durable, |file| print(&module, file, &options))
                     }
                 };
-                written.map_err(|error| failed(&path, error))
+                written.map_err(|error| failed(&path, error))?;
+                let bytes = path.metadata().ok().filter(|found| found.is_file());
+                Ok(bytes.map(|found| found.len()))
             }
         }
     }
@@ -153,7 +157,7 @@ fn write_onnx(
     path: &Path,
     target: Target,
     options: WriteOptions,
-) -> Result<Vec<PathBuf>, PassError> {
+) -> Result<Written, PassError> {
     // Of data that can't be read, say which tensor's it is.
     let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
         Some(unreadable) => refused(path, unreadable),
@@ -180,7 +184,7 @@ fn write_onnx(
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
             let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
-            return written.map(|()| Vec::new()).map_err(failed);
+            return written.map(|()| Written::default()).map_err(failed);
         }
     };
     let own = data_files::own_location(&place);
@@ -203,11 +207,27 @@ fn write_onnx(
         output = encode(writing)?;
     }
     output.write_file(file.file()).map_err(failed)?;
+    let data = output
+        .data_files()
+        .iter()
+        .map(|data| data.len())
+        .sum::<Option<u64>>();
+    let bytes = data.map(|data| data + output.len());
     plan.commit.durable = !options.temporary;
     let old = plan.commit.old.clone();
     plan.commit.put(file, &place).map_err(failed)?;
     let directory = path.parent().unwrap_or(Path::new(""));
-    Ok(old.iter().map(|old| directory.join(old)).collect())
+    let gone = old.iter().map(|old| directory.join(old)).collect();
+    Ok(Written { gone, bytes })
+}
+
+/// What came of writing an ONNX model.
+#[derive(Default)]
+struct Written {
+    /// The data files that are gone with the model that was replaced.
+    gone: Vec<PathBuf>,
+    /// The bytes of the model's files.
+    bytes: Option<u64>,
 }
 
 /// The files that constants of a module are in, but for the model file itself.

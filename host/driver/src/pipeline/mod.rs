@@ -19,7 +19,7 @@ mod unplaced;
 pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
-pub use report::{ModelReport, PipelineReport, Report};
+pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::Rerun;
 pub use run::run;
 

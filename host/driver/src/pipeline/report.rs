@@ -1,5 +1,11 @@
 //! The report of a run: plain data, and the JSON that `--json` prints.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use passdock_abi::SymbolId;
+use passdock_ir::Module;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
@@ -79,4 +85,57 @@ pub struct ModelReport {
     pub ops_before: usize,
     /// The model's ops in the end.
     pub ops_after: usize,
+    /// The same by kind, those first of which the number changed most.
+    #[serde(default)]
+    pub kinds: Vec<KindReport>,
+    /// The bytes of the model's files when it was read; `None`: it came through a pipe.
+    #[serde(default)]
+    pub bytes_before: Option<u64>,
+    /// The bytes of the files that were written.
+    #[serde(default)]
+    pub bytes_after: Option<u64>,
+}
+
+/// How many ops of a kind a model has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KindReport {
+    /// The operator, or the function that is called: `onnx.Conv`.
+    pub op: String,
+    /// The number when the model was read.
+    pub before: usize,
+    /// The number in the end.
+    pub after: usize,
+}
+
+/// The number of ops of each kind.
+pub(super) type Kinds = BTreeMap<String, usize>;
+
+/// Counts a module's ops by kind.
+pub(super) fn kinds(module: &Module) -> Kinds {
+    let mut kinds = Kinds::new();
+    for function in module.functions() {
+        let mut counts: FxHashMap<SymbolId, usize> = FxHashMap::default();
+        for (_, op) in function.ops() {
+            *counts.entry(op.name).or_default() += 1;
+        }
+        for (name, count) in counts {
+            *kinds.entry(function.text(name).to_owned()).or_default() += count;
+        }
+    }
+    kinds
+}
+
+/// What became of the kinds.
+pub(super) fn compared(before: &Kinds, after: &Kinds) -> Vec<KindReport> {
+    let ops: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let number = |kinds: &Kinds, op: &String| kinds.get(op).copied().unwrap_or(0);
+    let kinds = ops.into_iter().map(|op| KindReport {
+        op: op.clone(),
+        before: number(before, op),
+        after: number(after, op),
+    });
+    let mut kinds: Vec<KindReport> = kinds.collect();
+    // Stable: by name where as many changed.
+    kinds.sort_by_key(|kind| Reverse(kind.before.abs_diff(kind.after)));
+    kinds
 }

@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
-use super::report::{ModelReport, PipelineReport, Report};
+use super::report::{self, ModelReport, PipelineReport, Report};
 use super::{absent, level, reproduce, unknown_ops, unplaced};
-use crate::model_file::{Format, Output, WriteOptions};
+use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
@@ -138,12 +139,15 @@ fn run_to_end(
     }
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
+    report.model.bytes_before = bytes_of(&request.model, &module);
+    let kinds = report::kinds(&module);
     let after = context.scope(|_| {
         let after = prepared.call(module);
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;
     report.model.ops_after = after.op_count();
+    report.model.kinds = report::compared(&kinds, &report::kinds(&after));
     if let Some(output) = output {
         let options = WriteOptions {
             drop_spans: request.drop_spans,
@@ -151,11 +155,22 @@ fn run_to_end(
             ..WriteOptions::default()
         };
         let written = output.write(&after, options, &mut |said| context.emit(said));
-        written.map_err(|error| made_by(error, &after, recorder))?;
+        report.model.bytes_after = written.map_err(|error| made_by(error, &after, recorder))?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }
     Ok(after)
+}
+
+/// The bytes of a model's file, and of those that its data is in.
+fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
+    let files = data_files_of(module);
+    let files = files.iter().map(PathBuf::as_path);
+    let sizes = files.chain([model]).map(|file| {
+        let found = file.metadata().ok()?;
+        found.is_file().then(|| found.len())
+    });
+    sizes.sum()
 }
 
 /// Asks the instruments what they have to show. One that fails over it fails the run, if nothing

@@ -39,6 +39,15 @@ impl DataFile {
         &self.location
     }
 
+    /// The number of its bytes; `None` of a file that was read and can't be found any more.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        match &self.content {
+            Content::Whole(file) => Some(file.resolve().ok()?.metadata().ok()?.len()),
+            Content::Packed { len, .. } => Some(*len),
+        }
+    }
+
     /// Whether the file at a path is this one already, so that nothing has to be written.
     ///
     /// # Errors

@@ -1,0 +1,346 @@
+//! The report of a run as people read it: what each pass did and what it cost, and what became of the model.
+//!
+//! Passes that changed something, or failed, have a row each; the others are named on a line below. In full each
+//! pass has its row.
+
+use std::collections::BTreeMap;
+
+use passdock::pipeline::{KindReport, ModelReport, PipelineReport, Report};
+use passdock::{Diagnostic, PassRecord, PassStatus, Severity};
+
+use crate::show::{self, Table};
+
+/// How much of a report is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    /// Whether each pass has a row.
+    pub(crate) in_full: bool,
+    /// The columns of the terminal.
+    pub(crate) width: usize,
+}
+
+/// Which notes are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notes {
+    /// None, nor anything but warnings and errors.
+    None,
+    /// Of many that are alike the first.
+    OneOfMany,
+    /// All.
+    All,
+}
+
+/// The kinds of ops that a report names.
+const MAX_KINDS: usize = 12;
+
+/// Notes that are alike and are shown one by one.
+const MAX_NOTES: usize = 2;
+
+pub(crate) fn render(report: &Report, shown: Shown) -> String {
+    let mut text = passes(&report.passes, shown);
+    for instrument in &report.instruments {
+        // A plugin's text may end with a line that isn't ended.
+        let report = instrument.text.trim_end();
+        text.push_str(&format!("\n{}:\n{report}\n", instrument.name));
+    }
+    if report.ok {
+        text += &kinds(&report.model.kinds, shown.width);
+        text += &summary(report);
+    }
+    text
+}
+
+/// The model before and after on one line.
+fn summary(report: &Report) -> String {
+    let model = &report.model;
+    let ModelReport {
+        ops_before,
+        ops_after,
+        ..
+    } = model;
+    let bytes = match (model.bytes_before, model.bytes_after) {
+        (Some(before), Some(after)) => {
+            format!(", {} → {}", show::bytes(before), show::bytes(after))
+        }
+        _ => String::new(),
+    };
+    let input = show::safe(&model.input);
+    let time = show::seconds(report.seconds);
+    let with = built_in(&report.pipeline);
+    let place = show::safe(&show::written_to(model.output.as_deref()));
+    format!("{input}: {ops_before} → {ops_after} ops{bytes} in {time}{with}, {place}\n")
+}
+
+/// The pipeline that ran, if it is no file that the user named.
+fn built_in(pipeline: &PipelineReport) -> String {
+    match (&pipeline.name, pipeline.opt_level) {
+        (Some(name), Some(level)) if pipeline.built_in => format!(" with `{name}` at -O{level}"),
+        _ => String::new(),
+    }
+}
+
+/// The kinds of ops whose number changed.
+fn kinds(kinds: &[KindReport], width: usize) -> String {
+    let changed = kinds.iter().filter(|kind| kind.before != kind.after);
+    let mut words: Vec<String> = changed
+        .map(|kind| {
+            let op = kind.op.strip_prefix("onnx.").unwrap_or(&kind.op);
+            format!("{} {} → {}", show::safe(op), kind.before, kind.after)
+        })
+        .collect();
+    if words.is_empty() {
+        return String::new();
+    }
+    if words.len() > MAX_KINDS {
+        let more = words.len() - MAX_KINDS + 1;
+        words.truncate(MAX_KINDS - 1);
+        words.push(format!("{more} more kinds"));
+    }
+    show::wrapped("ops: ", &words, "     ", width)
+}
+
+/// The table of what each pass did.
+pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
+    let names = Names::of(passes);
+    let mut table = Table::new(["pass", ">time", ">ops"]);
+    let mut at = 0;
+    while let Some(pass) = passes.get(at) {
+        at += 1;
+        if is_quiet(pass) && !shown.in_full {
+            continue;
+        }
+        add(&mut table, pass, &names, shown.width);
+        let (inner, hidden) = recursion(&passes[at - 1..]);
+        for pass in &passes[at..at + inner] {
+            add(&mut table, pass, &names, shown.width);
+        }
+        at += inner + hidden;
+        if hidden > 0 {
+            let indent = indent(passes[at - hidden].depth);
+            let more = format!("{indent}… {hidden} more, each run by the one above");
+            table.row([&more, "", "FAILED"].map(str::to_owned));
+        }
+    }
+    if !shown.in_full {
+        quiet(&mut table, passes, &names, shown.width);
+    }
+    table.render() + &names.files(passes, shown.width)
+}
+
+/// Whether nothing came of a pass.
+fn is_quiet(pass: &PassRecord) -> bool {
+    matches!(pass.status, PassStatus::Unchanged | PassStatus::Skipped)
+}
+
+/// Adds the passes of which nothing came: what they took, or why they were skipped. That a pass ran before and
+/// nothing changed since goes without saying.
+fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &Names<'_>, width: usize) {
+    let mut unchanged = Counted::default();
+    let mut skipped: BTreeMap<&str, Counted> = BTreeMap::new();
+    let mut seconds = 0.0;
+    for pass in passes {
+        match pass.status {
+            PassStatus::Unchanged => {
+                // A Sequential's time is that of the passes in it.
+                let is_around = passes
+                    .iter()
+                    .any(|inner| inner.parent.as_ref() == Some(&pass.name));
+                if !is_around {
+                    seconds += pass.seconds;
+                    unchanged.add(names.short(&pass.name));
+                }
+            }
+            PassStatus::Skipped if pass.reason != PassRecord::RAN_BEFORE => {
+                let list = skipped.entry(&pass.reason).or_default();
+                list.add(names.short(&pass.name));
+            }
+            _ => {}
+        }
+    }
+    if !unchanged.0.is_empty() {
+        let time = show::seconds(seconds);
+        table.row(["(unchanged)".to_owned(), time, String::new()]);
+        table.line(&show::wrapped("  ", &unchanged.words(), "  ", width));
+    }
+    for (reason, passes) in skipped {
+        let head = match reason {
+            "" => "skipped: ".to_owned(),
+            reason => format!("skipped, {reason}: "),
+        };
+        table.line(&show::wrapped(&head, &passes.words(), "  ", width));
+    }
+}
+
+/// Names, and how often each came, in the order in which they came.
+#[derive(Default)]
+struct Counted(Vec<(String, usize)>);
+
+impl Counted {
+    fn add(&mut self, name: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((name, 1)),
+        }
+    }
+
+    /// `InferType ×6`.
+    fn words(&self) -> Vec<String> {
+        let word = |(name, count): &(String, usize)| match count {
+            1 => name.clone(),
+            count => format!("{name} ×{count}"),
+        };
+        self.0.iter().map(word).collect()
+    }
+}
+
+/// How many passes follow the first one that failed each in the one before, and then how many more do of which
+/// the first runs again what is around it.
+fn recursion(passes: &[PassRecord]) -> (usize, usize) {
+    let pairs = passes.windows(2);
+    let is_inside = |pair: &&[PassRecord]| {
+        let both = pair.iter().all(|pass| pass.status == PassStatus::Failed);
+        both && pair[1].depth == pair[0].depth + 1
+    };
+    let inside = pairs.take_while(is_inside).count();
+    let is_again = |at: &usize| {
+        passes[..*at]
+            .iter()
+            .any(|pass| pass.name == passes[*at].name)
+    };
+    match (1..=inside).find(is_again) {
+        Some(again) => (again - 1, inside + 1 - again),
+        None => (0, 0),
+    }
+}
+
+/// Adds a pass, and below it the rules that it applied.
+fn add(table: &mut Table<3>, pass: &PassRecord, names: &Names<'_>, width: usize) {
+    let mut name = indent(pass.depth) + &names.short(&pass.name);
+    if let Some(by) = &pass.requested_by {
+        name += &format!(" (for {})", names.short(by));
+    }
+    let ops = match pass.status {
+        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
+        PassStatus::Unchanged => pass.ops_after.to_string(),
+        PassStatus::Skipped => "skipped".to_owned(),
+        // Why is a diagnostic, and isn't said twice.
+        PassStatus::Failed => "FAILED".to_owned(),
+    };
+    table.row([name, show::seconds(pass.seconds), ops]);
+    let below = indent(pass.depth) + "  ";
+    if pass.status == PassStatus::Skipped && !pass.reason.is_empty() {
+        table.line(&show::wrapped(&below, &[&pass.reason], &below, width));
+    }
+    if !pass.rewrites.is_empty() {
+        let rules = pass.rewrites.iter();
+        let rules: Vec<String> = rules
+            .map(|(rule, times)| format!("{rule} ×{times}"))
+            .collect();
+        table.line(&show::wrapped(&below, &rules, &below, width));
+    }
+}
+
+fn indent(depth: u32) -> String {
+    "  ".repeat(depth as usize)
+}
+
+/// The names of passes without what is the same for all of a plugin's, as pipelines take them too.
+struct Names<'r>(BTreeMap<&'r str, Option<&'r str>>);
+
+/// The namespaces that a name may be without.
+const STANDARD: [&str; 2] = ["relax.transform.", "tir.transform."];
+
+impl<'r> Names<'r> {
+    fn of(passes: &'r [PassRecord]) -> Names<'r> {
+        let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+        let required = passes.iter().filter_map(|pass| pass.requested_by.as_ref());
+        for name in passes.iter().map(|pass| &pass.name).chain(required) {
+            let mut standard = STANDARD.iter();
+            let Some(short) = standard.find_map(|prefix| name.strip_prefix(prefix)) else {
+                continue;
+            };
+            let known = names.entry(short).or_insert(Some(name));
+            if *known != Some(name) {
+                *known = None;
+            }
+        }
+        Names(names)
+    }
+
+    /// The name as a report shows it: `FoldConstant`, `acme.Tile`.
+    fn short(&self, name: &str) -> String {
+        let mut standard = STANDARD.iter();
+        match standard.find_map(|prefix| name.strip_prefix(prefix)) {
+            Some(short) if self.0.get(short) == Some(&Some(name)) => short.to_owned(),
+            Some(_) => name.to_owned(),
+            None => name.replacen(".transform.", ".", 1),
+        }
+    }
+
+    /// The files that the passes are of; where there are several, with the passes of all but the one that has
+    /// most.
+    fn files(&self, passes: &[PassRecord], width: usize) -> String {
+        let mut files: BTreeMap<&str, Counted> = BTreeMap::new();
+        for pass in passes {
+            if let Some(file) = pass.file.as_ref().or(pass.plugin.as_ref()) {
+                files.entry(file).or_default().add(self.short(&pass.name));
+            }
+        }
+        let most = files.values().map(|passes| passes.0.len()).max();
+        let mut with_most = files
+            .iter()
+            .filter(|(_, passes)| Some(passes.0.len()) == most);
+        let unnamed = match (with_most.next(), with_most.next()) {
+            (Some((file, _)), None) => Some(*file),
+            _ => None,
+        };
+        let mut text = String::new();
+        for (file, passes) in files {
+            let head = format!("from {}", show::safe(file));
+            if unnamed == Some(file) {
+                text += &format!("{head}\n");
+            } else {
+                let names = passes.0.iter().map(|(name, _)| name);
+                let names: Vec<&String> = names.collect();
+                text += &show::wrapped(&format!("{head}: "), &names, "  ", width);
+            }
+        }
+        text
+    }
+}
+
+/// Shows the diagnostics of a run.
+pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
+    let is_note = |said: &&Diagnostic| said.severity == Severity::Note;
+    // Alike are those of one code that say the same but for numbers.
+    let kind = |note: &Diagnostic| {
+        let words = note.message.split(|c: char| c.is_ascii_digit());
+        (note.code.clone(), words.collect::<String>())
+    };
+    let mut alike: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for note in diagnostics.iter().filter(is_note) {
+        *alike.entry(kind(note)).or_default() += 1;
+    }
+    alike.retain(|_, count| *count > MAX_NOTES);
+    for diagnostic in diagnostics {
+        if !is_note(&diagnostic) || notes == Notes::All {
+            show::diagnostic(diagnostic);
+        } else if notes == Notes::OneOfMany {
+            match alike.get_mut(&kind(diagnostic)) {
+                None => show::diagnostic(diagnostic),
+                // They were told of with the first.
+                Some(0) => {}
+                Some(count) => {
+                    let more = show::count_of(*count as u64 - 1, "more note");
+                    let (code, message) = (&diagnostic.code, &diagnostic.message);
+                    let first = Diagnostic::new(Severity::Note, code, message);
+                    show::diagnostic(&Diagnostic {
+                        help: Some(format!("`--notes` shows it whole, and {more} of its kind.")),
+                        ..first
+                    });
+                    *count = 0;
+                }
+            }
+        }
+    }
+}
