@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use passdock::pipeline::{KindReport, ModelReport, PipelineReport, Report};
+use passdock::pipeline::{KindReport, PipelineReport, Report};
 use passdock::{Diagnostic, PassRecord, PassStatus, Severity};
 
 use crate::show::{self, Table};
@@ -45,30 +45,23 @@ pub(crate) fn render(report: &Report, shown: Shown) -> String {
     }
     if report.ok {
         text += &kinds(&report.model.kinds, shown.width);
-        text += &summary(report);
+        text += &summary(report, shown.width);
     }
     text
 }
 
-/// The model before and after on one line.
-fn summary(report: &Report) -> String {
+/// The model before and after, where it is, and how long that took.
+fn summary(report: &Report, width: usize) -> String {
     let model = &report.model;
-    let ModelReport {
-        ops_before,
-        ops_after,
-        ..
-    } = model;
-    let bytes = match (model.bytes_before, model.bytes_after) {
-        (Some(before), Some(after)) => {
-            format!(", {} → {}", show::bytes(before), show::bytes(after))
-        }
-        _ => String::new(),
-    };
-    let input = show::safe(&model.input);
+    let mut parts = vec![format!("{} → {} ops", model.ops_before, model.ops_after)];
+    if let (Some(before), Some(after)) = (model.bytes_before, model.bytes_after) {
+        parts.push(format!("{} → {}", show::bytes(before), show::bytes(after)));
+    }
     let time = show::seconds(report.seconds);
-    let with = built_in(&report.pipeline);
-    let place = show::safe(&show::written_to(model.output.as_deref()));
-    format!("{input}: {ops_before} → {ops_after} ops{bytes} in {time}{with}, {place}\n")
+    parts.push(format!("in {time}{}", built_in(&report.pipeline)));
+    parts.push(show::written_to(model.output.as_deref()));
+    let head = format!("{}: ", model.input);
+    show::wrapped(&head, &parts, "  ", width)
 }
 
 /// The pipeline that ran, if it is no file that the user named.

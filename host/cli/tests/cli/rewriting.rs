@@ -71,15 +71,15 @@ fn the_report_says_below_a_pass_what_its_rules_did() {
         "run p.toml m.ir",
         expect![[r#"
             pass             time        ops
-            bad.Count      747 µs  240 → 240
-            nested         4.3 ms   240 → 96
-              bad.Rewrite  4.2 ms   240 → 96
+            bad.Count      829 µs  240 → 240
+            nested         4.6 ms   240 → 96
+              bad.Rewrite  4.6 ms   240 → 96
                 neg_neg ×48, no_identity ×47, sub_self ×1
-            (unchanged)    150 µs
+            (unchanged)    154 µs
               bad.Rewrite
             from /work/main/target/tmp/installed/libpassdock_misbehaving.so
             ops: Neg 96 → 0, Identity 47 → 0, Sub 1 → 0
-            m.ir: 240 → 96 ops
+            m.ir: 240 → 96 ops,
         "#]],
     );
 }
@@ -108,15 +108,15 @@ fn a_disabled_rule_is_not_applied() {
         "run p.toml m.ir --disable-rule neg_neg --disable-rule sub_self",
         expect![[r#"
             pass             time        ops
-            bad.Count      621 µs  240 → 240
-            nested         4.0 ms  240 → 193
-              bad.Rewrite  3.9 ms  240 → 193
+            bad.Count      690 µs  240 → 240
+            nested         4.3 ms  240 → 193
+              bad.Rewrite  4.3 ms  240 → 193
                 no_identity ×47
-            (unchanged)    468 µs
+            (unchanged)    559 µs
               bad.Rewrite
             from /work/main/target/tmp/installed/libpassdock_misbehaving.so
             ops: Identity 47 → 0
-            m.ir: 240 → 193 ops
+            m.ir: 240 → 193 ops,
         "#]],
     );
 }
@@ -127,15 +127,15 @@ fn a_disabled_rule_that_never_came_up_is_a_warning() {
         "run p.toml m.ir --disable-rule no_identiti,sub_self,quite_another",
         expect![[r#"
             pass             time        ops
-            bad.Count      650 µs  240 → 240
-            nested         4.6 ms   240 → 97
-              bad.Rewrite  4.5 ms   240 → 97
+            bad.Count      681 µs  240 → 240
+            nested         5.1 ms   240 → 97
+              bad.Rewrite  5.1 ms   240 → 97
                 neg_neg ×48, no_identity ×47
-            (unchanged)    165 µs
+            (unchanged)    200 µs
               bad.Rewrite
             from /work/main/target/tmp/installed/libpassdock_misbehaving.so
             ops: Neg 96 → 0, Identity 47 → 0
-            m.ir: 240 → 97 ops
+            m.ir: 240 → 97 ops,
             warning[unknown-rule]: `disabled_rule` names `no_identiti`, and no rule of that name was about to be applied.
              |
              = help: Did you mean `no_identity`?
@@ -157,26 +157,26 @@ fn rewriting_ends_at_a_limit() {
         "run p.toml m.ir --rewrite-limit 0",
         expect![[r#"
             pass           time        ops
-            bad.Count    783 µs  240 → 240
-            (unchanged)  4.3 ms
+            bad.Count    694 µs  240 → 240
+            (unchanged)  4.5 ms
               bad.Rewrite ×2
             from /work/main/target/tmp/installed/libpassdock_misbehaving.so
-            m.ir: 240 → 240 ops
+            m.ir: 240 → 240 ops,
         "#]],
     );
     check(
         "run p.toml m.ir --rewrite-limit 7",
         expect![[r#"
             pass             time        ops
-            bad.Count      657 µs  240 → 240
-            nested         3.1 ms  240 → 229
-              bad.Rewrite  3.0 ms  240 → 229
+            bad.Count      745 µs  240 → 240
+            nested         3.2 ms  240 → 229
+              bad.Rewrite  3.2 ms  240 → 229
                 neg_neg ×4, no_identity ×3
-            (unchanged)    1.3 ms
+            (unchanged)    2.0 ms
               bad.Rewrite
             from /work/main/target/tmp/installed/libpassdock_misbehaving.so
             ops: Neg 96 → 88, Identity 47 → 44
-            m.ir: 240 → 229 ops
+            m.ir: 240 → 229 ops,
         "#]],
     );
 }

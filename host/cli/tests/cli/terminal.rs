@@ -183,13 +183,27 @@ fn a_reader_that_goes_away_is_no_error() {
 /// What is on a terminal when the command has ended, and whether there were colours.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
+    on_a_terminal_of(bench, term, 80, words)
+}
+
+/// The same on one that is that wide.
+#[cfg(target_os = "linux")]
+fn on_a_terminal_of(bench: &Bench, term: &str, columns: u16, words: &str) -> (String, bool) {
     use std::io::Read;
 
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{Winsize, tcsetwinsize};
 
     let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&host).expect("a terminal");
     unlockpt(&host).expect("a terminal");
+    let size = Winsize {
+        ws_row: 40,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&host, size).expect("a terminal");
     let name = ptsname(&host, Vec::new()).expect("its name");
     let name = name.into_string().expect("text");
     let open = || std::fs::File::options().write(true).open(&name);
@@ -212,6 +226,59 @@ fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
     child.wait().expect("it ends");
     let text = String::from_utf8(bytes).expect("text");
     (screen(&text), text.contains("\u{1b}[1m"))
+}
+
+/// A model of whose pipeline the report has rows, rules, passes of which nothing came, and kinds of ops.
+#[cfg(target_os = "linux")]
+const FOLDED: &str = r#"module {
+  fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
+    %zero = const f32[] 0.0
+    %one = const f32[] 1.0
+    %0 = onnx.Dropout(%x)
+    %1 = onnx.Add(%0, %zero)
+    %2 = onnx.Mul(%1, %one)
+    %3 = onnx.Sub(%2, %zero)
+    %4 = onnx.Div(%3, %one)
+    %5 = onnx.Neg(%4)
+    %6 = onnx.Neg(%5)
+    %7 = onnx.Relu(%6)
+    %8 = onnx.Relu(%7)
+    %9 = onnx.Identity(%8)
+    return %9
+  }
+}
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn reports_and_help_fit_the_terminal() {
+    let bench = Bench::new();
+    bench.write("m.ir", FOLDED);
+    let mut heights = Vec::new();
+    for columns in [80, 120, 200] {
+        for words in [
+            "run m.ir -o o.ir",
+            "run m.ir -o o.ir -v",
+            "run -h",
+            "bisect --help",
+        ] {
+            let (screen, _) = on_a_terminal_of(&bench, "xterm", columns, words);
+            for line in screen.lines().filter(|line| !line.starts_with("from ")) {
+                let width = line.chars().count();
+                assert!(width <= usize::from(columns), "{words}: {line}");
+            }
+            heights.push((words, screen.lines().count()));
+        }
+    }
+    // What is wider has fewer lines.
+    let height = |words: &str| {
+        let heights = heights.iter().filter(|(known, _)| *known == words);
+        heights.map(|(_, height)| *height).collect::<Vec<_>>()
+    };
+    for words in ["run m.ir -o o.ir", "run -h"] {
+        let heights = height(words);
+        assert!(heights[0] > heights[2], "{words}: {heights:?}");
+    }
 }
 
 /// The lines of a terminal that was written this.
