@@ -80,6 +80,10 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Start a plugin, or try one: for their authors.
     Plugin(PluginCommandArgs),
+    /// Print what makes a shell complete this command.
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, in roff.
+    Man(ManArgs),
     /// Do what a supervisor says.
     #[cfg(unix)]
     #[command(name = crate::worker_args::WORKER, hide = true)]
@@ -330,6 +334,29 @@ pub(crate) enum SchemaOf {
     Pipeline,
     /// Manifests of plugins: what `inspect` shows (docs/manifests.md)
     Manifest,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock completions bash > ~/.local/share/bash-completion/completions/passdock
+  passdock completions zsh > ~/.zfunc/_passdock
+  passdock completions fish > ~/.config/fish/completions/passdock.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock man run | man -l -
+  passdock man > ~/.local/share/man/man1/passdock.1")]
+pub(crate) struct ManArgs {
+    /// The command; without it the page is about all of them.
+    #[arg(value_name = "COMMAND", num_args = 0..=2)]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod bisect;
 mod check;
+mod completions;
 mod convert;
 mod diff;
 mod explain;
@@ -9,6 +10,7 @@ mod in_full;
 mod inspect;
 mod list;
 mod list_ops;
+mod man;
 mod plugin_check;
 mod plugin_new;
 mod reduce;
@@ -36,6 +38,8 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
         Command::Plugin(args) => match args.command {
             PluginCommand::New(args) => plugin_new::new(args),
             PluginCommand::Check(args) => plugin_check::check(args),

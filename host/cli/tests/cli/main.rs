@@ -25,6 +25,7 @@ mod schema;
 mod sentences;
 mod sequentials;
 mod sessions;
+mod shells;
 mod stats;
 mod support;
 mod terminal;

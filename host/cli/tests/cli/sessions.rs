@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use expect_test::expect_file;
 
-use crate::support::Bench;
+use crate::support::{Bench, without_time};
 
 macro_rules! sessions {
     ($($name:ident)*) => {
@@ -147,28 +147,12 @@ fn answer(bench: &Bench, command: &str) -> String {
     }
 }
 
-/// The lines of a stream, each after a mark. Tables of times have other columns each time: their lines
-/// are told word by word, with `TIME` for a time.
+/// The lines of a stream, each after a mark.
 fn marked(mark: &str, text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        out += mark;
-        let mut words: Vec<&str> = line.split_whitespace().collect();
-        let is_time = |pair: &[&str]| {
-            let unit = pair[1].trim_end_matches(',');
-            pair[0].parse::<f64>().is_ok() && ["ns", "µs", "ms", "s"].contains(&unit)
-        };
-        if let Some(at) = words.windows(2).position(is_time) {
-            words.splice(at..at + 2, ["TIME"]);
-            out += &words.join(" ");
-        } else if words.starts_with(&["pass", "time"]) {
-            out += &words.join(" ");
-        } else {
-            out += line;
-        }
-        out.push('\n');
-    }
-    out
+    let lines = text.lines();
+    lines
+        .map(|line| format!("{mark}{}\n", without_time(line)))
+        .collect()
 }
 
 /// The words of a command, of which some stand in quotes.

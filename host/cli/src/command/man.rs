@@ -1,0 +1,41 @@
+//! `passdock man`: the manual page of a command.
+
+use std::sync::Arc;
+
+use clap::{Command, CommandFactory};
+use passdock::diagnostic::suggest;
+use passdock::{ErrorKind, PassError};
+
+use crate::args::{Cli, ManArgs};
+use crate::show;
+
+pub(crate) fn man(args: &ManArgs) -> Result<u8, PassError> {
+    let mut command = Cli::command();
+    command.build();
+    for word in &args.command {
+        command = subcommand(&command, word)?;
+    }
+    let mut page = Vec::new();
+    let rendered = clap_mangen::Man::new(command).render(&mut page);
+    rendered.map_err(|error| {
+        let message = format!("The page can't be made: {error}.");
+        PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
+    })?;
+    show::print(&String::from_utf8_lossy(&page));
+    Ok(0)
+}
+
+/// The command of this name in another one.
+fn subcommand(command: &Command, name: &str) -> Result<Command, PassError> {
+    if let Some(found) = command.find_subcommand(name) {
+        return Ok(found.clone());
+    }
+    let names = || {
+        let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+        visible.map(Command::get_name)
+    };
+    let message = format!("`{}` has no command `{name}`.", command.get_name());
+    let list = || format!("There are: {}.", suggest::listed(names()));
+    let help = suggest::help(name, names()).unwrap_or_else(list);
+    Err(PassError::new(ErrorKind::Usage, message).help(help))
+}
