@@ -1,5 +1,5 @@
 //! The source of the SDK as one packed file, for `passdock plugin new`: what its packages have, and
-//! the licences. `src/command/plugin_new/sdk.rs` unpacks it.
+//! the licences. `src/command/plugin/new/sdk.rs` unpacks it.
 
 use std::collections::HashMap;
 use std::env;

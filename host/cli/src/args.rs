@@ -8,7 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 
 use crate::data_args::DataArgs;
+use crate::list_args::ListArgs;
 use crate::plugin_args::PluginCommandArgs;
+use crate::shell_args::{CompletionsArgs, ManArgs};
 use crate::show;
 
 /// Runs compiler passes that ship as files over neural-network models.
@@ -252,47 +254,6 @@ const FAILURES: &str = "Failures";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  passdock list
-  passdock list passes FoldConstant
-  passdock list ops onnx.Conv
-  passdock list pipelines default > mine.toml
-  passdock list config tir.UnrollLoop --json
-  passdock list plugins --plugin-dir plugins")]
-pub(crate) struct ListArgs {
-    /// What to list.
-    #[arg(value_enum, default_value = "passes")]
-    pub(crate) what: Listing,
-    /// Show the one of this name in full: `passdock list passes FoldConstant`.
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Listing {
-    /// Passes, with level, kind and plugin.
-    Passes,
-    /// Pipelines that are built in; with NAME, its text.
-    Pipelines,
-    /// Plugins, with version and file; also files that can't be used.
-    Plugins,
-    /// Instruments, with their options.
-    Instruments,
-    /// Config options, with type, default and meaning.
-    Config,
-    /// Operators that have a definition, and what is known of them.
-    Ops,
-    /// What the host works out about functions for passes that ask.
-    Analyses,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
   passdock inspect target/debug/libacme_passes.so
   passdock inspect plugins/*.so --json | jq '.plugins[].plugin.name'
   passdock inspect fuse.rules
@@ -337,29 +298,6 @@ pub(crate) enum SchemaOf {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock completions bash > ~/.local/share/bash-completion/completions/passdock
-  passdock completions zsh > ~/.zfunc/_passdock
-  passdock completions fish > ~/.config/fish/completions/passdock.fish")]
-pub(crate) struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_name = "SHELL")]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock man run | man -l -
-  passdock man > ~/.local/share/man/man1/passdock.1")]
-pub(crate) struct ManArgs {
-    /// The command; without it the page is about all of them.
-    #[arg(value_name = "COMMAND", num_args = 0..=2)]
-    pub(crate) command: Vec<String>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The pipeline: a .toml file, one of rules, or the name of a built-in one.
     #[arg(value_name = "PIPELINE")]
@@ -379,6 +317,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) pipeline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
+    /// Show also which states of the module passes need, establish and break.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,

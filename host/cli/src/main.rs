@@ -8,11 +8,14 @@ mod check_command;
 mod child;
 mod command;
 mod data_args;
+mod list_args;
+mod names;
 mod plugin_args;
 mod plugins;
 mod progress;
 mod report;
 mod request;
+mod shell_args;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use passdock::pipeline::{KindReport, PipelineReport, Report};
 use passdock::{Diagnostic, PassRecord, PassStatus, Severity};
 
+use crate::names::{Counted, ShortNames};
 use crate::show::{self, Table};
 
 /// How much of a report is shown.
@@ -94,7 +95,10 @@ fn kinds(kinds: &[KindReport], width: usize) -> String {
 
 /// The table of what each pass did.
 pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
-    let names = Names::of(passes);
+    let required = passes
+        .iter()
+        .filter_map(|pass| pass.requested_by.as_deref());
+    let names = ShortNames::of(passes.iter().map(|pass| &*pass.name).chain(required));
     let mut table = Table::new(["pass", ">time", ">ops"]);
     let mut at = 0;
     while let Some(pass) = passes.get(at) {
@@ -117,7 +121,13 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
     if !shown.in_full {
         quiet(&mut table, passes, &names, shown.width);
     }
-    table.render() + &names.files(passes, shown.width)
+    table.render() + &names.files(passes.iter().map(provided), shown.width)
+}
+
+/// The file that a pass is of, or its plugin, and its name.
+fn provided(pass: &PassRecord) -> (Option<&str>, &str) {
+    let file = pass.file.as_deref().or(pass.plugin.as_deref());
+    (file, &pass.name)
 }
 
 /// Whether nothing came of a pass.
@@ -127,7 +137,7 @@ fn is_quiet(pass: &PassRecord) -> bool {
 
 /// Adds the passes of which nothing came: what they took, or why they were skipped. That a pass ran before and
 /// nothing changed since goes without saying.
-fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &Names<'_>, width: usize) {
+fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &ShortNames<'_>, width: usize) {
     let mut unchanged = Counted::default();
     let mut skipped: BTreeMap<&str, Counted> = BTreeMap::new();
     let mut seconds = 0.0;
@@ -150,7 +160,7 @@ fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &Names<'_>, width: 
             _ => {}
         }
     }
-    if !unchanged.0.is_empty() {
+    if !unchanged.is_empty() {
         let time = show::seconds(seconds);
         table.row(["(unchanged)".to_owned(), time, String::new()]);
         table.line(&show::wrapped("  ", &unchanged.words(), "  ", width));
@@ -161,28 +171,6 @@ fn quiet(table: &mut Table<3>, passes: &[PassRecord], names: &Names<'_>, width: 
             reason => format!("skipped, {reason}: "),
         };
         table.line(&show::wrapped(&head, &passes.words(), "  ", width));
-    }
-}
-
-/// Names, and how often each came, in the order in which they came.
-#[derive(Default)]
-struct Counted(Vec<(String, usize)>);
-
-impl Counted {
-    fn add(&mut self, name: String) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => self.0.push((name, 1)),
-        }
-    }
-
-    /// `InferType ×6`.
-    fn words(&self) -> Vec<String> {
-        let word = |(name, count): &(String, usize)| match count {
-            1 => name.clone(),
-            count => format!("{name} ×{count}"),
-        };
-        self.0.iter().map(word).collect()
     }
 }
 
@@ -207,7 +195,7 @@ fn recursion(passes: &[PassRecord]) -> (usize, usize) {
 }
 
 /// Adds a pass, and below it the rules that it applied.
-fn add(table: &mut Table<3>, pass: &PassRecord, names: &Names<'_>, width: usize) {
+fn add(table: &mut Table<3>, pass: &PassRecord, names: &ShortNames<'_>, width: usize) {
     let mut name = indent(pass.depth) + &names.short(&pass.name);
     if let Some(by) = &pass.requested_by {
         name += &format!(" (for {})", names.short(by));
@@ -235,71 +223,6 @@ fn add(table: &mut Table<3>, pass: &PassRecord, names: &Names<'_>, width: usize)
 
 fn indent(depth: u32) -> String {
     "  ".repeat(depth as usize)
-}
-
-/// The names of passes without what is the same for all of a plugin's, as pipelines take them too.
-struct Names<'r>(BTreeMap<&'r str, Option<&'r str>>);
-
-/// The namespaces that a name may be without.
-const STANDARD: [&str; 2] = ["relax.transform.", "tir.transform."];
-
-impl<'r> Names<'r> {
-    fn of(passes: &'r [PassRecord]) -> Names<'r> {
-        let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-        let required = passes.iter().filter_map(|pass| pass.requested_by.as_ref());
-        for name in passes.iter().map(|pass| &pass.name).chain(required) {
-            let mut standard = STANDARD.iter();
-            let Some(short) = standard.find_map(|prefix| name.strip_prefix(prefix)) else {
-                continue;
-            };
-            let known = names.entry(short).or_insert(Some(name));
-            if *known != Some(name) {
-                *known = None;
-            }
-        }
-        Names(names)
-    }
-
-    /// The name as a report shows it: `FoldConstant`, `acme.Tile`.
-    fn short(&self, name: &str) -> String {
-        let mut standard = STANDARD.iter();
-        match standard.find_map(|prefix| name.strip_prefix(prefix)) {
-            Some(short) if self.0.get(short) == Some(&Some(name)) => short.to_owned(),
-            Some(_) => name.to_owned(),
-            None => name.replacen(".transform.", ".", 1),
-        }
-    }
-
-    /// The files that the passes are of; where there are several, with the passes of all but the one that has
-    /// most.
-    fn files(&self, passes: &[PassRecord], width: usize) -> String {
-        let mut files: BTreeMap<&str, Counted> = BTreeMap::new();
-        for pass in passes {
-            if let Some(file) = pass.file.as_ref().or(pass.plugin.as_ref()) {
-                files.entry(file).or_default().add(self.short(&pass.name));
-            }
-        }
-        let most = files.values().map(|passes| passes.0.len()).max();
-        let mut with_most = files
-            .iter()
-            .filter(|(_, passes)| Some(passes.0.len()) == most);
-        let unnamed = match (with_most.next(), with_most.next()) {
-            (Some((file, _)), None) => Some(*file),
-            _ => None,
-        };
-        let mut text = String::new();
-        for (file, passes) in files {
-            let head = format!("from {}", show::safe(file));
-            if unnamed == Some(file) {
-                text += &format!("{head}\n");
-            } else {
-                let names = passes.0.iter().map(|(name, _)| name);
-                let names: Vec<&String> = names.collect();
-                text += &show::wrapped(&format!("{head}: "), &names, "  ", width);
-            }
-        }
-        text
-    }
 }
 
 /// Shows the diagnostics of a run.

@@ -7,7 +7,6 @@
 //!
 //! **Invariant:** `pipeline::run` is a function from a serialisable `Request` to a `Report`.
 
-mod built_in;
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;

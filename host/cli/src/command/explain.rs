@@ -7,6 +7,7 @@ use passdock::pipeline::{self, Explained, Explanation};
 
 use super::in_full::value;
 use crate::args::ExplainArgs;
+use crate::names::ShortNames;
 use crate::show::Table;
 use crate::{plugins, request, show};
 
@@ -19,17 +20,25 @@ pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
     } else if args.dot {
         show::print(&explanation.to_dot());
     } else {
-        show::print(&render(&explanation));
+        show::print(&render(&explanation, args.verbose));
     }
     Ok(0)
 }
 
-fn render(explanation: &Explanation) -> String {
-    let columns = [">", "pass", "runs", "why", "options", "states", "from"];
+fn render(explanation: &Explanation, in_full: bool) -> String {
+    let passes = explanation.passes.iter();
+    let required = passes
+        .clone()
+        .filter_map(|pass| pass.requested_by.as_deref());
+    let names = ShortNames::of(passes.clone().map(|pass| &*pass.name).chain(required));
+    let columns = [">", "pass", "runs", "why", "options", "states"];
     let rows = (1..)
-        .zip(&explanation.passes)
-        .map(|(number, pass)| row(number, pass));
+        .zip(passes.clone())
+        .map(|(number, pass)| row(number, pass, &names, in_full));
     let mut text = Table::of(columns, rows).render_filled();
+    let provided =
+        passes.map(|pass| (pass.file.as_deref().or(pass.plugin.as_deref()), &*pass.name));
+    text += &names.files(provided, show::width());
     let phases = explanation.phases.iter();
     let empty = phases.filter(|place| place.passes.is_empty());
     let empty: Vec<&str> = empty.map(|place| place.phase.name()).collect();
@@ -48,18 +57,23 @@ fn render(explanation: &Explanation) -> String {
     text
 }
 
-fn row(number: usize, pass: &Explained) -> [String; 7] {
-    let indent = "  ".repeat(pass.depth as usize);
-    let runs = if pass.runs { "yes" } else { "no" };
-    let from = pass.file.as_ref().or(pass.plugin.as_ref()).cloned();
+fn row(number: usize, pass: &Explained, names: &ShortNames<'_>, in_full: bool) -> [String; 6] {
+    let mut name = "  ".repeat(pass.depth as usize) + &names.short(&pass.name);
+    let mut why = pass.reason.clone();
+    if let Some(by) = &pass.requested_by {
+        name += &format!(" (for {})", names.short(by));
+        if pass.runs {
+            "unless nothing changed since it last ran".clone_into(&mut why);
+        }
+    }
+    let states = || show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; ");
     [
         number.to_string(),
-        format!("{indent}{}", pass.name),
-        runs.to_owned(),
-        pass.reason.clone(),
+        name,
+        if pass.runs { "yes" } else { "no" }.to_owned(),
+        why,
         options(pass),
-        show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; "),
-        from.unwrap_or_default(),
+        if in_full { states() } else { String::new() },
     ]
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::in_full::{self, default, kind};
 use super::list_ops;
-use crate::args::{ListArgs, Listing};
+use crate::list_args::{ListArgs, Listing};
 use crate::show::{self, Table};
 use crate::{plugins, request};
 

@@ -2,7 +2,6 @@
 
 mod bisect;
 mod check;
-mod completions;
 mod convert;
 mod diff;
 mod explain;
@@ -10,13 +9,12 @@ mod in_full;
 mod inspect;
 mod list;
 mod list_ops;
-mod man;
-mod plugin_check;
-mod plugin_new;
+mod plugin;
 mod reduce;
 mod replay;
 mod run;
 mod schema;
+mod shell;
 mod stats;
 mod worker;
 
@@ -38,11 +36,11 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),
-        Command::Completions(args) => completions::completions(&args),
-        Command::Man(args) => man::man(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
         Command::Plugin(args) => match args.command {
-            PluginCommand::New(args) => plugin_new::new(args),
-            PluginCommand::Check(args) => plugin_check::check(args),
+            PluginCommand::New(args) => plugin::new::new(args),
+            PluginCommand::Check(args) => plugin::check::check(args),
         },
         #[cfg(unix)]
         Command::Worker(args) => worker::work(&args),

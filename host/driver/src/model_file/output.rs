@@ -210,7 +210,7 @@ fn write_onnx(
     let data = output
         .data_files()
         .iter()
-        .map(|data| data.len())
+        .map(|data| data.size())
         .sum::<Option<u64>>();
     let bytes = data.map(|data| data + output.len());
     plan.commit.durable = !options.temporary;

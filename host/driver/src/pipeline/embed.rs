@@ -4,7 +4,7 @@ use std::path::Path;
 
 use passdock_core::{ErrorKind, PassError, Registry};
 
-use crate::built_in::BuiltInPipeline;
+use crate::pipeline_file::built_in::BuiltInPipeline;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.

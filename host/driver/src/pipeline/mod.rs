@@ -23,8 +23,8 @@ pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::Rerun;
 pub use run::run;
 
-pub use crate::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::pipeline_file::SCHEMA;
+pub use crate::pipeline_file::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
     no_plugins, read_rules,

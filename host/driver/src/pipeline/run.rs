@@ -168,7 +168,7 @@ fn bytes_of(model: &Path, module: &Module) -> Option<u64> {
     let files = files.iter().map(PathBuf::as_path);
     let sizes = files.chain([model]).map(|file| {
         let found = file.metadata().ok()?;
-        found.is_file().then(|| found.len())
+        found.is_file().then_some(found.len())
     });
     sizes.sum()
 }

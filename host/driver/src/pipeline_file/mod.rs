@@ -4,6 +4,7 @@
 //! one. Names of passes, config keys and options are only read here: whether there are such passes
 //! is asked when the pipeline is resolved, again with the place at hand.
 
+pub(crate) mod built_in;
 mod context;
 mod passes;
 mod table;

@@ -5,9 +5,9 @@ use toml::de::DeValue;
 
 use passdock_core::{ErrorKind, PassError, Phase, suggest};
 
+use super::built_in::BuiltInPipeline;
 use super::table::{PASS, Table};
 use super::{Located, PassTable, PipelineFile, SourceText};
-use crate::built_in::BuiltInPipeline;
 
 /// The levels that Sequentials may nest in a file.
 pub(super) const MAX_NESTING: usize = 64;

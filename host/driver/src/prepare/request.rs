@@ -7,9 +7,9 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use super::asked::AskedInstrument;
-use crate::built_in::BuiltInPipeline;
 use crate::model_file::{self, ExternalData, ReadOptions};
 use crate::pipeline_file::PipelineFile;
+use crate::pipeline_file::built_in::BuiltInPipeline;
 
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -41,7 +41,7 @@ impl DataFile {
 
     /// The number of its bytes; `None` of a file that was read and can't be found any more.
     #[must_use]
-    pub fn len(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         match &self.content {
             Content::Whole(file) => Some(file.resolve().ok()?.metadata().ok()?.len()),
             Content::Packed { len, .. } => Some(*len),

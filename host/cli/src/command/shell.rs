@@ -1,4 +1,4 @@
-//! `passdock man`: the manual page of a command.
+//! `passdock completions` and `passdock man`: what a shell completes the command by, and its manual pages.
 
 use std::sync::Arc;
 
@@ -6,8 +6,16 @@ use clap::{Command, CommandFactory};
 use passdock::diagnostic::suggest;
 use passdock::{ErrorKind, PassError};
 
-use crate::args::{Cli, ManArgs};
+use crate::args::Cli;
+use crate::shell_args::{CompletionsArgs, ManArgs};
 use crate::show;
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "passdock", &mut script);
+    show::print(&String::from_utf8_lossy(&script));
+    Ok(0)
+}
 
 pub(crate) fn man(args: &ManArgs) -> Result<u8, PassError> {
     let mut command = Cli::command();

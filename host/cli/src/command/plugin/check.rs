@@ -54,7 +54,7 @@ struct Listed {
     description: &'static str,
 }
 
-pub(super) fn check(args: PluginCheckArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn check(args: PluginCheckArgs) -> Result<u8, PassError> {
     if args.list {
         list(args.json);
         return Ok(0);

@@ -65,7 +65,7 @@ enum Language {
     Cpp,
 }
 
-pub(super) fn new(args: NewArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn new(args: NewArgs) -> Result<u8, PassError> {
     let language = match (args.c, args.cpp) {
         (_, true) => Language::Cpp,
         (true, false) => Language::C,

@@ -15,11 +15,11 @@ pub struct BuiltInPipeline {
 pub const BUILT_IN: [BuiltInPipeline; 2] = [
     BuiltInPipeline {
         name: DEFAULT,
-        text: include_str!("../pipelines/default.toml"),
+        text: include_str!("../../pipelines/default.toml"),
     },
     BuiltInPipeline {
         name: "simplify",
-        text: include_str!("../pipelines/simplify.toml"),
+        text: include_str!("../../pipelines/simplify.toml"),
     },
 ];
 

@@ -1,0 +1,99 @@
+//! Names of passes as people read them: short, counted, and by the files that they are of.
+
+use std::collections::BTreeMap;
+
+use crate::show;
+
+/// The names of passes without what all of the standard plugins' have, as pipelines take them too.
+pub(crate) struct ShortNames<'r>(BTreeMap<&'r str, Option<&'r str>>);
+
+/// The namespaces that a name may be without.
+const STANDARD: [&str; 2] = ["relax.transform.", "tir.transform."];
+
+impl<'r> ShortNames<'r> {
+    pub(crate) fn of(all: impl Iterator<Item = &'r str>) -> ShortNames<'r> {
+        let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+        for name in all {
+            let mut standard = STANDARD.iter();
+            let Some(short) = standard.find_map(|prefix| name.strip_prefix(prefix)) else {
+                continue;
+            };
+            let known = names.entry(short).or_insert(Some(name));
+            if *known != Some(name) {
+                *known = None;
+            }
+        }
+        ShortNames(names)
+    }
+
+    /// The name as a report shows it: `FoldConstant`, `acme.Tile`.
+    pub(crate) fn short(&self, name: &str) -> String {
+        let mut standard = STANDARD.iter();
+        match standard.find_map(|prefix| name.strip_prefix(prefix)) {
+            Some(short) if self.0.get(short) == Some(&Some(name)) => short.to_owned(),
+            Some(_) => name.to_owned(),
+            None => name.replacen(".transform.", ".", 1),
+        }
+    }
+
+    /// The files that the passes are of; where there are several, with the passes of all but the one that has
+    /// most.
+    pub(crate) fn files<'p>(
+        &self,
+        passes: impl Iterator<Item = (Option<&'p str>, &'p str)>,
+        width: usize,
+    ) -> String {
+        let mut files: BTreeMap<&str, Counted> = BTreeMap::new();
+        for (file, name) in passes {
+            if let Some(file) = file {
+                files.entry(file).or_default().add(self.short(name));
+            }
+        }
+        let most = files.values().map(|passes| passes.0.len()).max();
+        let mut with_most = files
+            .iter()
+            .filter(|(_, passes)| Some(passes.0.len()) == most);
+        let unnamed = match (with_most.next(), with_most.next()) {
+            (Some((file, _)), None) => Some(*file),
+            _ => None,
+        };
+        let mut text = String::new();
+        for (file, passes) in files {
+            let head = format!("from {}", show::safe(file));
+            if unnamed == Some(file) {
+                text += &format!("{head}\n");
+            } else {
+                let names = passes.0.iter().map(|(name, _)| name);
+                let names: Vec<&String> = names.collect();
+                text += &show::wrapped(&format!("{head}: "), &names, "  ", width);
+            }
+        }
+        text
+    }
+}
+
+/// Names, and how often each came, in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Counted(Vec<(String, usize)>);
+
+impl Counted {
+    pub(crate) fn add(&mut self, name: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((name, 1)),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `InferType ×6`.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let word = |(name, count): &(String, usize)| match count {
+            1 => name.clone(),
+            count => format!("{name} ×{count}"),
+        };
+        self.0.iter().map(word).collect()
+    }
+}
