@@ -114,8 +114,9 @@ pub(crate) fn passes(passes: &[PassRecord], shown: Shown) -> String {
         at += inner + hidden;
         if hidden > 0 {
             let indent = indent(passes[at - hidden].depth);
-            let more = format!("{indent}… {hidden} more, each run by the one above");
-            table.row([&more, "", "FAILED"].map(str::to_owned));
+            table.line(&format!(
+                "{indent}… {hidden} more, each run by the one above: FAILED"
+            ));
         }
     }
     if !shown.in_full {

@@ -50,7 +50,7 @@ fn names(table: &str) -> String {
     let row = |row: &str| {
         let name = row.trim_end().split("  ").find(|word| !word.is_empty());
         let indent = row.len() - row.trim_start().len();
-        let failed = if row.contains("FAILED") {
+        let failed = if row.ends_with("  FAILED") {
             ", FAILED"
         } else {
             ""
@@ -106,7 +106,7 @@ fn passes_that_run_each_other_for_ever_are_a_few_lines() {
             "RunItself",
             expect![[r#"
                 bad.RunItself, FAILED
-                  … 64 more, each run by the one above, FAILED
+                  … 64 more, each run by the one above: FAILED
             "#]],
         ),
         (
@@ -114,7 +114,7 @@ fn passes_that_run_each_other_for_ever_are_a_few_lines() {
             expect![[r#"
                 bad.RunLoop, FAILED
                   bad.Loop, FAILED
-                    … 127 more, each run by the one above, FAILED
+                    … 127 more, each run by the one above: FAILED
             "#]],
         ),
     ] {
