@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
+use serde::{Deserialize, Serialize};
 
 use crate::data_args::DataArgs;
 use crate::plugin_args::PluginCommandArgs;
+use crate::process_args::{ProcessArgs, seconds};
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -203,12 +205,8 @@ pub(crate) struct RunArgs {
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Run the passes in this process. Otherwise they run in one of their own, which may die: the report says of what.
-    #[arg(long)]
-    pub(crate) in_process: bool,
-    /// End a run that takes longer, and say which pass ran.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "in_process")]
-    pub(crate) timeout: Option<f64>,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -234,6 +232,8 @@ pub(crate) struct ListArgs {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -310,6 +310,8 @@ pub(crate) struct CheckArgs {
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -326,6 +328,8 @@ pub(crate) struct ExplainArgs {
     /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -435,9 +439,8 @@ pub(crate) struct ReplayArgs {
     /// Refuse plugins that aren't the very files that the failure was found with.
     #[arg(long)]
     pub(crate) locked: bool,
-    /// End it if it takes longer, and say which pass ran.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) timeout: Option<f64>,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
@@ -447,7 +450,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// How models are judged.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct CheckCommandArgs {
     /// The shell command that judges a model; `{}` stands for the model's path, `{in}` for that of
     /// the model before the pipeline.
@@ -491,6 +494,8 @@ pub(crate) struct SearchArgs {
     /// Read data from outside of the model's directory too: absolute paths, `..`, links.
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -509,14 +514,6 @@ fn level(text: &str) -> Result<u32, &'static str> {
     }
 }
 
-/// A time that can be waited for.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if std::time::Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
-        _ => Err("this isn't a number of seconds".to_owned()),
-    }
-}
-
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock bisect [OPTIONS] [PIPELINE] MODEL --check <CMD>",
@@ -528,8 +525,8 @@ Examples:
 
 The pipeline runs once. The untouched model has to be good and the last one bad; then the middle of
 what is left is checked until one pass remains. Of the functions that it changed, those are found that
-break the model (several, if it takes all of them together). A pass that fails by itself is the answer
-without a search. Instruments that only watch (timing, print) are left out.
+break the model (several, if it takes all of them together). A pass that fails by itself, or ends the process, is
+the answer without a search. Instruments that only watch (timing, print) are left out.
 
 Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
 )]

@@ -10,6 +10,7 @@ mod command;
 mod data_args;
 mod plugin_args;
 mod plugins;
+mod process_args;
 mod progress;
 mod request;
 mod show;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 use args::Cli;
 use clap::Parser;
 #[cfg(unix)]
-use passdock::crash::{self, Then};
+use passdock::crash;
 use passdock::files;
 
 fn main() -> ExitCode {
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     files::set_output_apart();
     #[cfg(unix)]
     if !matches!(cli.command, args::Command::Worker(_)) {
-        crash::watch(Then::Exit(1));
+        crash::watch(command::crashed(&cli.command));
     }
     let status = command::run(cli.command);
     #[cfg(unix)]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{PluginArgs, seconds};
+use crate::args::PluginArgs;
+use crate::process_args::seconds;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -42,14 +42,31 @@ pub(crate) fn print_error(text: &str) {
 
 /// Writes one JSON value to standard output.
 pub(crate) fn print_json(value: &impl Serialize) {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => write_out(&(json_safe(&text) + "\n")),
-        Err(error) => print_error(&format!("error: the JSON can't be written: {error}\n")),
-    }
+    write_out(&json(value));
+}
+
+/// One JSON value as it is printed.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).map_or_else(
+        |error| {
+            print_error(&format!("error: the JSON can't be written: {error}\n"));
+            String::new()
+        },
+        |text| json_safe(&text) + "\n",
+    )
 }
 
 /// Writes the JSON of a command that ends with a status: what it found, and why it failed.
 pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&PassError>) {
+    write_out(&answer_json(status, answer, error));
+}
+
+/// That JSON as it is printed.
+pub(crate) fn answer_json(
+    status: u8,
+    answer: impl Serialize,
+    error: Option<&PassError>,
+) -> String {
     #[derive(Serialize)]
     struct Answer<T> {
         ok: bool,
@@ -58,12 +75,12 @@ pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&Pa
         exit_status: u8,
         diagnostics: Vec<Diagnostic>,
     }
-    print_json(&Answer {
+    json(&Answer {
         ok: status == 0,
         answer,
         exit_status: status,
         diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
-    });
+    })
 }
 
 /// Writes a diagnostic to standard error.

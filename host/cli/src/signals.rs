@@ -36,6 +36,7 @@ pub(crate) fn listen() {
             child::give_up();
             supervised::give_up();
             files::give_up();
+            supervised::end_worker();
             let _ = low_level::emulate_default_handler(signal);
         }
     });

@@ -19,7 +19,7 @@ pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{ModelReport, PipelineReport, Report};
-pub use rerun::Rerun;
+pub use rerun::{Rerun, Trial, Trials};
 pub use run::run;
 
 pub use crate::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};

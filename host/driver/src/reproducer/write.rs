@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
+use passdock_crash::CallKind;
 use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 
@@ -73,8 +74,12 @@ fn fill(
         .map(|plugin| &**plugin)
         .filter(|plugin| plugin.is_used())
         .collect();
+    let culprit = (error.death.as_ref()).and_then(|death| death.culprit.as_ref());
     let instruments = match error.kind {
         ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
+        ErrorKind::Crashed if culprit.is_some_and(|by| by.kind == CallKind::Instrument) => {
+            site.context.judges()
+        }
         _ => &[],
     };
     let passes = passes::pipeline(site, &used, instruments)?;

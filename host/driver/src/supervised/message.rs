@@ -5,7 +5,7 @@
 
 use std::io::{self, Read, Write};
 
-use passdock_crash::Death;
+use passdock_crash::{Culprit, Death};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,18 @@ pub(super) struct Task<J> {
 
 /// What a worker says.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Said<A> {
-    /// A pass of this name begins.
-    Pass(String),
+pub(super) enum Said<Q, A> {
+    /// A pass begins, or an instrument is called.
+    Began(Culprit),
+    /// The instrument that was called has returned.
+    Returned,
+    /// The plugin in this file is loaded.
+    Loading(String),
     /// An instrument shows this text.
     Print(String),
-    /// The work is done, and this came of it. It is the last message.
+    /// The worker asks something, and waits for an answer.
+    Ask(Q),
+    /// The work is done, and this came of it. It is the last message, or the last about this piece of work.
     Answer(A),
 }
 
@@ -68,12 +74,14 @@ mod tests {
     #[test]
     fn a_message_comes_as_it_went() {
         let mut sent = Vec::new();
-        send(&mut sent, &Said::<u8>::Pass("a \"b\"".to_owned())).unwrap();
-        send(&mut sent, &Said::Answer(7)).unwrap();
+        send(&mut sent, &Said::<u8, u8>::Print("a \"b\"".to_owned())).unwrap();
+        send(&mut sent, &Said::<u8, u8>::Answer(7)).unwrap();
         let mut from = &*sent;
-        assert!(matches!(receive(&mut from).unwrap(), Said::<u8>::Pass(name) if name == "a \"b\""));
-        assert!(matches!(receive(&mut from).unwrap(), Said::Answer(7_u8)));
-        assert!(receive::<Said<u8>>(&mut from).is_err());
+        assert!(
+            matches!(receive(&mut from).unwrap(), Said::<u8, u8>::Print(text) if text == "a \"b\"")
+        );
+        assert!(matches!(receive(&mut from).unwrap(), Said::<u8, u8>::Answer(7)));
+        assert!(receive::<Said<u8, u8>>(&mut from).is_err());
     }
 
     #[test]

@@ -6,11 +6,15 @@
 //! of running it, and answers as of any pass that failed: with a report, and with a reproducer.
 
 mod message;
+mod process;
 mod run;
 mod supervisor;
+mod trials;
 mod worker;
 
 pub use passdock_crash::{Culprit, Death, DeathCause};
+pub use process::give_up;
 pub use run::{died, not_started, run};
-pub use supervisor::{Ended, Supervisor, give_up};
-pub use worker::Worker;
+pub use supervisor::{Ended, Supervisor};
+pub use trials::WorkerTrials;
+pub use worker::{Worker, end_worker};

@@ -1,0 +1,317 @@
+//! The process of a worker, as its supervisor sees it: started, heard, ended.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, PipeReader, Read, Seek};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use passdock_core::files::StandardOutput;
+use passdock_core::util;
+use passdock_crash::{CallKind, Culprit, Death, DeathCause};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Supervisor;
+use super::message::{Said, receive, send};
+
+/// The time that a worker gets to end by itself: after its answer, and when it is told to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The time after which it is looked whether a worker is still there that says nothing: what it started may hold the
+/// channel open.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A worker that runs, in a group of processes of its own with what it starts.
+pub(super) struct Process<'s> {
+    supervisor: &'s Supervisor,
+    child: Child,
+    channel: UnixStream,
+    deaths: PipeReader,
+    /// The pass that began last.
+    pass: Option<Culprit>,
+    /// The instrument that is called.
+    instrument: Option<Culprit>,
+    /// The files of the plugins that it loaded.
+    loaded: Vec<String>,
+    /// Whether it took too long.
+    late: bool,
+    /// Whether it was waited for.
+    is_gone: bool,
+}
+
+impl<'s> Process<'s> {
+    /// Starts a worker and tells it its task. `input` is what it has on standard input; `None`: what this process has.
+    pub(super) fn start(
+        supervisor: &'s Supervisor,
+        task: &impl Serialize,
+        input: Option<&mut File>,
+    ) -> io::Result<Process<'s>> {
+        let input = match input {
+            Some(file) => {
+                file.rewind()?;
+                Stdio::from(file.try_clone()?)
+            }
+            None => Stdio::inherit(),
+        };
+        let (channel, theirs) = UnixStream::pair()?;
+        let (deaths, their_deaths) = io::pipe()?;
+        let mut running = running();
+        for fd in [theirs.as_fd(), their_deaths.as_fd()] {
+            fcntl_setfd(fd, FdFlags::empty())?;
+        }
+        let child = Command::new(&supervisor.program)
+            .args(&supervisor.before)
+            .arg(theirs.as_raw_fd().to_string())
+            .arg(their_deaths.as_raw_fd().to_string())
+            .args(&supervisor.after)
+            .stdin(input)
+            .stdout(StandardOutput::inherited())
+            .process_group(0)
+            .spawn()?;
+        *running = Some(Pid::from_child(&child));
+        drop(running);
+        drop((theirs, their_deaths));
+        let mut process = Process {
+            supervisor,
+            child,
+            channel,
+            deaths,
+            pass: None,
+            instrument: None,
+            loaded: Vec::new(),
+            late: false,
+            is_gone: false,
+        };
+        match process.tell(task) {
+            Ok(()) => Ok(process),
+            Err(error) => {
+                process.end(Duration::ZERO)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Tells the worker something. That it died before it heard all of it is no error.
+    pub(super) fn tell(&mut self, message: &impl Serialize) -> io::Result<()> {
+        match send(&mut self.channel, message) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                ) =>
+            {
+                Ok(())
+            }
+            told => told,
+        }
+    }
+
+    /// What the worker says next. What it waits is taken off the time that is left. An error if it says no more.
+    pub(super) fn hear<Q: DeserializeOwned, A: DeserializeOwned>(
+        &mut self,
+        left: &mut Option<Duration>,
+    ) -> io::Result<Said<Q, A>> {
+        let start = Instant::now();
+        let heard = self.wait(*left).and_then(|()| {
+            self.channel.set_read_timeout(left.map(|left| {
+                let left = left.saturating_sub(start.elapsed());
+                left.max(Duration::from_millis(1))
+            }))?;
+            receive(&mut self.channel)
+        });
+        if let Some(left) = left {
+            *left = left.saturating_sub(start.elapsed());
+        }
+        match &heard {
+            Ok(Said::Began(what)) if what.kind == CallKind::Instrument => {
+                self.instrument = Some(what.clone());
+            }
+            Ok(Said::Began(what)) => (self.pass, self.instrument) = (Some(what.clone()), None),
+            Ok(Said::Returned) => self.instrument = None,
+            Ok(Said::Loading(file)) => self.loaded.push(file.clone()),
+            Ok(Said::Print(_) | Said::Ask(_) | Said::Answer(_)) => {}
+            Err(error) => {
+                let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+                self.late = late.contains(&error.kind());
+            }
+        }
+        heard
+    }
+
+    /// Waits until there is something to hear, or nothing more can come.
+    fn wait(&self, left: Option<Duration>) -> io::Result<()> {
+        let start = Instant::now();
+        loop {
+            let left = left.map(|left| left.saturating_sub(start.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            if self.has_message(left.map_or(LOOK, |left| left.min(LOOK)))? {
+                return Ok(());
+            }
+            // It may have said something before it ended.
+            if self.has_ended()? && !self.has_message(Duration::ZERO)? {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// Whether there is something to hear, or the end of it, within a time.
+    fn has_message(&self, within: Duration) -> io::Result<bool> {
+        let within = Timespec::try_from(within).map_err(io::Error::other)?;
+        match poll(
+            &mut [PollFd::new(&self.channel, PollFlags::IN)],
+            Some(&within),
+        ) {
+            Ok(count) => Ok(count > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the process has ended. Its number stays its own until it is waited for.
+    fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(Pid::from_child(&self.child)), options) {
+            Ok(status) => Ok(status.is_some()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a worker that is done. What a library does at the end doesn't change what was done.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.end(GRACE).map(drop)
+    }
+
+    /// Ends a worker that waits for more work.
+    pub(super) fn dismiss(mut self) -> io::Result<()> {
+        self.channel.shutdown(Shutdown::Write)?;
+        self.end(GRACE).map(drop)
+    }
+
+    /// What a worker died of that gave no answer. One that still runs is ended.
+    pub(super) fn death(mut self) -> io::Result<Death> {
+        if self.late {
+            // It says where it is.
+            _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
+        }
+        let (status, program) = self.end(GRACE)?;
+        let mut death = written(&mut self.deaths).unwrap_or_else(|| Death {
+            cause: match program {
+                Some(program) => DeathCause::Exec { program },
+                None => status.map_or(DeathCause::Exit { status: None }, cause),
+            },
+            culprit: self.instrument.take(),
+            pass: None,
+            loaded: Vec::new(),
+        });
+        if self.late {
+            let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
+            death.cause = DeathCause::Timeout { seconds };
+        }
+        // The one that began last: what it is at, it may not have said.
+        let is_pass = |culprit: &Culprit| culprit.kind == CallKind::Pass;
+        if death.pass.is_none() && !death.culprit.as_ref().is_some_and(is_pass) {
+            match (self.late, &death.culprit) {
+                // Whatever it waits for, it is the pass that takes too long.
+                (true, None) => death.culprit = self.pass.take(),
+                (false, None) => death.pass = self.pass.take(),
+                // Instruments are also called around no pass, and say so.
+                (_, Some(_)) => {}
+            }
+        }
+        death.loaded = std::mem::take(&mut self.loaded);
+        Ok(death)
+    }
+
+    /// Ends a worker that doesn't end by itself, and what it started. Its status, and the program that it put in its
+    /// place, if it did; no status: it was ended.
+    fn end(&mut self, grace: Duration) -> io::Result<(Option<ExitStatus>, Option<String>)> {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        let mut has_ended = self.has_ended()?;
+        while !has_ended && start.elapsed() < grace {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+            has_ended = self.has_ended()?;
+        }
+        let program = other_program(&self.child, &self.supervisor.program);
+        // As long as it isn't waited for, the group is its own.
+        _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let status = self.child.wait()?;
+        self.is_gone = true;
+        running().take();
+        Ok((has_ended.then_some(status), program))
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        if !self.is_gone {
+            _ = self.end(Duration::ZERO);
+        }
+    }
+}
+
+/// The name of the program that a process runs instead of the one that it was started as, where the system says.
+fn other_program(child: &Child, program: &Path) -> Option<String> {
+    /// What the system keeps of a name.
+    const LONGEST: usize = 15;
+    let name = std::fs::read(format!("/proc/{}/comm", child.id())).ok()?;
+    let name = name.strip_suffix(b"\n").unwrap_or(&name);
+    let started = program.file_name().map_or(&[][..], OsStr::as_encoded_bytes);
+    let started = &started[..started.len().min(LONGEST)];
+    (name != started).then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// The worker that runs.
+fn running() -> std::sync::MutexGuard<'static, Option<Pid>> {
+    static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
+    util::lock(&RUNNING)
+}
+
+/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
+/// signal.
+pub fn give_up() {
+    let running = running();
+    if let Some(pid) = *running {
+        // It may have ended by itself meanwhile.
+        _ = kill_process_group(pid, Signal::TERM);
+    }
+    std::mem::forget(running);
+}
+
+/// What a worker wrote of its death. What it started may still hold the pipe, so nothing is waited for.
+fn written(deaths: &mut PipeReader) -> Option<Death> {
+    fcntl_setfl(&*deaths, OFlags::NONBLOCK).ok()?;
+    let mut bytes = [0; 4096];
+    let len = deaths.read(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes[..len]).ok()
+}
+
+fn cause(status: ExitStatus) -> DeathCause {
+    match status.signal() {
+        Some(signal) => DeathCause::Signal {
+            signal,
+            address: None,
+            stack_overflow: false,
+        },
+        None => DeathCause::Exit {
+            status: status.code(),
+        },
+    }
+}
