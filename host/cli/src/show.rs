@@ -62,11 +62,7 @@ pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&Pa
 }
 
 /// That JSON as it is printed.
-pub(crate) fn answer_json(
-    status: u8,
-    answer: impl Serialize,
-    error: Option<&PassError>,
-) -> String {
+pub(crate) fn answer_json(status: u8, answer: impl Serialize, error: Option<&PassError>) -> String {
     #[derive(Serialize)]
     struct Answer<T> {
         ok: bool,

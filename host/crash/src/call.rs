@@ -74,19 +74,30 @@ impl<'a> Callee<'a> {
             number: BEGAN.fetch_add(1, Ordering::Relaxed) + 1,
             ..Callee::new(CallKind::Pass, name, plugin)
         };
-        tell(Seen::Began(&pass));
+        tell(Seen::Began(&pass, None));
         pass
     }
 
-    /// An instrument that is about to be called, with the number of the call.
-    pub fn instrument(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+    /// An instrument that is about to be called, with the number of the call, around a pass.
+    pub fn instrument(
+        name: &'a str,
+        plugin: Option<&'a Path>,
+        pass: Option<&Callee<'_>>,
+    ) -> Callee<'a> {
         static CALLED: AtomicU64 = AtomicU64::new(0);
         let instrument = Callee {
             number: CALLED.fetch_add(1, Ordering::Relaxed) + 1,
             ..Callee::new(CallKind::Instrument, name, plugin)
         };
-        tell(Seen::Began(&instrument));
+        tell(Seen::Began(&instrument, pass));
         instrument
+    }
+
+    /// A library that is about to be loaded.
+    pub fn library(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        let library = Callee::new(CallKind::Library, name, plugin);
+        tell(Seen::Began(&library, None));
+        library
     }
 
     /// Its kind.
@@ -150,6 +161,19 @@ impl<'a> Call<'a> {
             around: pass,
             ..self
         }
+    }
+
+    /// As [`Call::enter`], of an instrument or a library: that it returns is told.
+    #[inline]
+    pub fn enter_told(&self) -> impl Drop + use<'_, 'a> {
+        struct Told<'c>(#[expect(dead_code, reason = "it is only dropped")] OnStack<'c>);
+        impl Drop for Told<'_> {
+            #[inline]
+            fn drop(&mut self) {
+                tell(Seen::Returned);
+            }
+        }
+        Told(self.enter())
     }
 
     /// Makes this the innermost call of the thread, until what is returned is dropped.

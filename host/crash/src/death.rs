@@ -149,7 +149,10 @@ impl fmt::Display for DeathCause {
             } => write!(f, "ended the process with status {status}"),
             DeathCause::Exit { status: None } => f.write_str("ended the process"),
             DeathCause::Exec { program } => {
-                write!(f, "put another program, `{program}`, in the place of the process")
+                write!(
+                    f,
+                    "put another program, `{program}`, in the place of the process"
+                )
             }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }

@@ -1,6 +1,5 @@
 //! What this process tells of itself while it runs plugins, so that somebody knows if it can't say itself what it died of.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::call::Callee;
@@ -8,12 +7,11 @@ use crate::call::Callee;
 /// Something that happens.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
-    /// A pass begins, or an instrument is called. Passes do so one after the other, but for those that a pass runs.
-    Began(&'a Callee<'a>),
-    /// The instrument that was called has returned.
+    /// A pass begins, an instrument is called (with the pass that it is called around), or a library is loaded. Passes
+    /// begin one after the other, but for those that a pass runs.
+    Began(&'a Callee<'a>, Option<&'a Callee<'a>>),
+    /// The last instrument that was called has returned, or the last library is loaded.
     Returned,
-    /// The plugin in this file is loaded.
-    Loading(&'a Path),
 }
 
 /// A function that hears of it.

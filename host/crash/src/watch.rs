@@ -226,10 +226,7 @@ fn at_exit() {
     }
     // SAFETY: it is in glibc, with this signature.
     unsafe extern "C" {
-        fn on_exit(
-            function: extern "C" fn(c_int, *mut c_void),
-            argument: *mut c_void,
-        ) -> c_int;
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     }
     // SAFETY: the function takes any argument.
     unsafe { on_exit(with_status, ptr::null_mut()) };

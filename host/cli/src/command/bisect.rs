@@ -79,9 +79,7 @@ impl Found {
                 };
                 show::answer_json(status, answer, error)
             }
-            Some((found, kept)) => {
-                terminal::safe(&render(found, kept.as_ref())).into_owned()
-            }
+            Some((found, kept)) => terminal::safe(&render(found, kept.as_ref())).into_owned(),
             None => String::new(),
         };
         Found {

@@ -52,7 +52,10 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::Check(args) => plugin_check::check(args),
         },
         #[cfg(unix)]
-        Command::Worker(args) => worker::work(args),
+        // What it does is finished there.
+        Command::Worker(args) => {
+            return worker::work(args).unwrap_or_else(|error| show::fail(&error));
+        }
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };

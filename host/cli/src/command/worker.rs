@@ -170,16 +170,21 @@ mod supervised {
     ) -> Result<Found, PassError> {
         let timeout = check_command::timeout(searching.check());
         let job = Job::Bisect(searching, command.candidates());
-        answer(supervisor, &job, Watch::default(), &mut |asked| match asked {
-            Question::Judge(asked) => {
-                let judgement = asked.run(timeout);
-                json!(judgement.map_err(|error| SentError::from(&error)))
-            }
-            Question::Note(judged) => {
-                note(judged);
-                Value::Null
-            }
-        })
+        answer(
+            supervisor,
+            &job,
+            Watch::default(),
+            &mut |asked| match asked {
+                Question::Judge(asked) => {
+                    let judgement = asked.run(timeout);
+                    json!(judgement.map_err(|error| SentError::from(&error)))
+                }
+                Question::Note(judged) => {
+                    note(judged);
+                    Value::Null
+                }
+            },
+        )
     }
 
     pub(super) fn trials<'s>(
@@ -191,12 +196,9 @@ mod supervised {
 
     pub(super) fn whole(mut supervisor: Supervisor, json: bool) -> Result<u8, PassError> {
         supervisor.after = std::env::args_os().skip(1).collect();
-        let status = answer(
-            &supervisor,
-            &Job::Whole,
-            Watch::default(),
-            &mut |_| Value::Null,
-        );
+        let status = answer(&supervisor, &Job::Whole, Watch::default(), &mut |_| {
+            Value::Null
+        });
         status.or_else(|error| {
             let status = show::fail(&error);
             if json {

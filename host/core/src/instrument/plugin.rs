@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use passdock_crash::{CallKind, Callee, OnStack, Seen};
+use passdock_crash::{CallKind, Callee};
 use passdock_loader::Plugin;
 
 use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
@@ -47,21 +47,12 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 #[derive(Debug)]
 pub(super) struct CallbackError(Box<CallFailure>);
 
-/// A call of an instrument that runs.
-struct Entered<'c>(#[expect(dead_code, reason = "it is only dropped")] OnStack<'c>);
-
-impl Drop for Entered<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        passdock_crash::tell(Seen::Returned);
-    }
-}
-
 impl PluginInstrument {
     /// Notes that the instrument is about to be called. An error if another process died of that, which ran the same.
     #[inline]
-    fn begins(&self) -> Result<Callee<'_>, PassError> {
-        let callee = Callee::instrument(self.name(), self.provider.origin.path());
+    fn begins(&self, frame: &dyn Frame) -> Result<Callee<'_>, PassError> {
+        let plugin = self.provider.origin.path();
+        let callee = Callee::instrument(self.name(), plugin, frame.callee().as_ref());
         match passdock_crash::expected(&callee) {
             None => Ok(callee),
             Some(death) => Err(PassError::of_death(death)),
@@ -75,9 +66,9 @@ impl PluginInstrument {
             PassError::from(error).note(format!("the instrument `{name}` needs it"))
         })?;
         let loaded = &loaded.instruments()[self.at];
-        let callee = self.begins()?;
+        let callee = self.begins(frame)?;
         let running = callee.call().around(frame.callee());
-        let entered = Entered(running.enter());
+        let entered = running.enter_told();
         let made = match Instance::new(loaded, frame, &self.options) {
             Ok(made) => Ok(made),
             Err(said) => self.hand_out(frame, *said),
@@ -111,9 +102,9 @@ impl PluginInstrument {
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
-        let callee = self.begins()?;
+        let callee = self.begins(frame)?;
         let running = callee.call().around(frame.callee());
-        let entered = Entered(running.enter());
+        let entered = running.enter_told();
         let answer = callback(instance_ref);
         drop(entered);
         drop(instance);

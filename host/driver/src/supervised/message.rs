@@ -25,12 +25,10 @@ pub(super) struct Task<J> {
 /// What a worker says.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Said<Q, A> {
-    /// A pass begins, or an instrument is called.
-    Began(Culprit),
-    /// The instrument that was called has returned.
+    /// A pass begins, an instrument is called (with the pass that it is called around), or a library is loaded.
+    Began(Culprit, Option<Culprit>),
+    /// The last instrument that was called has returned, or the last library is loaded.
     Returned,
-    /// The plugin in this file is loaded.
-    Loading(String),
     /// An instrument shows this text.
     Print(String),
     /// The worker asks something, and waits for an answer.
@@ -80,7 +78,10 @@ mod tests {
         assert!(
             matches!(receive(&mut from).unwrap(), Said::<u8, u8>::Print(text) if text == "a \"b\"")
         );
-        assert!(matches!(receive(&mut from).unwrap(), Said::<u8, u8>::Answer(7)));
+        assert!(matches!(
+            receive(&mut from).unwrap(),
+            Said::<u8, u8>::Answer(7)
+        ));
         assert!(receive::<Said<u8, u8>>(&mut from).is_err());
     }
 

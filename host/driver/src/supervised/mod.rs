@@ -13,7 +13,7 @@ mod trials;
 mod worker;
 
 pub use passdock_crash::{Culprit, Death, DeathCause};
-pub use process::give_up;
+pub use process::{give_up, go_on, stop};
 pub use run::{died, not_started, run};
 pub use supervisor::{Ended, Supervisor};
 pub use trials::WorkerTrials;

@@ -42,8 +42,9 @@ pub(super) struct Process<'s> {
     deaths: PipeReader,
     /// The pass that began last.
     pass: Option<Culprit>,
-    /// The instrument that is called.
-    instrument: Option<Culprit>,
+    /// The instrument that is called since, the library that is loaded: the innermost last. With the
+    /// pass around it, if there is one.
+    inside: Vec<(Culprit, Option<Culprit>)>,
     /// The files of the plugins that it loaded.
     loaded: Vec<String>,
     /// Whether it took too long.
@@ -90,7 +91,7 @@ impl<'s> Process<'s> {
             channel,
             deaths,
             pass: None,
-            instrument: None,
+            inside: Vec::new(),
             loaded: Vec::new(),
             late: false,
             is_gone: false,
@@ -136,12 +137,18 @@ impl<'s> Process<'s> {
             *left = left.saturating_sub(start.elapsed());
         }
         match &heard {
-            Ok(Said::Began(what)) if what.kind == CallKind::Instrument => {
-                self.instrument = Some(what.clone());
+            Ok(Said::Began(what, _)) if what.kind == CallKind::Pass => {
+                self.pass = Some(what.clone());
             }
-            Ok(Said::Began(what)) => (self.pass, self.instrument) = (Some(what.clone()), None),
-            Ok(Said::Returned) => self.instrument = None,
-            Ok(Said::Loading(file)) => self.loaded.push(file.clone()),
+            Ok(Said::Began(what, pass)) => {
+                let mut pass = pass.clone();
+                if what.kind == CallKind::Library {
+                    self.loaded.extend(what.plugin.clone());
+                    pass.clone_from(&self.pass);
+                }
+                self.inside.push((what.clone(), pass));
+            }
+            Ok(Said::Returned) => _ = self.inside.pop(),
             Ok(Said::Print(_) | Said::Ask(_) | Said::Answer(_)) => {}
             Err(error) => {
                 let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
@@ -210,29 +217,29 @@ impl<'s> Process<'s> {
             _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
         }
         let (status, program) = self.end(GRACE)?;
-        let mut death = written(&mut self.deaths).unwrap_or_else(|| Death {
-            cause: match program {
-                Some(program) => DeathCause::Exec { program },
-                None => status.map_or(DeathCause::Exit { status: None }, cause),
-            },
-            culprit: self.instrument.take(),
-            pass: None,
-            loaded: Vec::new(),
+        let mut death = written(&mut self.deaths).unwrap_or_else(|| {
+            let (culprit, pass) = self.inside.pop().unzip();
+            Death {
+                cause: match program {
+                    Some(program) => DeathCause::Exec { program },
+                    None => status.map_or(DeathCause::Exit { status: None }, cause),
+                },
+                culprit,
+                pass: pass.flatten(),
+                loaded: Vec::new(),
+            }
         });
         if self.late {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
         }
         // The one that began last: what it is at, it may not have said.
-        let is_pass = |culprit: &Culprit| culprit.kind == CallKind::Pass;
-        if death.pass.is_none() && !death.culprit.as_ref().is_some_and(is_pass) {
-            match (self.late, &death.culprit) {
-                // Whatever it waits for, it is the pass that takes too long.
-                (true, None) => death.culprit = self.pass.take(),
-                (false, None) => death.pass = self.pass.take(),
-                // Instruments are also called around no pass, and say so.
-                (_, Some(_)) => {}
-            }
+        match (self.late, &death.culprit) {
+            // Whatever it waits for, it is the pass that takes too long.
+            (true, None) => death.culprit = self.pass.take(),
+            (false, None) => death.pass = self.pass.take(),
+            // Whoever is called around a pass says so, and may be called around none.
+            (_, Some(_)) => {}
         }
         death.loaded = std::mem::take(&mut self.loaded);
         Ok(death)
@@ -293,6 +300,24 @@ pub fn give_up() {
         _ = kill_process_group(pid, Signal::TERM);
     }
     std::mem::forget(running);
+}
+
+/// Stops the worker that runs, and what it started.
+pub fn stop() {
+    signal(Signal::STOP);
+}
+
+/// Lets the worker that was stopped go on.
+pub fn go_on() {
+    signal(Signal::CONT);
+}
+
+/// Sends a signal to the worker that runs, and to what it started.
+fn signal(signal: Signal) {
+    if let Some(pid) = *running() {
+        // It may have ended by itself meanwhile.
+        _ = kill_process_group(pid, signal);
+    }
 }
 
 /// What a worker wrote of its death. What it started may still hold the pipe, so nothing is waited for.

@@ -23,9 +23,8 @@ pub fn run<J: Serialize>(
     job: impl FnOnce(&Request) -> J,
     watch: Watch,
 ) -> Report {
-    let ended = input(request).and_then(|input| {
-        supervisor.run(&job(request), input, watch, &mut |()| Value::Null)
-    });
+    let ended = input(request)
+        .and_then(|input| supervisor.run(&job(request), input, watch, &mut |()| Value::Null));
     let error = match ended {
         Ok(Ended::Answered(report)) => return report,
         Ok(Ended::Died(death)) => {
@@ -78,7 +77,10 @@ pub fn died(death: &Death) -> PassError {
         return error;
     }
     if error.pass.is_none() {
-        error.message = format!("Something outside of the calls into plugins {}.", death.cause);
+        error.message = format!(
+            "Something outside of the calls into plugins {}.",
+            death.cause
+        );
     }
     error.help(
         "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",

@@ -90,7 +90,7 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
     let (mut left, mut questions) = (timeout, 0);
     loop {
         match process.hear::<Q, A>(&mut left) {
-            Ok(Said::Began(what)) if what.kind == CallKind::Pass => {
+            Ok(Said::Began(what, _)) if what.kind == CallKind::Pass => {
                 if let Some(on_pass) = &watch.on_pass {
                     on_pass(&what.name);
                 }
@@ -112,7 +112,7 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 process.finish()?;
                 return Ok(Ok(answer));
             }
-            Ok(Said::Began(_) | Said::Returned | Said::Loading(_)) => {}
+            Ok(Said::Began(..) | Said::Returned) => {}
             Err(_) => return process.death().map(Err),
         }
     }

@@ -78,7 +78,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                         sink(&text);
                     }
                 }
-                Ok(Said::Began(_) | Said::Returned | Said::Loading(_) | Said::Ask(())) => {}
+                Ok(Said::Began(..) | Said::Returned | Said::Ask(())) => {}
                 Err(_) => {
                     let death = process.death().map_err(wrong)?;
                     return Ok(Tried::Failed {

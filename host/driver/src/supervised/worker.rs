@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use passdock_core::{Watch, util};
 use passdock_crash::{
-    Culprit, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
+    Callee, Culprit, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -97,15 +97,18 @@ pub fn end_worker() {
 
 fn said(seen: Seen<'_>) -> Said<(), ()> {
     match seen {
-        Seen::Began(callee) => Said::Began(Culprit {
-            kind: callee.kind(),
-            name: callee.name().to_owned(),
-            plugin: callee.plugin().map(|path| path.display().to_string()),
-            function: None,
-            number: callee.number(),
-        }),
+        Seen::Began(callee, pass) => Said::Began(culprit(callee), pass.map(culprit)),
         Seen::Returned => Said::Returned,
-        Seen::Loading(path) => Said::Loading(path.display().to_string()),
+    }
+}
+
+fn culprit(callee: &Callee<'_>) -> Culprit {
+    Culprit {
+        kind: callee.kind(),
+        name: callee.name().to_owned(),
+        plugin: callee.plugin().map(|path| path.display().to_string()),
+        function: None,
+        number: callee.number(),
     }
 }
 

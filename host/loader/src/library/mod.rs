@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
-use passdock_crash::{CallKind, Callee, Seen};
+use passdock_crash::Callee;
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
@@ -248,11 +248,8 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        if let Some(path) = self.origin.path() {
-            passdock_crash::tell(Seen::Loading(path));
-        }
-        let call = Callee::new(CallKind::Library, self.name(), self.origin.path()).call();
-        let _entered = call.enter();
+        let call = Callee::library(self.name(), self.origin.path()).call();
+        let _entered = call.enter_told();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File {
