@@ -57,6 +57,29 @@ static int is_spared(const passdock_function_ref *function) {
     return 1;
 }
 
+/* The ops of a function, without its terminator. */
+static uint32_t ops(const passdock_function_ref *function) {
+    passdock_op_id op;
+    uint32_t count = 0;
+    for (op = 0; op < function->view->ops.len; op++) {
+        const passdock_op *found = passdock_get_op(function->view, op);
+        if (found != NULL && found->results.len > 0) count++;
+    }
+    return count;
+}
+
+/* Puts the operand of the first op in its place. */
+static passdock_status take_one_out(const passdock_function_ref *function) {
+    passdock_op_id op;
+    for (op = 0; op < function->view->ops.len; op++) {
+        const passdock_op *found = passdock_get_op(function->view, op);
+        passdock_value_id operand = passdock_operand(function->view, op, 0);
+        if (found != NULL && found->results.len == 1 && operand != PASSDOCK_NONE)
+            return host->functions->replace_op_with(function->handle, op, &operand, 1);
+    }
+    return PASSDOCK_OK;
+}
+
 /* Starts a process that goes on for long, and holds what this one has open. */
 static void start_another(void) {
     if (fork() == 0) {
@@ -79,6 +102,16 @@ static passdock_status work(void *state, passdock_context *context,
         _exit(3);
     }
     if (is("exit 3")) exit(3);
+    if (is("segv, fpe below 4 ops")) {
+        if (ops(function) < 4) raise(SIGFPE);
+        fall();
+    }
+    if (is("segv the second time")) {
+        static int times;
+        if (times++ > 0) fall();
+        return take_one_out(function);
+    }
+    if (is("segv below 3 ops") && ops(function) < 3) fall();
     if (is("segv")) fall();
     if (is("abort")) abort();
     if (is("fpe")) zero = raise(SIGFPE);

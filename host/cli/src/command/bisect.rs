@@ -117,8 +117,7 @@ fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<Found, PassError> {
         json,
     };
     let command = CheckCommand::new(&searching.check, &searching.request.model)?;
-    let shown = searching.request.model.display();
-    let progress = Progress::start(&format!("reading {shown}"));
+    let progress = Progress::start("running the pipeline");
     let mut note = |judged: Judged| {
         if !json {
             progress.line(&format!(
