@@ -97,6 +97,10 @@ static passdock_status work(void *state, passdock_context *context,
     (void)module;
     if (is_spared(function)) return PASSDOCK_OK;
     if (is("fork")) start_another();
+    if (is("fork and hang")) {
+        start_another();
+        for (;;) pause();
+    }
     if (is("fork and _exit")) {
         start_another();
         _exit(3);

@@ -71,6 +71,19 @@ fn an_instrument_that_dies_around_no_pass_is_told() {
 }
 
 #[test]
+fn an_instrument_that_dies_at_its_end_leaves_the_output_as_it_was() {
+    let Some(bench) = bench() else { return };
+    bench.write("out.ir", "as it was");
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
+                 --instrument dies.watch";
+    let ran = with(&bench, "segv", "destroy", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let said = "error[crashed]: The instrument `dies.watch` crashed: SIGSEGV, ";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert_eq!(bench.read("out.ir"), "as it was");
+}
+
+#[test]
 fn in_process_an_instrument_is_told_with_the_pass() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --in-process --plugin plugin.so --passes relax.transform.InferType \
@@ -133,5 +146,77 @@ fn what_a_plugin_starts_ends_with_the_run() {
         assert_eq!(ran.status, status, "{fault}: {}", ran.stderr);
         let time = start.elapsed();
         assert!(time < Duration::from_secs(60), "{fault}: {time:?}");
+    }
+}
+
+/// The processes that are in a directory.
+#[cfg(target_os = "linux")]
+fn processes_in(dir: &std::path::Path) -> usize {
+    let dir = dir.canonicalize().expect("the directory");
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    let is_in = |entry: &std::fs::DirEntry| {
+        let here = std::fs::read_link(entry.path().join("cwd"));
+        here.is_ok_and(|here| here == dir)
+    };
+    all.filter(is_in).count()
+}
+
+/// Waits until so many processes are in a directory.
+#[cfg(target_os = "linux")]
+fn wait_for(dir: &std::path::Path, count: usize) {
+    let start = Instant::now();
+    while processes_in(dir) != count {
+        let left = processes_in(dir);
+        assert!(start.elapsed() < Duration::from_secs(60), "{left}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ctrl-C on a terminal reaches the command only: the worker and what a plugin started are in a group of their own.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_everything_once() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let Some(bench) = bench() else { return };
+    let files = bench.files();
+    let dir = bench.path("");
+    for words in [
+        "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
+        "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
+        "bisect m.ir --check true{} --plugin plugin.so --passes c.transform.Dies",
+    ] {
+        let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&host).expect("a terminal");
+        unlockpt(&host).expect("a terminal");
+        let name = ptsname(&host, Vec::new()).expect("its name");
+        let name = name.into_string().expect("text");
+        let open = || std::fs::File::options().read(true).write(true).open(&name);
+        // A session with that terminal; a shell's background job ignores SIGINT, and so would what it starts.
+        let mut child = Command::new("setsid")
+            .args(["--ctty", "env", "--default-signal=INT"])
+            .arg(crate::support::passdock())
+            .args(words.split_whitespace())
+            .current_dir(&dir)
+            .env("FAULT", "fork and hang")
+            .env("PASSDOCK_CACHE", "off")
+            .stdin(open().expect("the terminal"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("setsid");
+        // The command, the worker, and what the plugin started.
+        wait_for(&dir, 3);
+        // Its end would be another signal.
+        let mut host = std::fs::File::from(host);
+        host.write_all(b"\x03").expect("a key");
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.signal(), Some(2), "{words}: {status}");
+        wait_for(&dir, 0);
+        assert_eq!(bench.files(), files, "{words}");
     }
 }
