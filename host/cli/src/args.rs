@@ -72,10 +72,6 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Start a plugin, or try one: for their authors.
     Plugin(PluginCommandArgs),
-    /// Do what a supervisor says.
-    #[cfg(unix)]
-    #[command(name = crate::worker_args::WORKER, hide = true)]
-    Worker(crate::worker_args::WorkerArgs),
 }
 
 /// Where plugins are.
@@ -328,8 +324,6 @@ pub(crate) struct ExplainArgs {
     /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,
-    #[command(flatten)]
-    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

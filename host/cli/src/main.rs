@@ -33,6 +33,10 @@ fn main() -> ExitCode {
     {
         signals::listen();
         allow_many_files();
+        if let Some(args) = worker_args::WorkerArgs::of_process() {
+            files::set_output_apart();
+            return finished(command::work(args));
+        }
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -53,10 +57,12 @@ fn main() -> ExitCode {
     };
     files::set_output_apart();
     #[cfg(unix)]
-    if !matches!(cli.command, args::Command::Worker(_)) {
-        crash::watch(command::crashed(&cli.command));
-    }
-    let status = command::run(cli.command);
+    crash::watch(command::crashed(&cli.command));
+    finished(command::run(cli.command))
+}
+
+/// The end with a status, whatever a plugin does about it.
+fn finished(status: u8) -> ExitCode {
     #[cfg(unix)]
     crash::finished(status);
     ExitCode::from(status)

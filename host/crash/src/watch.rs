@@ -60,8 +60,18 @@ impl Then {
 
 struct Watch {
     then: Then,
+    /// The process that is watched: one that it forks has the handlers, too.
+    process: libc::pid_t,
     /// What handled each of the signals before.
     before: [sigaction; SIGNALS.len()],
+}
+
+impl Watch {
+    /// Whether this is another process, which the watched one forked.
+    fn is_elsewhere(&self) -> bool {
+        // SAFETY: it has no preconditions.
+        self.process != unsafe { libc::getpid() }
+    }
 }
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
@@ -97,7 +107,13 @@ pub fn watch(then: Then) {
         }
         let chains = then.chains();
         // Handlers find it there.
-        if WATCH.set(Watch { then, before }).is_err() {
+        let process = libc::getpid();
+        let watch = Watch {
+            then,
+            process,
+            before,
+        };
+        if WATCH.set(watch).is_err() {
             return;
         }
         let mut action: sigaction = MaybeUninit::zeroed().assume_init();
@@ -189,6 +205,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let Some(watch) = WATCH.get() else {
         return;
     };
+    if watch.is_elsewhere() {
+        as_before(watch, signal, info, context);
+        return;
+    }
     let finished = FINISHED.load(Ordering::SeqCst);
     if !watch.then.chains() && finished >= 0 {
         // What was asked for is done: what a library does at the end doesn't change that.
@@ -243,7 +263,7 @@ fn at_exit() {
 }
 
 fn at_end(status: Option<i32>) {
-    let Some(watch) = WATCH.get() else {
+    let Some(watch) = WATCH.get().filter(|watch| !watch.is_elsewhere()) else {
         return;
     };
     let finished = FINISHED.load(Ordering::SeqCst);

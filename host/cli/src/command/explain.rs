@@ -5,17 +5,11 @@ use passdock::config::OptionSource;
 use passdock::pipeline::{self, Explained, Explanation};
 
 use super::in_full::value;
-use super::worker;
 use crate::args::ExplainArgs;
 use crate::show::Table;
 use crate::{plugins, request, show};
 
 pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
-    let (process, json) = (args.process.clone(), args.json);
-    worker::whole(&process, json, || explain_here(args))
-}
-
-fn explain_here(args: ExplainArgs) -> Result<u8, PassError> {
     let request = request::of_passes(args.pipeline.as_deref(), args.passes)?;
     let explanation = pipeline::explain(&plugins::registry(), &request)?;
     explanation.diagnostics.iter().for_each(show::diagnostic);

@@ -19,8 +19,14 @@ use crate::{plugins, request};
 type Shown = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
-    let (process, json) = (args.process.clone(), args.json);
-    worker::whole(&process, json, || list_here(args))
+    match args.what {
+        // Definitions say themselves what they are.
+        Listing::Ops => {
+            let (process, json) = (args.process.clone(), args.json);
+            worker::whole(&process, json, || list_here(args))
+        }
+        _ => list_here(args),
+    }
 }
 
 fn list_here(args: ListArgs) -> Result<u8, PassError> {

@@ -33,6 +33,9 @@ use crate::plugin_args::PluginCommand;
 use crate::process_args::ProcessArgs;
 use crate::show;
 
+#[cfg(unix)]
+pub(crate) use worker::work;
+
 /// Does what the command line asks for; answers the exit status.
 pub(crate) fn run(command: Command) -> u8 {
     let status = match command {
@@ -51,11 +54,6 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::New(args) => plugin_new::new(args),
             PluginCommand::Check(args) => plugin_check::check(args),
         },
-        #[cfg(unix)]
-        // What it does is finished there.
-        Command::Worker(args) => {
-            return worker::work(args).unwrap_or_else(|error| show::fail(&error));
-        }
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };
@@ -72,14 +70,13 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::Reduce(args) => Some((&args.search.process, args.search.json)),
         Command::Check(args) => Some((&args.process, args.json)),
         Command::List(args) => Some((&args.process, args.json)),
-        Command::Explain(args) => Some((&args.process, args.json)),
-        Command::Inspect(_)
+        Command::Explain(_)
+        | Command::Inspect(_)
         | Command::Convert(_)
         | Command::Stats(_)
         | Command::Diff(_)
         | Command::Schema(_)
-        | Command::Plugin(_)
-        | Command::Worker(_) => None,
+        | Command::Plugin(_) => None,
     }
 }
 

@@ -208,13 +208,18 @@ mod supervised {
         })
     }
 
-    /// Does what a supervisor tells.
-    pub(crate) fn work(args: WorkerArgs) -> Result<u8, PassError> {
+    /// Does what a supervisor tells; answers the exit status.
+    pub(crate) fn work(args: WorkerArgs) -> u8 {
+        let worked = do_job(args);
+        worked.map_or_else(|error| show::fail(&error), |()| 0)
+    }
+
+    fn do_job(args: WorkerArgs) -> Result<(), PassError> {
         let wrong = |error| {
             let message = format!("This is no worker of a supervisor: {error}.");
             PassError::new(ErrorKind::Usage, message)
         };
-        let (worker, job) = Worker::start::<Job>(args.channel, args.deaths).map_err(wrong)?;
+        let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(wrong)?;
         let sent = |error: PassError| SentError::from(&error);
         match job {
             Job::Run(request) => {
@@ -228,8 +233,7 @@ mod supervised {
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole => worker.answer(&command(args)),
         }
-        .map_err(wrong)?;
-        Ok(0)
+        .map_err(wrong)
     }
 
     /// Searches, and asks the supervisor for each verdict.
@@ -261,7 +265,6 @@ mod supervised {
         match &mut cli.command {
             Command::Check(args) => args.process.in_process = true,
             Command::List(args) => args.process.in_process = true,
-            Command::Explain(args) => args.process.in_process = true,
             _ => {}
         }
         super::super::run(cli.command)

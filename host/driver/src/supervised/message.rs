@@ -5,12 +5,15 @@
 
 use std::io::{self, Read, Write};
 
-use passdock_crash::{Culprit, Death};
+use passdock_crash::Death;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The longest message, in bytes: a report with very much in it.
 const MAX: u32 = 1 << 30;
+
+/// The room for most messages, in bytes.
+const ROOM: usize = 1 << 16;
 
 /// What a worker is told, first and once.
 #[derive(Serialize, Deserialize)]
@@ -20,15 +23,16 @@ pub(super) struct Task<J> {
     /// The deaths of workers that did the same before.
     #[serde(default)]
     pub(super) deaths: Vec<Death>,
+    /// Whether it is to say which passes begin.
+    #[serde(default)]
+    pub(super) says_passes: bool,
 }
 
 /// What a worker says.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Said<Q, A> {
-    /// A pass begins, an instrument is called (with the pass that it is called around), or a library is loaded.
-    Began(Culprit, Option<Culprit>),
-    /// The last instrument that was called has returned, or the last library is loaded.
-    Returned,
+    /// A pass of this name begins.
+    Pass(String),
     /// An instrument shows this text.
     Print(String),
     /// The worker asks something, and waits for an answer.
@@ -57,10 +61,12 @@ pub(super) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
     if len > MAX {
         return Err(io::Error::other("the message is too long"));
     }
-    let mut bytes = Vec::new();
-    let read = from.take(len.into()).read_to_end(&mut bytes)?;
-    if read < len as usize {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+    let (len, mut bytes) = (len as usize, Vec::new());
+    while bytes.len() < len {
+        let at = bytes.len();
+        // What a length says is believed as far as there are bytes.
+        bytes.resize(len.min((at * 2).max(ROOM)), 0);
+        from.read_exact(&mut bytes[at..])?;
     }
     Ok(serde_json::from_slice(&bytes)?)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeReader, Read, Seek};
+use std::io::{self, ErrorKind, Seek};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
 use passdock_core::util;
-use passdock_crash::{CallKind, Culprit, Death, DeathCause};
+use passdock_crash::{Death, DeathCause};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
@@ -26,6 +25,7 @@ use serde::de::DeserializeOwned;
 
 use super::Supervisor;
 use super::message::{Said, receive, send};
+use super::record;
 
 /// The time that a worker gets to end by itself: after its answer, and when it is told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -39,14 +39,7 @@ pub(super) struct Process<'s> {
     supervisor: &'s Supervisor,
     child: Child,
     channel: UnixStream,
-    deaths: PipeReader,
-    /// The pass that began last.
-    pass: Option<Culprit>,
-    /// The instrument that is called since, the library that is loaded: the innermost last. With the
-    /// pass around it, if there is one.
-    inside: Vec<(Culprit, Option<Culprit>)>,
-    /// The files of the plugins that it loaded.
-    loaded: Vec<String>,
+    record: File,
     /// Whether it took too long.
     late: bool,
     /// Whether it was waited for.
@@ -68,15 +61,16 @@ impl<'s> Process<'s> {
             None => Stdio::inherit(),
         };
         let (channel, theirs) = UnixStream::pair()?;
-        let (deaths, their_deaths) = io::pipe()?;
+        let record = record::create()?;
+        let their_record = record.try_clone()?;
         let mut running = running();
-        for fd in [theirs.as_fd(), their_deaths.as_fd()] {
+        for fd in [theirs.as_fd(), their_record.as_fd()] {
             fcntl_setfd(fd, FdFlags::empty())?;
         }
         let child = Command::new(&supervisor.program)
             .args(&supervisor.before)
             .arg(theirs.as_raw_fd().to_string())
-            .arg(their_deaths.as_raw_fd().to_string())
+            .arg(their_record.as_raw_fd().to_string())
             .args(&supervisor.after)
             .stdin(input)
             .stdout(StandardOutput::inherited())
@@ -84,15 +78,12 @@ impl<'s> Process<'s> {
             .spawn()?;
         *running = Some(Pid::from_child(&child));
         drop(running);
-        drop((theirs, their_deaths));
+        drop((theirs, their_record));
         let mut process = Process {
             supervisor,
             child,
             channel,
-            deaths,
-            pass: None,
-            inside: Vec::new(),
-            loaded: Vec::new(),
+            record,
             late: false,
             is_gone: false,
         };
@@ -127,33 +118,19 @@ impl<'s> Process<'s> {
     ) -> io::Result<Said<Q, A>> {
         let start = Instant::now();
         let heard = self.wait(*left).and_then(|()| {
-            self.channel.set_read_timeout(left.map(|left| {
+            if let Some(left) = *left {
                 let left = left.saturating_sub(start.elapsed());
-                left.max(Duration::from_millis(1))
-            }))?;
+                let left = left.max(Duration::from_millis(1));
+                self.channel.set_read_timeout(Some(left))?;
+            }
             receive(&mut self.channel)
         });
         if let Some(left) = left {
             *left = left.saturating_sub(start.elapsed());
         }
-        match &heard {
-            Ok(Said::Began(what, _)) if what.kind == CallKind::Pass => {
-                self.pass = Some(what.clone());
-            }
-            Ok(Said::Began(what, pass)) => {
-                let mut pass = pass.clone();
-                if what.kind == CallKind::Library {
-                    self.loaded.extend(what.plugin.clone());
-                    pass.clone_from(&self.pass);
-                }
-                self.inside.push((what.clone(), pass));
-            }
-            Ok(Said::Returned) => _ = self.inside.pop(),
-            Ok(Said::Print(_) | Said::Ask(_) | Said::Answer(_)) => {}
-            Err(error) => {
-                let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
-                self.late = late.contains(&error.kind());
-            }
+        if let Err(error) = &heard {
+            let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+            self.late = late.contains(&error.kind());
         }
         heard
     }
@@ -217,8 +194,9 @@ impl<'s> Process<'s> {
             _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
         }
         let (status, program) = self.end(GRACE)?;
-        let mut death = written(&mut self.deaths).unwrap_or_else(|| {
-            let (culprit, pass) = self.inside.pop().unzip();
+        let (written, mut state) = record::read(&self.record);
+        let mut death = written.unwrap_or_else(|| {
+            let (culprit, pass) = state.inside.pop().unzip();
             Death {
                 cause: match program {
                     Some(program) => DeathCause::Exec { program },
@@ -236,12 +214,12 @@ impl<'s> Process<'s> {
         // The one that began last: what it is at, it may not have said.
         match (self.late, &death.culprit) {
             // Whatever it waits for, it is the pass that takes too long.
-            (true, None) => death.culprit = self.pass.take(),
-            (false, None) => death.pass = self.pass.take(),
+            (true, None) => death.culprit = state.pass,
+            (false, None) => death.pass = state.pass,
             // Whoever is called around a pass says so, and may be called around none.
             (_, Some(_)) => {}
         }
-        death.loaded = std::mem::take(&mut self.loaded);
+        death.loaded = state.loaded;
         Ok(death)
     }
 
@@ -252,8 +230,11 @@ impl<'s> Process<'s> {
         let mut pause = Duration::from_micros(20);
         let mut has_ended = self.has_ended()?;
         while !has_ended && start.elapsed() < grace {
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
+            // The channel closes shortly before its end, unless something else holds it.
+            match self.has_message(pause)? {
+                true => std::thread::sleep(Duration::from_micros(20)),
+                false => pause = (pause * 2).min(Duration::from_millis(5)),
+            }
             has_ended = self.has_ended()?;
         }
         let program = other_program(&self.child, &self.supervisor.program);
@@ -318,14 +299,6 @@ fn signal(signal: Signal) {
         // It may have ended by itself meanwhile.
         _ = kill_process_group(pid, signal);
     }
-}
-
-/// What a worker wrote of its death. What it started may still hold the pipe, so nothing is waited for.
-fn written(deaths: &mut PipeReader) -> Option<Death> {
-    fcntl_setfl(&*deaths, OFlags::NONBLOCK).ok()?;
-    let mut bytes = [0; 4096];
-    let len = deaths.read(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes[..len]).ok()
 }
 
 fn cause(status: ExitStatus) -> DeathCause {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use passdock_core::Watch;
-use passdock_crash::{CallKind, Death};
+use passdock_crash::Death;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -56,6 +56,7 @@ impl Supervisor {
         let mut task = Task {
             job,
             deaths: Vec::new(),
+            says_passes: watch.on_pass.is_some(),
         };
         let mut answers = Vec::new();
         loop {
@@ -90,9 +91,9 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
     let (mut left, mut questions) = (timeout, 0);
     loop {
         match process.hear::<Q, A>(&mut left) {
-            Ok(Said::Began(what, _)) if what.kind == CallKind::Pass => {
+            Ok(Said::Pass(name)) => {
                 if let Some(on_pass) = &watch.on_pass {
-                    on_pass(&what.name);
+                    on_pass(&name);
                 }
             }
             Ok(Said::Print(text)) => {
@@ -112,7 +113,6 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 process.finish()?;
                 return Ok(Ok(answer));
             }
-            Ok(Said::Began(..) | Said::Returned) => {}
             Err(_) => return process.death().map(Err),
         }
     }

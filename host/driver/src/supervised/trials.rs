@@ -61,6 +61,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                 let task = Task {
                     job: &self.job,
                     deaths: Vec::new(),
+                    says_passes: false,
                 };
                 Process::start(self.supervisor, &task, None).map_err(wrong)?
             }
@@ -78,7 +79,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                         sink(&text);
                     }
                 }
-                Ok(Said::Began(..) | Said::Returned | Said::Ask(())) => {}
+                Ok(Said::Pass(_) | Said::Ask(())) => {}
                 Err(_) => {
                     let death = process.death().map_err(wrong)?;
                     return Ok(Tried::Failed {

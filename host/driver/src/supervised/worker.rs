@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use passdock_core::{Watch, util};
 use passdock_crash::{
-    Callee, Culprit, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
+    CallKind, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::message::{Said, Task, receive, send};
+use super::record::Written;
 
 /// A worker that has its task.
 pub struct Worker {
@@ -29,9 +30,10 @@ impl Worker {
     ///
     /// # Errors
     /// If this process wasn't started by a supervisor.
-    pub fn start<J: DeserializeOwned>(channel: RawFd, deaths: RawFd) -> io::Result<(Worker, J)> {
+    pub fn start<J: DeserializeOwned>(channel: RawFd, record: RawFd) -> io::Result<(Worker, J)> {
         let mut channel = UnixStream::from(inherited(channel)?);
-        let deaths = inherited(deaths)?;
+        let record = inherited(record)?;
+        let written = Written::new(record.try_clone()?.into());
         IS_WORKER.store(true, Ordering::SeqCst);
         // The foreground group of its terminal is the supervisor's.
         never_stop_for_terminal();
@@ -42,10 +44,18 @@ impl Worker {
         }
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
-        watch(Then::Tell(deaths));
+        watch(Then::Tell(record));
         let channel = Arc::new(Mutex::new(channel));
-        let told = channel.clone();
-        observe(Box::new(move |seen| tell(&told, &said(seen))));
+        let hears = task.says_passes.then(|| channel.clone());
+        observe(Box::new(move |seen| {
+            written.see(seen);
+            match (&hears, seen) {
+                (Some(hears), Seen::Began(pass, _)) if pass.kind() == CallKind::Pass => {
+                    tell(hears, &Said::Pass(pass.name().to_owned()));
+                }
+                _ => {}
+            }
+        }));
         Ok((Worker { channel }, task.job))
     }
 
@@ -92,23 +102,6 @@ pub fn end_worker() {
     use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
     if IS_WORKER.load(Ordering::SeqCst) && getpgrp() == getpid() {
         _ = kill_process_group(getpid(), Signal::KILL);
-    }
-}
-
-fn said(seen: Seen<'_>) -> Said<(), ()> {
-    match seen {
-        Seen::Began(callee, pass) => Said::Began(culprit(callee), pass.map(culprit)),
-        Seen::Returned => Said::Returned,
-    }
-}
-
-fn culprit(callee: &Callee<'_>) -> Culprit {
-    Culprit {
-        kind: callee.kind(),
-        name: callee.name().to_owned(),
-        plugin: callee.plugin().map(|path| path.display().to_string()),
-        function: None,
-        number: callee.number(),
     }
 }
 
