@@ -1,8 +1,8 @@
 //! The process that plugins are in, so that it may die.
 
+use passdock::PassError;
 use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 use passdock::replay::Replay;
-use passdock::{PassError, SentError};
 use passdock_tools::bisect::Judged;
 
 use super::bisect::{self, Found, Searching};
@@ -88,8 +88,8 @@ mod supervised {
     use std::io;
 
     use clap::Parser;
-    use passdock::ErrorKind;
     use passdock::supervised::{self, Ended, Supervisor, Worker, WorkerTrials};
+    use passdock::{ErrorKind, SentError};
     use serde::{Deserialize, Serialize};
     use serde_json::{Value, json};
 

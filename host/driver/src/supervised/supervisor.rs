@@ -36,7 +36,7 @@ pub enum Ended<A> {
     /// The answer of the worker.
     Answered(A),
     /// The worker died, and going on past that is no use: no pass ran, or one died that was left out.
-    Died(Death),
+    Died(Box<Death>),
 }
 
 impl Supervisor {
@@ -73,7 +73,7 @@ impl Supervisor {
             let place = death.place();
             let is_known = task.deaths.iter().any(|known| known.place() == place);
             if place.is_none() || is_known || task.deaths.len() >= MAX_DEATHS {
-                return Ok(Ended::Died(death));
+                return Ok(Ended::Died(Box::new(death)));
             }
             task.deaths.push(death);
         }
