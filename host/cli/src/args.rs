@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data_args::DataArgs;
 use crate::plugin_args::PluginCommandArgs;
-use crate::process_args::{ProcessArgs, seconds};
+use crate::process_args::{ProcessArgs, seconds, time_limit};
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -454,7 +454,7 @@ pub(crate) struct CheckCommandArgs {
     #[arg(long, value_name = "CMD")]
     pub(crate) check: Option<String>,
     /// End a command that takes longer; then there is no telling.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "check")]
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "check")]
     pub(crate) check_timeout: Option<f64>,
 }
 

@@ -32,11 +32,11 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A time in which something can be done.
-fn time_limit(text: &str) -> Result<f64, String> {
+pub(crate) fn time_limit(text: &str) -> Result<f64, String> {
     match seconds(text)? {
-        limit if Duration::from_secs_f64(limit).is_zero() => Err(
-            "nothing can be done in no time; without it a run takes as long as it takes".to_owned(),
-        ),
+        limit if Duration::from_secs_f64(limit).is_zero() => {
+            Err("nothing can be done in no time".to_owned())
+        }
         limit => Ok(limit),
     }
 }

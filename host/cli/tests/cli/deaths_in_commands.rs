@@ -264,8 +264,16 @@ fn in_process_the_command_that_dies_says_so() {
 fn a_time_of_nothing_is_refused() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    for words in ["run m.ir", "reduce m.ir", "bisect m.ir", "check default"] {
-        let ran = bench.passdock(&format!("{words} --timeout 0"));
+    for words in [
+        "run m.ir --timeout 0",
+        "run m.ir --timeout 0.0",
+        "reduce m.ir --timeout 0",
+        "bisect m.ir --timeout 0",
+        "bisect m.ir --check true{} --check-timeout 0",
+        "check default --timeout 0",
+        "plugin check lib.so --timeout 0",
+    ] {
+        let ran = bench.passdock(words);
         assert_eq!(ran.status, 2, "{words}");
         let said = "nothing can be done in no time";
         assert!(ran.stderr.contains(said), "{words}: {}", ran.stderr);

@@ -77,8 +77,9 @@ impl<'s> Process<'s> {
             .process_group(0)
             .spawn()?;
         *running = Some(Pid::from_child(&child));
-        drop(running);
+        // Whatever is started when the lock is free doesn't get them.
         drop((theirs, their_record));
+        drop(running);
         let mut process = Process {
             supervisor,
             child,
@@ -87,6 +88,7 @@ impl<'s> Process<'s> {
             late: false,
             is_gone: false,
         };
+        process.channel.set_write_timeout(supervisor.timeout)?;
         match process.tell(task) {
             Ok(()) => Ok(process),
             Err(error) => {
@@ -96,13 +98,17 @@ impl<'s> Process<'s> {
         }
     }
 
-    /// Tells the worker something. That it died before it heard all of it is no error.
+    /// Tells the worker something. That it died before it heard all of it, or doesn't listen, is no error: that shows when
+    /// it is to answer.
     pub(super) fn tell(&mut self, message: &impl Serialize) -> io::Result<()> {
         match send(&mut self.channel, message) {
             Err(error)
                 if matches!(
                     error.kind(),
-                    ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                    ErrorKind::BrokenPipe
+                        | ErrorKind::ConnectionReset
+                        | ErrorKind::WouldBlock
+                        | ErrorKind::TimedOut
                 ) =>
             {
                 Ok(())
@@ -240,6 +246,8 @@ impl<'s> Process<'s> {
         let program = other_program(&self.child, &self.supervisor.program);
         // As long as it isn't waited for, the group is its own.
         _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // It may have left the group.
+        _ = self.child.kill();
         let status = self.child.wait()?;
         self.is_gone = true;
         running().take();
@@ -259,11 +267,16 @@ impl Drop for Process<'_> {
 fn other_program(child: &Child, program: &Path) -> Option<String> {
     /// What the system keeps of a name.
     const LONGEST: usize = 15;
-    let name = std::fs::read(format!("/proc/{}/comm", child.id())).ok()?;
-    let name = name.strip_suffix(b"\n").unwrap_or(&name);
+    let name_of = |process: &str| {
+        let name = std::fs::read(format!("/proc/{process}/comm")).ok()?;
+        Some(name.trim_ascii_end().to_vec())
+    };
+    let name = name_of(&child.id().to_string())?;
     let started = program.file_name().map_or(&[][..], OsStr::as_encoded_bytes);
     let started = &started[..started.len().min(LONGEST)];
-    (name != started).then(|| String::from_utf8_lossy(name).into_owned())
+    // In an emulator, all programs have its name.
+    let is_other = name != started && Some(&name) != name_of("self").as_ref();
+    is_other.then(|| String::from_utf8_lossy(&name).into_owned())
 }
 
 /// The worker that runs.
