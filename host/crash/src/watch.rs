@@ -13,7 +13,7 @@ use libc::{c_int, c_void, sigaction, siginfo_t};
 use crate::CallKind;
 use crate::call::{Call, Callee, calls};
 use crate::death::DeathCause;
-use crate::record::{CAPACITY, Record};
+use crate::record::{CAPACITY, Record, Shown};
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -461,7 +461,7 @@ fn as_sentence(
             "{CODE}Something {cause}; no call into a plugin was on this thread."
         )?,
         Some(call) => {
-            let (kind, name) = (call.callee.kind.name(), name_of(call));
+            let (kind, name) = (call.callee.kind.name(), Shown(name_of(call)));
             match call.callee.kind {
                 CallKind::Definition => {
                     writeln!(out, "{CODE}The definition of `{name}` {cause}.")?;
@@ -476,9 +476,13 @@ fn as_sentence(
     if let Some((pass, function)) = pass {
         match culprit {
             Some(call) if call.callee.kind == CallKind::Instrument => {
-                writeln!(out, "  = it was called around the pass `{}`", pass.name)?;
+                writeln!(
+                    out,
+                    "  = it was called around the pass `{}`",
+                    Shown(pass.name)
+                )?;
             }
-            _ => writeln!(out, "  = in the pass `{}`", pass.name)?,
+            _ => writeln!(out, "  = in the pass `{}`", Shown(pass.name))?,
         }
         place(out, function, plugin(&pass))?;
     }
@@ -488,10 +492,10 @@ fn as_sentence(
 /// Where something happened, as people read it.
 fn place(out: &mut Record, function: Option<&str>, plugin: Option<&str>) -> fmt::Result {
     if let Some(function) = function {
-        writeln!(out, "  = in the function @{function}")?;
+        writeln!(out, "  = in the function @{}", Shown(function))?;
     }
     match plugin {
-        Some(plugin) => writeln!(out, "  = of the plugin `{plugin}`"),
+        Some(plugin) => writeln!(out, "  = of the plugin `{}`", Shown(plugin)),
         None => Ok(()),
     }
 }
