@@ -7,15 +7,11 @@ mod args;
 mod check_command;
 mod child;
 mod command;
-mod data_args;
-mod list_args;
 mod names;
-mod plugin_args;
 mod plugins;
 mod progress;
 mod report;
 mod request;
-mod shell_args;
 mod show;
 #[cfg(unix)]
 mod signals;
@@ -28,7 +24,7 @@ use std::process::ExitCode;
 use args::Cli;
 use clap::Parser;
 #[cfg(unix)]
-use passdock::crash::{self, Then};
+use passdock::crash;
 use passdock::files;
 
 fn main() -> ExitCode {
@@ -36,6 +32,10 @@ fn main() -> ExitCode {
     {
         signals::listen();
         allow_many_files();
+        if let Some(args) = worker_args::WorkerArgs::of_process() {
+            files::set_output_apart();
+            return finished(command::work(args));
+        }
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -57,10 +57,12 @@ fn main() -> ExitCode {
     show::set_color(cli.color);
     files::set_output_apart();
     #[cfg(unix)]
-    if !matches!(cli.command, args::Command::Worker(_)) {
-        crash::watch(Then::Exit(1));
-    }
-    let status = command::run(cli.command);
+    crash::watch(command::crashed(&cli.command));
+    finished(command::run(cli.command))
+}
+
+/// The end with a status, whatever a plugin does about it.
+fn finished(status: u8) -> ExitCode {
     #[cfg(unix)]
     crash::finished(status);
     ExitCode::from(status)

@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use clap::ValueEnum;
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::files::StandardOutput;
 use passdock::states::{ModelNeed, State};
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
+
+use crate::args::Color;
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) {
@@ -43,14 +44,27 @@ pub(crate) fn print_error(text: &str) {
 
 /// Writes one JSON value to standard output.
 pub(crate) fn print_json(value: &impl Serialize) {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => write_out(&(json_safe(&text) + "\n")),
-        Err(error) => print_error(&format!("error: the JSON can't be written: {error}\n")),
-    }
+    write_out(&json(value));
+}
+
+/// One JSON value as it is printed.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).map_or_else(
+        |error| {
+            print_error(&format!("error: the JSON can't be written: {error}\n"));
+            String::new()
+        },
+        |text| json_safe(&text) + "\n",
+    )
 }
 
 /// Writes the JSON of a command that ends with a status: what it found, and why it failed.
 pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&PassError>) {
+    write_out(&answer_json(status, answer, error));
+}
+
+/// That JSON as it is printed.
+pub(crate) fn answer_json(status: u8, answer: impl Serialize, error: Option<&PassError>) -> String {
     #[derive(Serialize)]
     struct Answer<T> {
         ok: bool,
@@ -59,12 +73,12 @@ pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&Pa
         exit_status: u8,
         diagnostics: Vec<Diagnostic>,
     }
-    print_json(&Answer {
+    json(&Answer {
         ok: status == 0,
         answer,
         exit_status: status,
         diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
-    });
+    })
 }
 
 /// Writes a diagnostic to standard error.
@@ -135,17 +149,6 @@ fn json_safe(json: &str) -> String {
         }
     }
     out
-}
-
-/// When colours are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On terminals.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// What the command line says of colours.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use passdock::{files, supervised};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
@@ -27,18 +27,32 @@ pub(crate) fn listen() {
     for &signal in &asked {
         let _ = flag::register_conditional_default(signal, again.clone());
     }
-    let Ok(mut signals) = Signals::new(asked) else {
+    let stops = (ignored & (1 << (SIGTSTP - 1)) == 0).then_some(SIGTSTP);
+    let Ok(mut signals) = Signals::new(asked.into_iter().chain(stops)) else {
         return;
     };
     thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
+            if signal == SIGTSTP {
+                stop();
+                continue;
+            }
             again.store(true, Ordering::SeqCst);
             child::give_up();
             supervised::give_up();
             files::give_up();
+            supervised::end_worker();
             let _ = low_level::emulate_default_handler(signal);
         }
     });
+}
+
+/// Stops until this process is to go on, and so does what it runs in a group of its own: the terminal stops only this
+/// one's.
+fn stop() {
+    supervised::stop();
+    let _ = low_level::emulate_default_handler(SIGTSTP);
+    supervised::go_on();
 }
 
 /// The signals that this process was started to ignore, a bit each; none where the system doesn't say.

@@ -6,9 +6,11 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use passdock_crash::{CallKind, Culprit, Death};
 use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
+use serde::{Deserialize, Serialize};
 
 /// An underlying error of any type: an instrument's, the system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
@@ -76,6 +78,8 @@ pub struct ErrorParts {
     pub notes: Vec<String>,
     /// The underlying error.
     pub source: Option<Cause>,
+    /// The death of the process, of a kind [`ErrorKind::Crashed`].
+    pub death: Option<Box<Death>>,
     /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
     /// [`PassError::site`].
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
@@ -91,7 +95,7 @@ pub struct Provider {
 }
 
 /// The kind of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A name that a pass can't have.
@@ -222,6 +226,7 @@ impl PassError {
             help: None,
             notes: Vec::new(),
             source: None,
+            death: None,
             site: None,
         }))
     }
@@ -233,6 +238,28 @@ impl PassError {
             ErrorKind::Diagnostics,
             "One or more error diagnostics were emitted, please check diagnostic render for output.",
         )
+    }
+
+    /// The error of a process that died of what it ran of plugins. A caller that knows the pass adds it.
+    pub fn of_death(death: &Death) -> PassError {
+        let (cause, culprit) = (&death.cause, death.culprit.as_ref());
+        let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
+        let message = match other {
+            None => format!("It {cause}."),
+            Some(Culprit { kind, name, .. }) => match kind {
+                CallKind::Definition => format!("The definition of `{name}` {cause}."),
+                kind => format!("The {} `{name}` {cause}.", kind.name()),
+            },
+        };
+        let mut error = PassError::new(ErrorKind::Crashed, message)
+            .help("Nothing was written, and the model that was read is as it was.");
+        error.function = culprit.and_then(|culprit| culprit.function.clone());
+        // The pass's own is told with the pass.
+        if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
+            error.notes.push(format!("it is in `{plugin}`"));
+        }
+        error.death = Some(Box::new(death.clone()));
+        error
     }
 
     /// The exit status of a program that ends with this error: that of its kind, but for what a pass asked for.

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::observe::{Seen, tell};
+
 /// The kind of what runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -65,9 +67,58 @@ impl<'a> Callee<'a> {
         }
     }
 
-    /// A pass, with its number ([`pass_number`]).
-    pub fn numbered(self, number: u64) -> Callee<'a> {
-        Callee { number, ..self }
+    /// A pass that begins, with its number.
+    pub fn pass(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        static BEGAN: AtomicU64 = AtomicU64::new(0);
+        let pass = Callee {
+            number: BEGAN.fetch_add(1, Ordering::Relaxed) + 1,
+            ..Callee::new(CallKind::Pass, name, plugin)
+        };
+        tell(Seen::Began(&pass, None));
+        pass
+    }
+
+    /// An instrument that is about to be called, with the number of the call, around a pass.
+    pub fn instrument(
+        name: &'a str,
+        plugin: Option<&'a Path>,
+        pass: Option<&Callee<'_>>,
+    ) -> Callee<'a> {
+        static CALLED: AtomicU64 = AtomicU64::new(0);
+        let instrument = Callee {
+            number: CALLED.fetch_add(1, Ordering::Relaxed) + 1,
+            ..Callee::new(CallKind::Instrument, name, plugin)
+        };
+        tell(Seen::Began(&instrument, pass));
+        instrument
+    }
+
+    /// A library that is about to be loaded.
+    pub fn library(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        let library = Callee::new(CallKind::Library, name, plugin);
+        tell(Seen::Began(&library, None));
+        library
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> CallKind {
+        self.kind
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The file that it is in, if it isn't a part of the program.
+    pub fn plugin(&self) -> Option<&'a Path> {
+        self.plugin
+    }
+
+    /// The number of a pass among the passes that began in this process, or of the call of an instrument among such
+    /// calls, from 1 on. The same run gives the same numbers. 0: it has none.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// A call of it.
@@ -75,6 +126,7 @@ impl<'a> Callee<'a> {
         Call {
             callee: self,
             subject: None,
+            around: None,
             outer: Cell::new(ptr::null()),
         }
     }
@@ -92,6 +144,8 @@ impl<'a> Callee<'a> {
 pub struct Call<'a> {
     pub(crate) callee: Callee<'a>,
     pub(crate) subject: Option<&'a dyn Subject>,
+    /// The pass that it is about, if that isn't called now.
+    pub(crate) around: Option<Callee<'a>>,
     outer: Cell<*const Call<'static>>,
 }
 
@@ -100,20 +154,28 @@ thread_local! {
     static TOP: Cell<*const Call<'static>> = const { Cell::new(ptr::null()) };
 }
 
-/// The number of passes that began so far.
-static BEGAN: AtomicU64 = AtomicU64::new(0);
-
-/// Counts a pass that begins. Passes begin one after the other, so the same run gives the same numbers.
-pub fn begin_pass() {
-    BEGAN.fetch_add(1, Ordering::Relaxed);
-}
-
-/// The number of the pass that began last in this process, from 1 on.
-pub fn pass_number() -> u64 {
-    BEGAN.load(Ordering::Relaxed)
-}
-
 impl<'a> Call<'a> {
+    /// A call before or after that of a pass.
+    pub fn around(self, pass: Option<Callee<'a>>) -> Call<'a> {
+        Call {
+            around: pass,
+            ..self
+        }
+    }
+
+    /// As [`Call::enter`], of an instrument or a library: that it returns is told.
+    #[inline]
+    pub fn enter_told(&self) -> impl Drop + use<'_, 'a> {
+        struct Told<'c>(#[expect(dead_code, reason = "it is only dropped")] OnStack<'c>);
+        impl Drop for Told<'_> {
+            #[inline]
+            fn drop(&mut self) {
+                tell(Seen::Returned);
+            }
+        }
+        Told(self.enter())
+    }
+
     /// Makes this the innermost call of the thread, until what is returned is dropped.
     #[inline]
     pub fn enter(&self) -> OnStack<'_> {

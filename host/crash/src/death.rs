@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::CallKind;
+use crate::call::{CallKind, Callee};
 
 /// The death of a process that ran plugins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,9 +16,12 @@ pub struct Death {
     /// What of a plugin ran on the thread that died; `None`: nothing of a plugin that the host knows of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Culprit>,
-    /// The pass that ran, if the culprit isn't the pass itself.
+    /// The pass that ran, or that an instrument was called around, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
+    /// The files of the plugins that were loaded, as far as they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<String>,
 }
 
 /// What ended a process.
@@ -36,11 +39,16 @@ pub enum DeathCause {
         #[serde(default)]
         stack_overflow: bool,
     },
-    /// A call of `exit` or `_exit`, or another program in its place.
+    /// A call of `exit` or `_exit`; where that can't be told, another program in its place.
     Exit {
         /// The status; `None`: it isn't known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<i32>,
+    },
+    /// Another program in its place: a call of `exec`.
+    Exec {
+        /// That program's name.
+        program: String,
     },
     /// It took longer than it was allowed to.
     Timeout {
@@ -62,7 +70,7 @@ pub struct Culprit {
     /// The function that it worked on, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// The number of the call, of a pass.
+    /// The number of the call, of a pass or an instrument.
     #[serde(default)]
     pub number: u64,
 }
@@ -75,14 +83,10 @@ pub fn expect(deaths: Vec<Death>) {
     _ = EXPECTED.set(deaths);
 }
 
-/// The death that is expected in the pass of this number.
-pub fn expected(number: u64) -> Option<&'static Death> {
-    let is_in = |death: &&Death| {
-        death
-            .running_pass()
-            .is_some_and(|pass| pass.number == number)
-    };
-    EXPECTED.get()?.iter().find(is_in)
+/// The death that is expected of this call of a pass or an instrument.
+pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
+    let at = Some((callee.kind, callee.number));
+    EXPECTED.get()?.iter().find(|death| death.place() == at)
 }
 
 impl Death {
@@ -90,6 +94,31 @@ impl Death {
     pub fn running_pass(&self) -> Option<&Culprit> {
         let is_pass = |culprit: &&Culprit| culprit.kind == CallKind::Pass;
         self.culprit.as_ref().filter(is_pass).or(self.pass.as_ref())
+    }
+
+    /// The kind and the number of the call that another process can leave out, to get further than this one: of the
+    /// instrument that it died in, or of the pass. `None`: there is no such call.
+    pub fn place(&self) -> Option<(CallKind, u64)> {
+        let is_instrument = |culprit: &&Culprit| culprit.kind == CallKind::Instrument;
+        let instrument = self.culprit.as_ref().filter(is_instrument);
+        let at = instrument.or(self.running_pass())?;
+        (at.number > 0).then_some((at.kind, at.number))
+    }
+}
+
+impl DeathCause {
+    /// The word for it: two deaths with the same one are the same. `SIGSEGV`, `exit`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            DeathCause::Signal {
+                stack_overflow: true,
+                ..
+            } => "stack overflow",
+            DeathCause::Signal { signal, .. } => signal_name(*signal),
+            DeathCause::Exit { .. } => "exit",
+            DeathCause::Exec { .. } => "exec",
+            DeathCause::Timeout { .. } => "timeout",
+        }
     }
 }
 
@@ -119,6 +148,12 @@ impl fmt::Display for DeathCause {
                 status: Some(status),
             } => write!(f, "ended the process with status {status}"),
             DeathCause::Exit { status: None } => f.write_str("ended the process"),
+            DeathCause::Exec { program } => {
+                write!(
+                    f,
+                    "put another program, `{program}`, in the place of the process"
+                )
+            }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }
     }

@@ -11,14 +11,20 @@ mod call;
 mod death;
 #[cfg(unix)]
 mod inherited;
+mod observe;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
+mod terminal;
+#[cfg(unix)]
 mod watch;
 
-pub use call::{Call, CallKind, Callee, OnStack, Subject, begin_pass, pass_number};
+pub use call::{Call, CallKind, Callee, OnStack, Subject};
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
+pub use observe::{Observer, Seen, observe, tell};
+#[cfg(unix)]
+pub use terminal::never_stop_for_terminal;
 #[cfg(unix)]
 pub use watch::{Then, finished, watch};

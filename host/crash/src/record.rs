@@ -42,6 +42,20 @@ impl Record {
     }
 }
 
+/// A name as it may be shown on a terminal: what would steer that is a question mark.
+pub(crate) struct Shown<'t>(pub(crate) &'t str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            let steers = c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+            f.write_char(if steers { '?' } else { c })?;
+        }
+        Ok(())
+    }
+}
+
 impl Write for Record {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = CAPACITY - self.len;
@@ -51,5 +65,16 @@ impl Write for Record {
         self.bytes[self.len..self.len + text.len()].copy_from_slice(text.as_bytes());
         self.len += text.len();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_steers_no_terminal() {
+        let shown = Shown("a\u{1b}[31m\u{9b}\u{202e}b\n").to_string();
+        assert_eq!(shown, "a?[31m??b?");
     }
 }

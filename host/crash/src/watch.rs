@@ -3,7 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::CallKind;
-use crate::call::{Call, calls};
+use crate::call::{Call, Callee, calls};
 use crate::death::DeathCause;
-use crate::record::Record;
+use crate::record::{CAPACITY, Record, Shown};
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -37,6 +37,17 @@ pub enum Then {
     Tell(OwnedFd),
     /// A sentence goes to standard error, and the process ends with this status.
     Exit(i32),
+    /// As [`Then::Exit`]; before that, `before`, the sentence as a string of JSON and `after` go to a descriptor.
+    Answer {
+        /// The status.
+        status: i32,
+        /// The descriptor.
+        to: OwnedFd,
+        /// The JSON before the sentence.
+        before: String,
+        /// The JSON after it.
+        after: String,
+    },
     /// A sentence goes to standard error, and whoever handled the signal before does so.
     Chain,
 }
@@ -49,8 +60,18 @@ impl Then {
 
 struct Watch {
     then: Then,
+    /// The process that is watched: one that it forks has the handlers, too.
+    process: libc::pid_t,
     /// What handled each of the signals before.
     before: [sigaction; SIGNALS.len()],
+}
+
+impl Watch {
+    /// Whether this is another process, which the watched one forked.
+    fn is_elsewhere(&self) -> bool {
+        // SAFETY: it has no preconditions.
+        self.process != unsafe { libc::getpid() }
+    }
 }
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
@@ -66,6 +87,11 @@ struct Shared(UnsafeCell<Record>);
 // SAFETY: see above.
 unsafe impl Sync for Shared {}
 static RECORD: Shared = Shared(UnsafeCell::new(Record::EMPTY));
+/// The same as a string of JSON, for whoever wants both.
+static ANSWER: Shared = Shared(UnsafeCell::new(Record::EMPTY));
+
+/// The words before the sentence on standard error.
+const CODE: &str = "error[crashed]: ";
 
 /// Starts to watch for crashes: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, on whatever thread. Unless they are
 /// chained, also for an end of the process before [`finished`]. The first call counts.
@@ -81,7 +107,13 @@ pub fn watch(then: Then) {
         }
         let chains = then.chains();
         // Handlers find it there.
-        if WATCH.set(Watch { then, before }).is_err() {
+        let process = libc::getpid();
+        let watch = Watch {
+            then,
+            process,
+            before,
+        };
+        if WATCH.set(watch).is_err() {
             return;
         }
         let mut action: sigaction = MaybeUninit::zeroed().assume_init();
@@ -92,7 +124,7 @@ pub fn watch(then: Then) {
             sigaction(signal, &action, ptr::null_mut());
         }
         if !chains {
-            libc::atexit(on_exit);
+            at_exit();
         }
     }
     prepare_thread();
@@ -173,6 +205,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let Some(watch) = WATCH.get() else {
         return;
     };
+    if watch.is_elsewhere() {
+        as_before(watch, signal, info, context);
+        return;
+    }
     let finished = FINISHED.load(Ordering::SeqCst);
     if !watch.then.chains() && finished >= 0 {
         // What was asked for is done: what a library does at the end doesn't change that.
@@ -197,13 +233,37 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     };
     tell(&watch.then, &cause);
     match &watch.then {
-        Then::Exit(status) => end(*status),
+        Then::Exit(status) | Then::Answer { status, .. } => end(*status),
         Then::Tell(_) | Then::Chain => as_before(watch, signal, info, context),
     }
 }
 
-extern "C" fn on_exit() {
-    let Some(watch) = WATCH.get() else {
+/// Has [`at_end`] called at the end of the process.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn at_exit() {
+    extern "C" fn with_status(status: c_int, _: *mut c_void) {
+        at_end(Some(status));
+    }
+    // SAFETY: it is in glibc, with this signature.
+    unsafe extern "C" {
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    // SAFETY: the function takes any argument.
+    unsafe { on_exit(with_status, ptr::null_mut()) };
+}
+
+/// Has [`at_end`] called at the end of the process; nobody says with which status that ends.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn at_exit() {
+    extern "C" fn without_status() {
+        at_end(None);
+    }
+    // SAFETY: the function has no preconditions.
+    unsafe { libc::atexit(without_status) };
+}
+
+fn at_end(status: Option<i32>) {
+    let Some(watch) = WATCH.get().filter(|watch| !watch.is_elsewhere()) else {
         return;
     };
     let finished = FINISHED.load(Ordering::SeqCst);
@@ -214,7 +274,7 @@ extern "C" fn on_exit() {
         end(finished);
     }
     if !TELLING.swap(true, Ordering::SeqCst) {
-        tell(&watch.then, &DeathCause::Exit { status: None });
+        tell(&watch.then, &DeathCause::Exit { status });
     }
     end(1);
 }
@@ -287,23 +347,44 @@ fn stack_pointer(context: *mut c_void) -> Option<u64> {
 /// Writes what happened to where it is to be told.
 fn tell(then: &Then, cause: &DeathCause) {
     // SAFETY: only the thread that has set `TELLING` comes here.
-    let record = unsafe { &mut *RECORD.0.get() };
+    let (record, answer) = unsafe { (&mut *RECORD.0.get(), &mut *ANSWER.0.get()) };
     let mut calls = calls();
     let culprit = calls.next();
-    let is_pass = |call: &&Call<'_>| call.callee.kind == CallKind::Pass;
-    let pass = match culprit.filter(is_pass) {
+    let is_pass = |callee: &Callee<'_>| callee.kind == CallKind::Pass;
+    let pass = match culprit.filter(|call| is_pass(&call.callee)) {
         Some(_) => None,
-        None => calls.find(is_pass),
+        None => {
+            let outer = calls.find(|call| is_pass(&call.callee));
+            let outer = outer.map(|call| (call.callee, function(call)));
+            outer.or_else(|| culprit?.around.map(|pass| (pass, None)))
+        }
     };
     // A text that doesn't fit is cut off.
-    let (to, _) = match then {
-        Then::Tell(to) => (to.as_raw_fd(), as_json(record, cause, culprit, pass)),
-        Then::Exit(_) | Then::Chain => (
-            libc::STDERR_FILENO,
-            as_sentence(record, cause, culprit, pass),
-        ),
-    };
-    let mut bytes = record.bytes();
+    match then {
+        Then::Tell(to) => {
+            _ = as_json(record, cause, culprit, pass);
+            write(to.as_raw_fd(), record.bytes());
+        }
+        Then::Exit(_) | Then::Answer { .. } | Then::Chain => {
+            _ = as_sentence(record, cause, culprit, pass);
+            write(libc::STDERR_FILENO, record.bytes());
+        }
+    }
+    if let Then::Answer {
+        to, before, after, ..
+    } = then
+    {
+        let text = std::str::from_utf8(record.bytes()).unwrap_or_default();
+        let text = text.trim_end();
+        _ = answer.json(text.strip_prefix(CODE).unwrap_or(text), CAPACITY - 2);
+        for bytes in [before.as_bytes(), answer.bytes(), after.as_bytes()] {
+            write(to.as_raw_fd(), bytes);
+        }
+    }
+}
+
+/// Writes bytes to a descriptor, if it takes them.
+fn write(to: RawFd, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: the call is given bytes that are there.
         let written = unsafe { libc::write(to, bytes.as_ptr().cast(), bytes.len()) };
@@ -319,7 +400,7 @@ fn as_json(
     out: &mut Record,
     cause: &DeathCause,
     culprit: Option<&Call<'_>>,
-    pass: Option<&Call<'_>>,
+    pass: Option<(Callee<'_>, Option<&str>)>,
 ) -> fmt::Result {
     match cause {
         DeathCause::Signal {
@@ -335,23 +416,30 @@ fn as_json(
                 write!(out, ",\"address\":{address}")?;
             }
         }
-        DeathCause::Exit { .. } | DeathCause::Timeout { .. } => {
-            out.write_str("{\"cause\":\"exit\"")?
-        }
+        DeathCause::Exit {
+            status: Some(status),
+        } => write!(out, "{{\"cause\":\"exit\",\"status\":{status}")?,
+        DeathCause::Exit { status: None }
+        | DeathCause::Exec { .. }
+        | DeathCause::Timeout { .. } => out.write_str("{\"cause\":\"exit\"")?,
     }
+    let culprit = culprit.map(|call| (call.callee, name_of(call), function(call)));
+    let pass = pass.map(|(pass, function)| (pass, pass.name, function));
     for (key, call) in [("culprit", culprit), ("pass", pass)] {
-        let Some(call) = call else { continue };
-        let (kind, number) = (call.callee.kind.name(), call.callee.number);
+        let Some((callee, name, function)) = call else {
+            continue;
+        };
+        let (kind, number) = (callee.kind.name(), callee.number);
         write!(
             out,
             ",\"{key}\":{{\"kind\":\"{kind}\",\"number\":{number},\"name\":"
         )?;
-        out.json(name_of(call), ROOM)?;
-        if let Some(plugin) = plugin(call) {
+        out.json(name, ROOM)?;
+        if let Some(plugin) = plugin(&callee) {
             out.write_str(",\"plugin\":")?;
             out.json(plugin, ROOM)?;
         }
-        if let Some(function) = function(call) {
+        if let Some(function) = function {
             out.write_str(",\"function\":")?;
             out.json(function, ROOM)?;
         }
@@ -361,45 +449,59 @@ fn as_json(
 }
 
 /// The death as people read it.
-fn as_sentence<'c>(
+fn as_sentence(
     out: &mut Record,
     cause: &DeathCause,
-    culprit: Option<&Call<'c>>,
-    pass: Option<&Call<'c>>,
+    culprit: Option<&Call<'_>>,
+    pass: Option<(Callee<'_>, Option<&str>)>,
 ) -> fmt::Result {
     match culprit {
         None => writeln!(
             out,
-            "error[crashed]: Something {cause}; no call into a plugin was on this thread."
+            "{CODE}Something {cause}; no call into a plugin was on this thread."
         )?,
         Some(call) => {
-            let (kind, name) = (call.callee.kind.name(), name_of(call));
+            let (kind, name) = (call.callee.kind.name(), Shown(name_of(call)));
             match call.callee.kind {
                 CallKind::Definition => {
-                    writeln!(out, "error[crashed]: The definition of `{name}` {cause}.")?
+                    writeln!(out, "{CODE}The definition of `{name}` {cause}.")?;
                 }
                 CallKind::Pass | CallKind::Instrument | CallKind::Library => {
-                    writeln!(out, "error[crashed]: The {kind} `{name}` {cause}.")?;
+                    writeln!(out, "{CODE}The {kind} `{name}` {cause}.")?;
                 }
             }
-            for call in [Some(call), pass].into_iter().flatten() {
-                if !ptr::eq(call, culprit.unwrap_or(call)) {
-                    writeln!(out, "  = in the pass `{}`", name_of(call))?;
-                }
-                if let Some(function) = function(call) {
-                    writeln!(out, "  = in the function @{function}")?;
-                }
-                if let Some(plugin) = plugin(call) {
-                    writeln!(out, "  = of the plugin `{plugin}`")?;
-                }
-            }
+            place(out, function(call), plugin(&call.callee))?;
         }
+    }
+    if let Some((pass, function)) = pass {
+        match culprit {
+            Some(call) if call.callee.kind == CallKind::Instrument => {
+                writeln!(
+                    out,
+                    "  = it was called around the pass `{}`",
+                    Shown(pass.name)
+                )?;
+            }
+            _ => writeln!(out, "  = in the pass `{}`", Shown(pass.name))?,
+        }
+        place(out, function, plugin(&pass))?;
     }
     out.write_str("  = Nothing was written.\n")
 }
 
-fn plugin<'c>(call: &Call<'c>) -> Option<&'c str> {
-    call.callee.plugin.and_then(std::path::Path::to_str)
+/// Where something happened, as people read it.
+fn place(out: &mut Record, function: Option<&str>, plugin: Option<&str>) -> fmt::Result {
+    if let Some(function) = function {
+        writeln!(out, "  = in the function @{}", Shown(function))?;
+    }
+    match plugin {
+        Some(plugin) => writeln!(out, "  = of the plugin `{}`", Shown(plugin)),
+        None => Ok(()),
+    }
+}
+
+fn plugin<'c>(callee: &Callee<'c>) -> Option<&'c str> {
+    callee.plugin.and_then(std::path::Path::to_str)
 }
 
 fn function<'c>(call: &Call<'c>) -> Option<&'c str> {

@@ -2,10 +2,10 @@
 
 use passdock_core::PassError;
 use passdock_ir::Module;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The judgement of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The module is as it should be.

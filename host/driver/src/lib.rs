@@ -15,6 +15,9 @@ mod prepare;
 mod raw_path;
 pub mod replay;
 pub mod reproducer;
+mod sent_error;
 #[cfg(unix)]
 pub mod supervised;
 pub mod testing;
+
+pub use sent_error::SentError;

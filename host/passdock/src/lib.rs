@@ -108,7 +108,7 @@ pub use passdock_core::{analyses, config, files};
 pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
-pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};
+pub use passdock_driver::{SentError, judge, model_file, pipeline, replay, reproducer, testing};
 
 /// What passes are written with, in closures, in structs and in plugins: the whole SDK.
 ///
@@ -163,6 +163,7 @@ pub mod ir {
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.
 pub mod crash {
+    pub use passdock_crash::{CallKind, Culprit, Death, DeathCause};
     #[cfg(unix)]
     pub use passdock_crash::{Then, finished, watch};
 }

@@ -1,15 +1,15 @@
 //! `passdock bisect`: which pass breaks a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use passdock::model_file::{self, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, Check, ReproducerOptions};
-use passdock::{ErrorKind, PassError};
+use passdock::{ErrorKind, PassError, SentError, terminal};
 use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::diff;
+use super::{diff, worker};
 use crate::args::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
@@ -41,33 +41,84 @@ struct Kept {
 pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     let json = args.search.json;
     let mut log = Vec::new();
-    let searched = search(args, &mut log);
-    let status = match &searched {
-        Ok((found, _)) => u8::from(found.suspects.len() != 1),
-        Err(error) => show::fail(error),
-    };
-    if json {
-        let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
-        let answer = Answer {
-            found: found.map(|(found, _)| found),
-            log: if found.is_some() { Vec::new() } else { log },
-            kept: found.and_then(|(_, kept)| kept.as_ref()),
-        };
-        show::print_answer(status, answer, error);
-    } else if let Ok((found, kept)) = &searched {
-        show::print(&render(found, kept.as_ref()));
+    let found = start(args, &mut log).unwrap_or_else(|error| Found::of(&Err(error), log, json));
+    if let Some(error) = found.error {
+        show::fail(&error.into());
     }
-    Ok(status)
+    show::write_out(&found.shown);
+    Ok(found.status)
 }
 
-fn search(args: BisectArgs, log: &mut Vec<Judged>) -> Result<(Bisection, Option<Kept>), PassError> {
+/// What a search found, as it is shown: the search may be in another process.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Found {
+    status: u8,
+    /// The error that ended it.
+    error: Option<SentError>,
+    /// What goes to standard output.
+    shown: String,
+}
+
+impl Found {
+    fn of(
+        searched: &Result<(Bisection, Option<Kept>), PassError>,
+        log: Vec<Judged>,
+        json: bool,
+    ) -> Found {
+        let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
+        let status = match (found, error) {
+            (Some((found, _)), _) => u8::from(found.suspects.len() != 1),
+            (None, error) => error.map_or(1, PassError::exit_status),
+        };
+        let shown = match found {
+            _ if json => {
+                let answer = Answer {
+                    found: found.map(|(found, _)| found),
+                    log: if found.is_some() { Vec::new() } else { log },
+                    kept: found.and_then(|(_, kept)| kept.as_ref()),
+                };
+                show::answer_json(status, answer, error)
+            }
+            Some((found, kept)) => terminal::safe(&render(found, kept.as_ref())).into_owned(),
+            None => String::new(),
+        };
+        Found {
+            status,
+            error: error.map(SentError::from),
+            shown,
+        }
+    }
+}
+
+/// A search, for the process that does it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Searching {
+    request: Request,
+    check: CheckCommandArgs,
+    output: Option<PathBuf>,
+    json: bool,
+}
+
+impl Searching {
+    /// The command that judges models.
+    #[cfg(unix)]
+    pub(crate) fn check(&self) -> &CheckCommandArgs {
+        &self.check
+    }
+}
+
+fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<Found, PassError> {
     let json = args.search.json;
-    let request = request::of_search("bisect", args.search)?;
-    let mut command = CheckCommand::new(&args.check, &request.model)?;
-    let progress = Progress::start(&format!("reading {}", request.model.display()));
-    let module = request.read_model()?;
-    progress.say("running the pipeline");
-    let mut note = |judged: &Judged| {
+    let process = args.search.process.clone();
+    let searching = Searching {
+        request: request::of_search("bisect", args.search)?,
+        check: args.check,
+        output: args.output,
+        json,
+    };
+    let command = CheckCommand::new(&searching.check, &searching.request.model)?;
+    let progress = Progress::start("running the pipeline");
+    let mut note = |judged: Judged| {
         if !json {
             progress.line(&format!(
                 "{:<9}  {}\n",
@@ -76,20 +127,42 @@ fn search(args: BisectArgs, log: &mut Vec<Judged>) -> Result<(Bisection, Option<
             ));
         }
         progress.say(&format!("{} checks", log.len() + 1));
-        log.push(judged.clone());
+        log.push(judged);
     };
-    let mut check = |candidate: &_| command.check(candidate, &module);
+    worker::bisect(searching, command, &process, &mut note)
+}
+
+/// Searches in this process. `note` hears of each check.
+pub(crate) fn search(
+    searching: &Searching,
+    mut command: CheckCommand<'_>,
+    note: &mut dyn FnMut(Judged),
+) -> Found {
+    let mut log = Vec::new();
+    let searched = search_to_end(searching, &mut command, &mut |judged| {
+        log.push(judged.clone());
+        note(judged);
+    });
+    let searched = searched.map_err(|error| command.with_said(error));
+    Found::of(&searched, log, searching.json)
+}
+
+fn search_to_end(
+    searching: &Searching,
+    command: &mut CheckCommand<'_>,
+    note: &mut dyn FnMut(Judged),
+) -> Result<(Bisection, Option<Kept>), PassError> {
+    let request = &searching.request;
+    let module = request.read_model()?;
     let found = bisect::bisect(
         &plugins::registry(),
-        &request,
+        request,
         module.clone(),
-        &mut check,
-        &mut note,
-    );
-    let found = found.map_err(|error| command.with_said(error))?;
-    drop(progress);
-    let kept = match &args.output {
-        Some(dir) => keep(&found, dir, &request, &args.check)?,
+        &mut |candidate| command.check(candidate, &module),
+        &mut |judged| note(judged.clone()),
+    )?;
+    let kept = match &searching.output {
+        Some(dir) => keep(&found, dir, request, &searching.check)?,
         None => None,
     };
     Ok((found, kept))

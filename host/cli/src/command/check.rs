@@ -3,10 +3,16 @@
 use passdock::{PassError, pipeline};
 use serde_json::json;
 
+use super::worker;
 use crate::args::CheckArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
+    let (process, json) = (args.process.clone(), args.json);
+    worker::whole(&process, json, || check_here(args))
+}
+
+fn check_here(args: CheckArgs) -> Result<u8, PassError> {
     let checked = request::of_passes(Some(&args.pipeline), args.passes)
         .and_then(|request| pipeline::check(&plugins::registry(), &request));
     let error = checked.as_ref().err();

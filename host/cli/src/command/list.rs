@@ -10,8 +10,8 @@ use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
 use super::in_full::{self, default, kind};
-use super::list_ops;
-use crate::list_args::{ListArgs, Listing};
+use super::{list_ops, worker};
+use crate::args::list::{ListArgs, Listing};
 use crate::show::{self, Table};
 use crate::{plugins, request};
 
@@ -19,6 +19,17 @@ use crate::{plugins, request};
 type Shown = Result<(Value, String), PassError>;
 
 pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
+    match args.what {
+        // Definitions say themselves what they are.
+        Listing::Ops => {
+            let (process, json) = (args.process.clone(), args.json);
+            worker::whole(&process, json, || list_here(args))
+        }
+        _ => list_here(args),
+    }
+}
+
+fn list_here(args: ListArgs) -> Result<u8, PassError> {
     let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
     let conflicts = pipeline::load_plugins(&registry, &request)?;

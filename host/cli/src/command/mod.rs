@@ -18,9 +18,23 @@ mod shell;
 mod stats;
 mod worker;
 
+#[cfg(unix)]
+use passdock::crash::Then;
+#[cfg(unix)]
+use passdock::files::StandardOutput;
+#[cfg(unix)]
+use passdock::pipeline::Report;
+#[cfg(unix)]
+use passdock::{ErrorKind, PassError};
+
 use crate::args::Command;
-use crate::plugin_args::PluginCommand;
+use crate::args::plugin::PluginCommand;
+#[cfg(unix)]
+use crate::args::process::ProcessArgs;
 use crate::show;
+
+#[cfg(unix)]
+pub(crate) use worker::work;
 
 /// Does what the command line asks for; answers the exit status.
 pub(crate) fn run(command: Command) -> u8 {
@@ -42,10 +56,58 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::New(args) => plugin::new::new(args),
             PluginCommand::Check(args) => plugin::check::check(args),
         },
-        #[cfg(unix)]
-        Command::Worker(args) => worker::work(&args),
         // The only one for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };
     show::finish(status.unwrap_or_else(|error| show::fail(&error)), 1)
+}
+
+/// In which process a command uses plugins, if it does, and whether it prints JSON.
+#[cfg(unix)]
+fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
+    match command {
+        Command::Run(args) => Some((&args.process, args.json)),
+        Command::Replay(args) => Some((&args.process, args.json)),
+        Command::Bisect(args) => Some((&args.search.process, args.search.json)),
+        Command::Reduce(args) => Some((&args.search.process, args.search.json)),
+        Command::Check(args) => Some((&args.process, args.json)),
+        Command::List(args) => Some((&args.process, args.json)),
+        Command::Explain(_)
+        | Command::Inspect(_)
+        | Command::Convert(_)
+        | Command::Stats(_)
+        | Command::Diff(_)
+        | Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Plugin(_) => None,
+    }
+}
+
+/// What happens when this process crashes in a command: it says so, and ends with status 1. Where a plugin does it, that
+/// has printed no JSON yet.
+#[cfg(unix)]
+pub(crate) fn crashed(command: &Command) -> Then {
+    const STATUS: u8 = 1;
+    let answers = process(command).is_some_and(|(process, json)| process.in_process && json);
+    let Some(to) = StandardOutput::duplicate().filter(|_| answers) else {
+        return Then::Exit(STATUS.into());
+    };
+    // The sentence goes where this one is.
+    let error = PassError::new(ErrorKind::Crashed, "It crashed.");
+    let answer = match command {
+        Command::Run(_) => show::json(&Report {
+            exit_status: STATUS,
+            diagnostics: vec![error.to_diagnostic()],
+            ..Report::default()
+        }),
+        _ => show::answer_json(STATUS, serde_json::json!({}), Some(&error)),
+    };
+    let (before, after) = answer.split_once("\"It crashed.\"").unwrap_or_default();
+    Then::Answer {
+        status: STATUS.into(),
+        to,
+        before: before.to_owned(),
+        after: after.to_owned(),
+    }
 }

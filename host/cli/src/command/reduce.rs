@@ -8,10 +8,11 @@ use passdock::{ErrorKind, Module, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
+use super::worker;
 use crate::args::ReduceArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, request, show};
+use crate::{request, show};
 
 /// The answer that `--json` prints.
 #[derive(Serialize)]
@@ -46,6 +47,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         let message = "With --json standard output is the report's; give `-o` a file.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
+    let process = args.search.process.clone();
     let request = request::of_search("reduce", args.search)?;
     let checked = args.check.check.is_some();
     let command = checked.then(|| CheckCommand::new(&args.check, &request.model));
@@ -75,14 +77,9 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         };
         Box::new(check) as Box<Judge<'_>>
     });
-    let reduction = reduce::reduce(
-        &plugins::registry(),
-        &request,
-        &module,
-        check,
-        options,
-        &mut note,
-    );
+    let reduction = worker::trials(&request, &process, |trials| {
+        reduce::reduce(trials, &module, check, options, &mut note)
+    });
     drop(progress);
     let reduction = reduction.map_err(|error| match &command {
         Some(command) => command.with_said(error),

@@ -28,7 +28,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         },
         locked: args.locked,
     };
-    let replay = worker::replay(job, args.timeout, watch)?;
+    let replay = worker::replay(job, &args.process, watch)?;
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

@@ -23,14 +23,14 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         in_full: args.verbose,
         width: show::width(),
     };
-    let (in_process, timeout) = (args.in_process, args.timeout);
+    let process = args.process.clone();
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let watch = progress.watch(request.print.to_stderr);
-    let report = worker::run(&request, in_process, timeout, watch);
+    let report = worker::run(&request, &process, watch);
     drop(progress);
     report::diagnostics(&report.diagnostics, how);
     if json {

@@ -7,7 +7,7 @@ use passdock::diagnostic::suggest;
 use passdock::{ErrorKind, PassError};
 
 use crate::args::Cli;
-use crate::shell_args::{CompletionsArgs, ManArgs};
+use crate::args::shell::{CompletionsArgs, ManArgs};
 use crate::show;
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {

@@ -1,43 +1,83 @@
-//! The process that plugins run in, so that it may die.
-
-use std::time::Duration;
+//! The process that plugins are in, so that it may die.
 
 use passdock::PassError;
-use passdock::pipeline::{self, Report, Request, Watch};
+use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 use passdock::replay::Replay;
+use passdock_tools::bisect::Judged;
 
+use super::bisect::{self, Found, Searching};
 use super::replay::{self, Replaying};
+use crate::args::process::ProcessArgs;
+use crate::check_command::CheckCommand;
 use crate::plugins;
 #[cfg(unix)]
 use crate::worker_args::{WORKER, WorkerArgs};
 
 /// Runs a request, in a process of its own unless it is to be this one.
-pub(crate) fn run(
-    request: &Request,
-    in_process: bool,
-    timeout: Option<f64>,
-    watch: Watch,
-) -> Report {
+pub(crate) fn run(request: &Request, process: &ProcessArgs, watch: Watch) -> Report {
     #[cfg(unix)]
-    if !in_process && let Some(supervisor) = supervised::supervisor(timeout) {
+    if let Some(supervisor) = supervised::supervisor(process) {
         return supervised::run(&supervisor, request, watch);
     }
-    let _ = (in_process, timeout.map(Duration::from_secs_f64));
+    let _ = process;
     pipeline::run(&plugins::registry(), request, watch)
 }
 
-/// Runs a reproducer again, in a process of its own.
+/// Runs a reproducer again, as [`run`].
 pub(crate) fn replay(
     job: Replaying,
-    timeout: Option<f64>,
+    process: &ProcessArgs,
     watch: Watch,
 ) -> Result<Replay, PassError> {
     #[cfg(unix)]
-    if let Some(supervisor) = supervised::supervisor(timeout) {
+    if let Some(supervisor) = supervised::supervisor(process) {
         return supervised::replay(&supervisor, job, watch);
     }
-    let _ = timeout;
+    let _ = process;
     replay::run(job, watch)
+}
+
+/// Searches for a pass, as [`run`]; the command of `--check` is run by this process. `note` hears of each check.
+pub(crate) fn bisect(
+    searching: Searching,
+    command: CheckCommand<'_>,
+    process: &ProcessArgs,
+    note: &mut dyn FnMut(Judged),
+) -> Result<Found, PassError> {
+    #[cfg(unix)]
+    if let Some(supervisor) = supervised::supervisor(process) {
+        return supervised::bisect(&supervisor, searching, &command, note);
+    }
+    let _ = process;
+    Ok(bisect::search(&searching, command, note))
+}
+
+/// Does something with a request's pipeline that runs again and again, as [`run`].
+pub(crate) fn trials<T>(
+    request: &Request,
+    process: &ProcessArgs,
+    body: impl FnOnce(&mut dyn Trials) -> Result<T, PassError>,
+) -> Result<T, PassError> {
+    #[cfg(unix)]
+    if let Some(supervisor) = supervised::supervisor(process) {
+        return body(&mut supervised::trials(&supervisor, request));
+    }
+    let _ = process;
+    body(&mut Rerun::new(&plugins::registry(), request)?)
+}
+
+/// Does a command, whose body is given, as [`run`]. It answers the exit status.
+pub(crate) fn whole(
+    process: &ProcessArgs,
+    json: bool,
+    body: impl FnOnce() -> Result<u8, PassError>,
+) -> Result<u8, PassError> {
+    #[cfg(unix)]
+    if let Some(supervisor) = supervised::supervisor(process) {
+        return supervised::whole(supervisor, json);
+    }
+    let _ = (process, json);
+    body()
 }
 
 #[cfg(unix)]
@@ -45,35 +85,71 @@ pub(crate) use supervised::work;
 
 #[cfg(unix)]
 mod supervised {
-    use passdock::supervised::{self, Ended, Supervisor, Worker};
-    use passdock::{Diagnostic, ErrorKind};
+    use std::io;
+
+    use clap::Parser;
+    use passdock::supervised::{self, Ended, Supervisor, Worker, WorkerTrials};
+    use passdock::{ErrorKind, SentError};
     use serde::{Deserialize, Serialize};
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::args::{Cli, Command};
+    use crate::check_command::{self, Candidates, Judgement, ToJudge};
+    use crate::show;
 
     /// What a worker is told to do.
     #[derive(Serialize, Deserialize)]
-    enum Job {
+    pub(super) enum Job {
         Run(Request),
         Replay(Replaying),
+        Bisect(Searching, Candidates),
+        Trials(Request),
+        /// The command that is among the worker's arguments.
+        Whole,
     }
 
-    /// The supervisor of workers of this program; `None`: the system doesn't say which file it is.
-    pub(super) fn supervisor(timeout: Option<f64>) -> Option<Supervisor> {
+    /// What a worker asks of who started it.
+    #[derive(Serialize, Deserialize)]
+    enum Question {
+        Judge(ToJudge),
+        Note(Judged),
+    }
+
+    /// What comes of what may go wrong.
+    type Sent<T> = Result<T, SentError>;
+
+    /// The supervisor of workers of this program; `None`: everything is to be done by this process, or the system
+    /// doesn't say which file it is.
+    pub(super) fn supervisor(process: &ProcessArgs) -> Option<Supervisor> {
+        if process.in_process {
+            return None;
+        }
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
-            arguments: vec![WORKER.to_owned()],
-            timeout: timeout.map(Duration::from_secs_f64),
+            before: vec![WORKER.into()],
+            after: Vec::new(),
+            timeout: process.limit(),
         })
     }
 
+    /// The answer of a worker; `asked` answers its questions.
+    fn answer<A: for<'d> Deserialize<'d>>(
+        supervisor: &Supervisor,
+        job: &Job,
+        watch: Watch,
+        asked: &mut dyn FnMut(Question) -> Value,
+    ) -> Result<A, PassError> {
+        match supervisor.run(job, None, watch, asked) {
+            Ok(Ended::Answered(answer)) => Ok(answer),
+            Ok(Ended::Died(death)) => Err(supervised::died(&death)),
+            Err(error) => Err(supervised::not_started(&error)),
+        }
+    }
+
     pub(super) fn run(supervisor: &Supervisor, request: &Request, watch: Watch) -> Report {
-        supervised::run(
-            supervisor,
-            request,
-            |request| Job::Run(request.clone()),
-            watch,
-        )
+        let job = |request: &Request| Job::Run(request.clone());
+        supervised::run(supervisor, request, job, watch)
     }
 
     pub(super) fn replay(
@@ -81,41 +157,116 @@ mod supervised {
         job: Replaying,
         watch: Watch,
     ) -> Result<Replay, PassError> {
-        let answer = supervisor.run(&Job::Replay(job), None, watch);
-        match answer.map_err(|error| supervised::not_started(&error))? {
-            Ended::Answered(Answered::Done(replay)) => Ok(*replay),
-            Ended::Answered(Answered::Failed(error)) => {
-                Err(PassError::new(ErrorKind::Failed, error.message))
+        let job = Job::Replay(job);
+        let replay: Sent<Replay> = answer(supervisor, &job, watch, &mut |_| Value::Null)?;
+        Ok(replay?)
+    }
+
+    pub(super) fn bisect(
+        supervisor: &Supervisor,
+        searching: Searching,
+        command: &CheckCommand<'_>,
+        note: &mut dyn FnMut(Judged),
+    ) -> Result<Found, PassError> {
+        let timeout = check_command::timeout(searching.check());
+        let job = Job::Bisect(searching, command.candidates());
+        answer(
+            supervisor,
+            &job,
+            Watch::default(),
+            &mut |asked| match asked {
+                Question::Judge(asked) => {
+                    let judgement = asked.run(timeout);
+                    json!(judgement.map_err(|error| SentError::from(&error)))
+                }
+                Question::Note(judged) => {
+                    note(judged);
+                    Value::Null
+                }
+            },
+        )
+    }
+
+    pub(super) fn trials<'s>(
+        supervisor: &'s Supervisor,
+        request: &Request,
+    ) -> WorkerTrials<'s, Job> {
+        WorkerTrials::new(supervisor, Job::Trials(request.clone()), Watch::default())
+    }
+
+    pub(super) fn whole(mut supervisor: Supervisor, json: bool) -> Result<u8, PassError> {
+        supervisor.after = std::env::args_os().skip(1).collect();
+        let status = answer(&supervisor, &Job::Whole, Watch::default(), &mut |_| {
+            Value::Null
+        });
+        status.or_else(|error| {
+            let status = show::fail(&error);
+            if json {
+                show::print_answer(status, json!({}), Some(&error));
             }
-            Ended::Died(death) => Err(supervised::died(&death)),
-        }
+            Ok(status)
+        })
     }
 
-    /// What came of a job that may fail before it begins.
-    #[derive(Serialize, Deserialize)]
-    enum Answered<T> {
-        Done(Box<T>),
-        Failed(Box<Diagnostic>),
+    /// Does what a supervisor tells; answers the exit status.
+    pub(crate) fn work(args: WorkerArgs) -> u8 {
+        let worked = do_job(args);
+        worked.map_or_else(|error| show::fail(&error), |()| 0)
     }
 
-    /// Does what a supervisor tells.
-    pub(crate) fn work(args: &WorkerArgs) -> Result<u8, PassError> {
+    fn do_job(args: WorkerArgs) -> Result<(), PassError> {
         let wrong = |error| {
             let message = format!("This is no worker of a supervisor: {error}.");
             PassError::new(ErrorKind::Usage, message)
         };
-        let (worker, job) = Worker::start::<Job>(args.channel, args.deaths).map_err(wrong)?;
-        let watch = worker.watch();
-        let answered = match job {
+        let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(wrong)?;
+        let sent = |error: PassError| SentError::from(&error);
+        match job {
             Job::Run(request) => {
-                worker.answer(&pipeline::run(&plugins::registry(), &request, watch))
+                let report = pipeline::run(&plugins::registry(), &request, worker.watch());
+                worker.answer(&report)
             }
-            Job::Replay(job) => worker.answer(&match replay::run(job, watch) {
-                Ok(replay) => Answered::Done(Box::new(replay)),
-                Err(error) => Answered::Failed(Box::new(error.to_diagnostic())),
-            }),
+            Job::Replay(job) => worker.answer(&replay::run(job, worker.watch()).map_err(sent)),
+            Job::Bisect(searching, candidates) => {
+                worker.answer(&search(&worker, &searching, candidates))
+            }
+            Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
+            Job::Whole => worker.answer(&command(args)),
+        }
+        .map_err(wrong)
+    }
+
+    /// Searches, and asks the supervisor for each verdict.
+    fn search(worker: &Worker, searching: &Searching, candidates: Candidates) -> Found {
+        let command = CheckCommand::elsewhere(candidates, |asked| {
+            let judgement: io::Result<Sent<Judgement>> = worker.ask(&Question::Judge(asked));
+            let judgement = judgement.map_err(|error| {
+                PassError::new(ErrorKind::Check, format!("Nobody judges a model: {error}."))
+            })?;
+            Ok(judgement?)
+        });
+        bisect::search(searching, command, &mut |judged| {
+            // One that is gone ends this process otherwise.
+            _ = worker.ask::<()>(&Question::Note(judged));
+        })
+    }
+
+    /// Does a whole command in this process; answers its exit status.
+    fn command(args: WorkerArgs) -> u8 {
+        let program = std::ffi::OsString::from("passdock");
+        let all = std::iter::once(program).chain(args.command);
+        let mut cli = match Cli::try_parse_from(all) {
+            Ok(cli) => cli,
+            Err(error) => {
+                show::print_error(&error.to_string());
+                return 2;
+            }
         };
-        answered.map_err(wrong)?;
-        Ok(0)
+        match &mut cli.command {
+            Command::Check(args) => args.process.in_process = true,
+            Command::List(args) => args.process.in_process = true,
+            _ => {}
+        }
+        super::super::run(cli.command)
     }
 }

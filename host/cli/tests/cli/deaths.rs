@@ -3,7 +3,7 @@
 use crate::support::{Bench, RELUS, Ran, in_c};
 
 /// A model, and the plugin that does what `FAULT` says.
-fn bench() -> Option<Bench> {
+pub(crate) fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
@@ -15,6 +15,18 @@ fn run(bench: &Bench, fault: &str, more: &str) -> Ran {
     bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "")
 }
 
+/// What is said of `exit(0)`: the C library says the status.
+const EXITED: &str = match cfg!(all(target_os = "linux", target_env = "gnu")) {
+    true => "ended the process with status 0",
+    false => "ended the process",
+};
+
+/// What is said of another program in the place of the process, if the system says so.
+const EXECUTED: &str = match cfg!(target_os = "linux") {
+    true => "put another program, `true`, in the place of the process",
+    false => "ended the process with status 0",
+};
+
 /// The faults that end a process, what is said of each, and whether the function is known.
 const DEADLY: [(&str, &str, bool); 11] = [
     ("segv", "crashed: SIGSEGV, ", true),
@@ -22,10 +34,10 @@ const DEADLY: [(&str, &str, bool); 11] = [
     ("fpe", "crashed: SIGFPE, ", true),
     ("ill", "crashed: SIGILL, ", true),
     ("stack", "used up its stack (SIGSEGV)", true),
-    ("exit", "ended the process", true),
+    ("exit", EXITED, true),
     ("quick_exit", "ended the process", false),
     ("_exit", "ended the process with status 0", false),
-    ("exec", "ended the process with status 0", false),
+    ("exec", EXECUTED, false),
     ("kill", "crashed: SIGKILL, ", false),
     ("thread", "crashed: SIGSEGV, ", false),
 ];
@@ -170,7 +182,7 @@ fn in_process_a_death_is_told_by_the_process_that_dies() {
             "stack",
             "The pass `c.transform.Dies` used up its stack (SIGSEGV).",
         ),
-        ("exit", "The pass `c.transform.Dies` ended the process."),
+        ("exit", EXITED),
         ("thread", "no call into a plugin was on this thread"),
     ] {
         let ran = run(&bench, fault, "--in-process");

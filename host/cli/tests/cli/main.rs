@@ -5,6 +5,10 @@ mod built_in;
 mod data;
 #[cfg(unix)]
 mod deaths;
+#[cfg(unix)]
+mod deaths_in_commands;
+#[cfg(unix)]
+mod deaths_told;
 mod diagnostics;
 mod diff;
 mod diff_output;

@@ -48,6 +48,14 @@ impl<'c> ContextFrame<'c> {
         }
     }
 
+    /// The frame of an instrument that is called around a pass.
+    pub(crate) fn around(cx: &'c PassContext, pass: Callee<'c>) -> ContextFrame<'c> {
+        ContextFrame {
+            callee: Some(pass),
+            ..ContextFrame::watching(cx)
+        }
+    }
+
     /// The frame of a pass on a module.
     pub(crate) fn running(
         cx: &'c PassContext,

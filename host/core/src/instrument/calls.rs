@@ -51,11 +51,15 @@ fn call<T>(
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // The error is about the pass, the model or the options, not about the instrument.
+            // The error is about the pass, the model or the options, not about the instrument; or it says itself which
+            // one it is about.
             Ok(error)
                 if matches!(
                     error.kind,
-                    ErrorKind::Numerics | ErrorKind::NotChecked | ErrorKind::Config
+                    ErrorKind::Numerics
+                        | ErrorKind::NotChecked
+                        | ErrorKind::Config
+                        | ErrorKind::Crashed
                 ) =>
             {
                 return Err(*error);

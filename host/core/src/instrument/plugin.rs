@@ -48,6 +48,17 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 pub(super) struct CallbackError(Box<CallFailure>);
 
 impl PluginInstrument {
+    /// Notes that the instrument is about to be called. An error if another process died of that, which ran the same.
+    #[inline]
+    fn begins(&self, frame: &dyn Frame) -> Result<Callee<'_>, PassError> {
+        let plugin = self.provider.origin.path();
+        let callee = Callee::instrument(self.name(), plugin, frame.callee().as_ref());
+        match passdock_crash::expected(&callee) {
+            None => Ok(callee),
+            Some(death) => Err(PassError::of_death(death)),
+        }
+    }
+
     /// Makes the instance.
     fn make(&self, frame: &dyn Frame) -> Result<Instance, PassError> {
         let name = self.name();
@@ -55,10 +66,14 @@ impl PluginInstrument {
             PassError::from(error).note(format!("the instrument `{name}` needs it"))
         })?;
         let loaded = &loaded.instruments()[self.at];
+        let callee = self.begins(frame)?;
+        let running = callee.call().around(frame.callee());
+        let entered = running.enter_told();
         let made = match Instance::new(loaded, frame, &self.options) {
             Ok(made) => Ok(made),
             Err(said) => self.hand_out(frame, *said),
         };
+        drop(entered);
         made.map_err(|error| {
             let origin = &self.provider.origin;
             let panicked = match error.verb() {
@@ -87,9 +102,9 @@ impl PluginInstrument {
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
-        let plugin = self.provider.origin.path();
-        let running = Callee::new(CallKind::Instrument, self.name(), plugin).call();
-        let entered = running.enter();
+        let callee = self.begins(frame)?;
+        let running = callee.call().around(frame.callee());
+        let entered = running.enter_told();
         let answer = callback(instance_ref);
         drop(entered);
         drop(instance);
@@ -182,6 +197,15 @@ impl PassInstrument for PluginInstrument {
 
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
         self.call(frame, |it| it.report(frame, &self.options))
+    }
+}
+
+impl Drop for PluginInstrument {
+    fn drop(&mut self) {
+        let plugin = self.provider.origin.path();
+        let running = Callee::new(CallKind::Instrument, self.name(), plugin).call();
+        let _entered = running.enter();
+        util::lock(&self.instance).take();
     }
 }
 

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
-use passdock_crash::{CallKind, Callee, Culprit, Death};
+use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module, Symbols};
 use rayon::prelude::*;
@@ -41,19 +41,13 @@ pub(super) fn call(
     options: &ConfigValue,
     module: &Module,
     cx: &PassContext,
+    callee: Callee<'_>,
     run: &Inner<'_, '_>,
 ) -> Result<(Module, Rewrites), PassError> {
     let work = pass.work()?;
     let is_host = matches!(work, Work::Host(_));
     let name = &pass.info().name;
     check_depth(name, cx, run.around())?;
-    let number = passdock_crash::pass_number();
-    if let Some(death) = passdock_crash::expected(number) {
-        return Err(died(death));
-    }
-    let provider = pass.provider();
-    let plugin = provider.and_then(|provider| provider.origin.path());
-    let callee = Callee::new(CallKind::Pass, name, plugin).numbered(number);
     let running = callee.call();
     let _entered = running.enter();
     let cx = cx.for_pass(name);
@@ -351,21 +345,6 @@ impl SkipAttrs {
             .filter_map(|&name| function.attr(OpId::NONE, name));
         set.any(|attr| attr.kind != AttrKind::INT || attr.bits != 0)
     }
-}
-
-/// The error of a pass that another process, which ran the same, died in.
-fn died(death: &Death) -> PassError {
-    let culprit = death.culprit.as_ref();
-    let message = match culprit.filter(|culprit| culprit.kind != CallKind::Pass) {
-        None => format!("It {}.", death.cause),
-        Some(Culprit { kind, name, .. }) => match kind {
-            CallKind::Definition => format!("The definition of `{name}` {}.", death.cause),
-            kind => format!("The {} `{name}` {}.", kind.name(), death.cause),
-        },
-    };
-    let mut error = PassError::new(ErrorKind::Crashed, message);
-    error.function = culprit.and_then(|culprit| culprit.function.clone());
-    error.help("Nothing was written, and the model that was read is as it was.")
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

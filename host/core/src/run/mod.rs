@@ -16,6 +16,7 @@ pub mod site;
 mod solo;
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use done::Done;
@@ -23,6 +24,7 @@ pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
 use inner::Inner;
 use passdock_abi::SymbolId;
+use passdock_crash::{Callee, Death};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module};
 
@@ -269,7 +271,9 @@ impl<'c> Run<'c> {
         let watching: Option<Arc<[InstrumentRef]>> =
             self.watched.then(|| self.cx.instrument_list());
         let watching = watching.as_deref().unwrap_or_default();
-        let frame = ContextFrame::watching(self.cx);
+        let file = pass.provider().and_then(|of| of.origin.path());
+        let callee = Callee::pass(&info.name, file);
+        let frame = ContextFrame::around(self.cx, callee);
         let told = PassCall {
             module,
             info,
@@ -289,9 +293,10 @@ impl<'c> Run<'c> {
         self.held.check(pass, module).map_err(name)?;
         self.watching(watching, || calls::before(watching, &told))
             .map_err(name)?;
-        let result = match plan {
-            Some(plan) => self.nested(&info.name, plan, module),
-            None => self.leaf(job, module),
+        let result = match (passdock_crash::expected(&callee), plan) {
+            (Some(death), _) => Err(self.died(death)),
+            (None, Some(plan)) => self.nested(&info.name, plan, module),
+            (None, None) => self.leaf(job, module, callee),
         };
         match result.map_err(name) {
             Ok(after) => {
@@ -302,6 +307,17 @@ impl<'c> Run<'c> {
             }
             Err(error) => Err(self.watching(watching, || calls::failed(watching, &told, error))),
         }
+    }
+
+    /// The error of a pass that another process, which ran the same, died in.
+    fn died(&self, death: &Death) -> PassError {
+        for plugin in self.cx.registry().plugins() {
+            let file = plugin.origin().path().and_then(Path::to_str);
+            if file.is_some_and(|file| death.loaded.iter().any(|loaded| loaded == file)) {
+                plugin.ask();
+            }
+        }
+        PassError::of_death(death)
     }
 
     fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
@@ -318,7 +334,12 @@ impl<'c> Run<'c> {
     }
 
     /// Runs a pass that isn't a Sequential, and verifies its result.
-    fn leaf(&mut self, job: Job<'_>, module: &Module) -> Result<Module, PassError> {
+    fn leaf(
+        &mut self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<Module, PassError> {
         let Job { pass, options, .. } = job;
         let options = match options {
             Some(options) => Cow::Borrowed(options),
@@ -329,7 +350,7 @@ impl<'c> Run<'c> {
             let _alone = is_alone.then(solo::enter);
             let input = PrintedInput::new(module, self.cx.watches_input());
             let inner = Inner::new(self, pass, module);
-            let (after, rewrites) = leaf::call(pass, &options, module, self.cx, &inner)?;
+            let (after, rewrites) = leaf::call(pass, &options, module, self.cx, callee, &inner)?;
             input.check(module, &pass.info().name)?;
             self.rewrites = rewrites;
             after

@@ -131,6 +131,14 @@ pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
     parse_within(Path::new(name), source, Reach::Beside)
 }
 
+/// Reads the text of a module that another process sent.
+#[cfg(unix)]
+pub(crate) fn parse_sent(source: &str) -> Result<Module, PassError> {
+    let mut module = parse_within(Path::new("-"), source, Reach::Anywhere)?;
+    module.set_text_source(None);
+    Ok(module)
+}
+
 fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassError> {
     let files = passdock_onnx::ExternalFiles::default();
     let open = |file: &str| Ok(files.open(path, file, reach));

@@ -20,7 +20,7 @@ pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
-pub use rerun::Rerun;
+pub use rerun::{Rerun, Trial, Trials};
 pub use run::run;
 
 pub use crate::pipeline_file::SCHEMA;

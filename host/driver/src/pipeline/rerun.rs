@@ -14,6 +14,51 @@ pub struct Rerun {
     recorder: Arc<Recorder>,
 }
 
+/// What came of a pipeline's run on a module.
+#[derive(Debug)]
+pub enum Trial {
+    /// It ran to its end and made this module.
+    Made(Module),
+    /// It failed.
+    Failed {
+        /// The failure.
+        error: PassError,
+        /// Whether it is that of a pass, or of an instrument around it.
+        of_pass: bool,
+    },
+}
+
+/// Runs of a pipeline on one module after the other, in this process or in others.
+pub trait Trials {
+    /// Runs it on a module. Unless what it makes is wanted, it may answer any module for it.
+    ///
+    /// # Errors
+    /// If nothing can be run, on whatever module.
+    fn run(&mut self, module: &Module, wants_made: bool) -> Result<Trial, PassError>;
+
+    /// The module with the types that can be inferred; `None`: that is no more than there are.
+    fn typed(&mut self, module: &Module) -> Option<Module>;
+}
+
+impl Trials for Rerun {
+    fn run(&mut self, module: &Module, _: bool) -> Result<Trial, PassError> {
+        Ok(match self.run_kept(module.clone()).0 {
+            Ok(made) => Trial::Made(made),
+            Err(error) => Trial::Failed {
+                of_pass: error.site().is_some() && error.exit_status() == 1,
+                error,
+            },
+        })
+    }
+
+    fn typed(&mut self, module: &Module) -> Option<Module> {
+        let cx = self.context();
+        let infer = cx.registry().get_pass("relax.transform.InferType").ok()?;
+        let typed = passdock_core::run::call(&*infer, module, cx, false).ok()?;
+        (!typed.is_same(module)).then_some(typed)
+    }
+}
+
 impl Rerun {
     /// Looks up everything, and loads the plugins. Those of the request's directories come to the
     /// registry.
@@ -31,14 +76,6 @@ impl Rerun {
         let mut prepared = Prepared::new(registry, request, watched)?;
         prepared.load()?;
         Ok(Rerun { prepared, recorder })
-    }
-
-    /// Runs it on a module.
-    ///
-    /// # Errors
-    /// The first failure of a pass, or of an instrument.
-    pub fn run(&self, module: Module) -> Result<Module, PassError> {
-        self.run_kept(module).0
     }
 
     /// Runs it on a module; the runs of its passes come with the result.

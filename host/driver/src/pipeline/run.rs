@@ -44,13 +44,15 @@ pub(crate) fn run_to_module(
     };
     let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
     let recorder = Arc::new(Recorder::new(watch.on_pass));
+    let emit = collecting(diagnostics.clone());
+    let emitting = emit.clone();
     let watched = Watched {
         sink: watch.sink,
         recorder: Some(recorder.clone()),
-        on_diagnostic: Some(collecting(diagnostics.clone())),
+        on_diagnostic: Some(Box::new(move |said| emitting(said))),
         only_judges: false,
     };
-    let end = || run_to_end(registry, request, watched, &mut report, &recorder);
+    let end = || run_to_end(registry, request, watched, &*emit, &mut report, &recorder);
     let result =
         catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
     report.passes = recorder.take();
@@ -90,9 +92,9 @@ fn failed(payload: &(dyn Any + Send)) -> PassError {
 
 /// A handler that keeps diagnostics, and a note once: a pass that runs again notes again what it left
 /// alone.
-fn collecting(kept: Arc<Mutex<Vec<Diagnostic>>>) -> Box<dyn Fn(Diagnostic) + Send + Sync> {
+fn collecting(kept: Arc<Mutex<Vec<Diagnostic>>>) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
     let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
-    Box::new(move |diagnostic| {
+    Arc::new(move |diagnostic| {
         let is_note = diagnostic.severity == Severity::Note;
         if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
             util::lock(&kept).push(diagnostic);
@@ -104,6 +106,7 @@ fn run_to_end(
     registry: &Registry,
     request: &Request,
     watched: Watched,
+    emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
 ) -> Result<Module, PassError> {
@@ -148,13 +151,15 @@ fn run_to_end(
     })?;
     report.model.ops_after = after.op_count();
     report.model.kinds = report::compared(&kinds, &report::kinds(&after));
+    // The instruments end with it, and whatever comes of that, the output is as it was.
+    drop((prepared, context));
     if let Some(output) = output {
         let options = WriteOptions {
             drop_spans: request.drop_spans,
             external_data: request.external_data,
             ..WriteOptions::default()
         };
-        let written = output.write(&after, options, &mut |said| context.emit(said));
+        let written = output.write(&after, options, &mut |said| emit(said));
         report.model.bytes_after = written.map_err(|error| made_by(error, &after, recorder))?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());

@@ -53,6 +53,9 @@ pub struct Failure {
     /// The place where that op stood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// What ended the process, in a word: `SIGSEGV`, `exit`, `timeout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub death: Option<String>,
     /// The error's message.
     pub message: String,
 }
@@ -98,13 +101,18 @@ pub struct DataRange {
 impl Failure {
     /// Whether the same pass failed in the same way.
     pub fn is_same(&self, other: &Failure) -> bool {
+        let deaths = self.death.as_ref().zip(other.death.as_ref());
         (&self.code, &self.pass) == (&other.code, &other.pass)
+            && deaths.is_none_or(|(one, other)| one == other)
     }
 }
 
 impl From<&PassError> for Failure {
     fn from(error: &PassError) -> Failure {
-        Failure::from(&error.to_diagnostic())
+        Failure {
+            death: (error.death.as_ref()).map(|death| death.cause.name().to_owned()),
+            ..Failure::from(&error.to_diagnostic())
+        }
     }
 }
 
@@ -117,6 +125,7 @@ impl From<&Diagnostic> for Failure {
             function: error.function.clone(),
             op: error.op.clone(),
             location: error.location.clone(),
+            death: None,
             message: error.message.clone(),
         }
     }

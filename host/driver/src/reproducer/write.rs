@@ -12,6 +12,7 @@ use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
+use passdock_crash::CallKind;
 
 /// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,8 +74,12 @@ fn fill(
         .map(|plugin| &**plugin)
         .filter(|plugin| plugin.is_used())
         .collect();
+    let culprit = (error.death.as_ref()).and_then(|death| death.culprit.as_ref());
     let instruments = match error.kind {
         ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
+        ErrorKind::Crashed if culprit.is_some_and(|by| by.kind == CallKind::Instrument) => {
+            site.context.judges()
+        }
         _ => &[],
     };
     let passes = passes::pipeline(site, &used, instruments)?;

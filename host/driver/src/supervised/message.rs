@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// The longest message, in bytes: a report with very much in it.
 const MAX: u32 = 1 << 30;
 
+/// The room for most messages, in bytes.
+const ROOM: usize = 1 << 16;
+
 /// What a worker is told, first and once.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Task<J> {
@@ -20,16 +23,21 @@ pub(super) struct Task<J> {
     /// The deaths of workers that did the same before.
     #[serde(default)]
     pub(super) deaths: Vec<Death>,
+    /// Whether it is to say which passes begin.
+    #[serde(default)]
+    pub(super) says_passes: bool,
 }
 
 /// What a worker says.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Said<A> {
+pub(super) enum Said<Q, A> {
     /// A pass of this name begins.
     Pass(String),
     /// An instrument shows this text.
     Print(String),
-    /// The work is done, and this came of it. It is the last message.
+    /// The worker asks something, and waits for an answer.
+    Ask(Q),
+    /// The work is done, and this came of it. It is the last message, or the last about this piece of work.
     Answer(A),
 }
 
@@ -53,10 +61,12 @@ pub(super) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
     if len > MAX {
         return Err(io::Error::other("the message is too long"));
     }
-    let mut bytes = Vec::new();
-    let read = from.take(len.into()).read_to_end(&mut bytes)?;
-    if read < len as usize {
-        return Err(io::ErrorKind::UnexpectedEof.into());
+    let (len, mut bytes) = (len as usize, Vec::new());
+    while bytes.len() < len {
+        let at = bytes.len();
+        // What a length says is believed as far as there are bytes.
+        bytes.resize(len.min((at * 2).max(ROOM)), 0);
+        from.read_exact(&mut bytes[at..])?;
     }
     Ok(serde_json::from_slice(&bytes)?)
 }
@@ -68,12 +78,17 @@ mod tests {
     #[test]
     fn a_message_comes_as_it_went() {
         let mut sent = Vec::new();
-        send(&mut sent, &Said::<u8>::Pass("a \"b\"".to_owned())).unwrap();
-        send(&mut sent, &Said::Answer(7)).unwrap();
+        send(&mut sent, &Said::<u8, u8>::Print("a \"b\"".to_owned())).unwrap();
+        send(&mut sent, &Said::<u8, u8>::Answer(7)).unwrap();
         let mut from = &*sent;
-        assert!(matches!(receive(&mut from).unwrap(), Said::<u8>::Pass(name) if name == "a \"b\""));
-        assert!(matches!(receive(&mut from).unwrap(), Said::Answer(7_u8)));
-        assert!(receive::<Said<u8>>(&mut from).is_err());
+        assert!(
+            matches!(receive(&mut from).unwrap(), Said::<u8, u8>::Print(text) if text == "a \"b\"")
+        );
+        assert!(matches!(
+            receive(&mut from).unwrap(),
+            Said::<u8, u8>::Answer(7)
+        ));
+        assert!(receive::<Said<u8, u8>>(&mut from).is_err());
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! Work in a process of its own, which may die: its supervisor stays, and says what it died of.
 //!
-//! A [`Supervisor`] starts a program as its [`Worker`] and gives it a job. The worker tells it which passes begin and
-//! what instruments show, and answers in the end; `message` says how. A worker that dies says of what, if it still
-//! can (`passdock_crash`). Then a second one does the same job, lets the pass that the first one died in fail instead
+//! A [`Supervisor`] starts a program as its [`Worker`] and gives it a job. The worker tells it what instruments show, and
+//! answers in the end; `message` says how. A worker that dies says of what, if it still can (`passdock_crash`), and has
+//! written down what it was at; `record` says where. Then a second one does the same job, lets the pass that the first one died in fail instead
 //! of running it, and answers as of any pass that failed: with a report, and with a reproducer.
 
 mod message;
+mod process;
+mod record;
 mod run;
 mod supervisor;
+mod trials;
 mod worker;
 
 pub use passdock_crash::{Culprit, Death, DeathCause};
+pub use process::{give_up, go_on, stop};
 pub use run::{died, not_started, run};
-pub use supervisor::{Ended, Supervisor, give_up};
-pub use worker::Worker;
+pub use supervisor::{Ended, Supervisor};
+pub use trials::WorkerTrials;
+pub use worker::{Worker, end_worker};

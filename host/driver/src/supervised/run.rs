@@ -5,8 +5,9 @@ use std::io;
 
 use passdock_core::files::{directory_of, leftovers};
 use passdock_core::{ErrorKind, PassError, Watch};
-use passdock_crash::{CallKind, Death};
+use passdock_crash::Death;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Ended, Supervisor};
 use crate::model_file::{is_standard, is_used};
@@ -22,7 +23,8 @@ pub fn run<J: Serialize>(
     job: impl FnOnce(&Request) -> J,
     watch: Watch,
 ) -> Report {
-    let ended = input(request).and_then(|input| supervisor.run(&job(request), input, watch));
+    let ended = input(request)
+        .and_then(|input| supervisor.run(&job(request), input, watch, &mut |()| Value::Null));
     let error = match ended {
         Ok(Ended::Answered(report)) => return report,
         Ok(Ended::Died(death)) => {
@@ -66,33 +68,21 @@ pub fn not_started(error: &std::io::Error) -> PassError {
     PassError::new(ErrorKind::Crashed, message).help("`--in-process` runs them without one.")
 }
 
-/// The error of a worker that died outside of a pass, or where nobody can say.
+/// The error of a worker that died outside of a pass, where nobody can say, or on a trial.
 pub fn died(death: &Death) -> PassError {
-    let cause = &death.cause;
-    let message = match &death.culprit {
-        Some(culprit) if culprit.kind == CallKind::Definition => {
-            format!("The definition of `{}` {cause}.", culprit.name)
-        }
-        Some(culprit) => format!("The {} `{}` {cause}.", culprit.kind.name(), culprit.name),
-        None => format!("Something outside of the calls into plugins {cause}."),
-    };
-    let mut error = PassError::new(ErrorKind::Crashed, message);
+    let mut error = PassError::of_death(death);
+    error.help = None;
     error.pass = death.running_pass().map(|pass| pass.name.clone());
-    error.function = death
-        .culprit
-        .as_ref()
-        .and_then(|culprit| culprit.function.clone());
-    let plugin = death
-        .culprit
-        .as_ref()
-        .and_then(|culprit| culprit.plugin.as_ref());
-    if let Some(plugin) = plugin {
-        error.notes.push(format!("it is in `{plugin}`"));
+    if death.culprit.is_some() {
+        return error;
     }
-    match death.culprit {
-        Some(_) => error,
-        None => error.help(
-            "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",
-        ),
+    if error.pass.is_none() {
+        error.message = format!(
+            "Something outside of the calls into plugins {}.",
+            death.cause
+        );
     }
+    error.help(
+        "A thread that a plugin started, or passdock itself: run it under a debugger with `--in-process`.",
+    )
 }

@@ -1,28 +1,19 @@
-//! The supervisor: it starts the worker, listens, and knows how the worker ended.
+//! The supervisor: it has a job done by workers, and knows how they ended.
 
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeReader, Read, Seek};
-use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
+use std::io;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use passdock_core::files::StandardOutput;
-use passdock_core::{Watch, util};
-use passdock_crash::{CallKind, Culprit, Death, DeathCause};
-use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, kill_process};
+use passdock_core::Watch;
+use passdock_crash::Death;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::message::{Said, Task, receive, send};
-
-/// The time that a worker gets to end by itself: after its answer, and when it is told to.
-const GRACE: Duration = Duration::from_millis(500);
+use super::message::{Said, Task};
+use super::process::Process;
 
 /// The deaths after which a job is given up that goes on past them.
 const MAX_DEATHS: usize = 256;
@@ -30,10 +21,12 @@ const MAX_DEATHS: usize = 256;
 /// How workers are started, and how long they may take.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
-    /// The program, which makes a [`super::Worker`] of the two numbers behind its arguments.
+    /// The program, which makes a [`super::Worker`] of two numbers among its arguments.
     pub program: PathBuf,
     /// The arguments before the numbers.
-    pub arguments: Vec<String>,
+    pub before: Vec<OsString>,
+    /// The arguments behind the numbers.
+    pub after: Vec<OsString>,
     /// The time after which a worker is ended; `None`: it has as long as it takes.
     pub timeout: Option<Duration>,
 }
@@ -43,245 +36,84 @@ pub enum Ended<A> {
     /// The answer of the worker.
     Answered(A),
     /// The worker died, and going on past that is no use: no pass ran, or one died that was left out.
-    Died(Death),
+    Died(Box<Death>),
 }
 
 impl Supervisor {
     /// Has a job done. If the worker dies in a pass, another one does the same and lets that pass fail instead: what
     /// it answers is as of a pass that failed. `input` is what each of them has on standard input; `None`: what this
-    /// process has.
+    /// process has. `asked` answers what they ask, each question once; its time isn't theirs.
     ///
     /// # Errors
     /// If no worker can be started.
-    pub fn run<J: Serialize, A: DeserializeOwned>(
+    pub fn run<Q: DeserializeOwned, A: DeserializeOwned>(
         &self,
-        job: &J,
+        job: &impl Serialize,
         mut input: Option<File>,
-        watch: Watch,
+        mut watch: Watch,
+        asked: &mut dyn FnMut(Q) -> Value,
     ) -> io::Result<Ended<A>> {
         let mut task = Task {
             job,
             deaths: Vec::new(),
+            says_passes: watch.on_pass.is_some(),
         };
-        let mut watch = watch;
+        let mut answers = Vec::new();
         loop {
-            let death = match self.attempt(&task, input.as_mut(), &watch)? {
+            let process = Process::start(self, &task, input.as_mut())?;
+            // One that goes on past a death has to come as far again, perhaps more slowly.
+            let tries = if task.deaths.is_empty() { 1 } else { 2 };
+            let timeout = self.timeout.map(|limit| limit * tries);
+            let death = match attempt(process, timeout, &watch, &mut answers, asked)? {
                 Ok(answer) => return Ok(Ended::Answered(answer)),
                 Err(death) => death,
             };
             // What is shown was shown.
             watch.sink = None;
-            let number = |death: &Death| death.running_pass().map_or(0, |pass| pass.number);
-            let is_known = task
-                .deaths
-                .iter()
-                .any(|known| number(known) == number(&death));
-            if number(&death) == 0 || is_known || task.deaths.len() >= MAX_DEATHS {
-                return Ok(Ended::Died(death));
+            let place = death.place();
+            let is_known = task.deaths.iter().any(|known| known.place() == place);
+            if place.is_none() || is_known || task.deaths.len() >= MAX_DEATHS {
+                return Ok(Ended::Died(Box::new(death)));
             }
             task.deaths.push(death);
         }
     }
-
-    fn attempt<J: Serialize, A: DeserializeOwned>(
-        &self,
-        task: &Task<J>,
-        input: Option<&mut File>,
-        watch: &Watch,
-    ) -> io::Result<Result<A, Death>> {
-        let input = match input {
-            Some(file) => {
-                file.rewind()?;
-                Stdio::from(file.try_clone()?)
-            }
-            None => Stdio::inherit(),
-        };
-        let (mut channel, theirs) = UnixStream::pair()?;
-        let (deaths, their_deaths) = io::pipe()?;
-        let mut running = running();
-        for fd in [theirs.as_fd(), their_deaths.as_fd()] {
-            fcntl_setfd(fd, FdFlags::empty())?;
-        }
-        let mut child = Command::new(&self.program)
-            .args(&self.arguments)
-            .arg(theirs.as_raw_fd().to_string())
-            .arg(their_deaths.as_raw_fd().to_string())
-            .stdin(input)
-            .stdout(StandardOutput::inherited())
-            .spawn()?;
-        *running = Some(Pid::from_child(&child));
-        drop(running);
-        drop((theirs, their_deaths));
-        // One that goes on past a death has to come as far again, perhaps more slowly.
-        let tries = if task.deaths.is_empty() { 1 } else { 2 };
-        let mut heard = Heard {
-            timeout: self.timeout.map(|limit| limit * tries),
-            ..Heard::default()
-        };
-        match send(&mut channel, task) {
-            // It died before it heard all of it.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                child.kill()?;
-                child.wait()?;
-                self::running().take();
-                return Err(error);
-            }
-            _ => {}
-        }
-        let listened = self.listen(&mut channel, watch, &mut heard);
-        let result = match listened {
-            Ok(answer) => {
-                // What a library does at the end doesn't change what was done.
-                end_of(&mut child, GRACE)?;
-                Ok(answer)
-            }
-            Err(_) => Err(self.death_of(&mut child, deaths, heard)?),
-        };
-        self::running().take();
-        Ok(result)
-    }
-
-    /// Hears what the worker says, up to its answer.
-    fn listen<A: DeserializeOwned>(
-        &self,
-        channel: &mut UnixStream,
-        watch: &Watch,
-        heard: &mut Heard,
-    ) -> io::Result<A> {
-        let start = Instant::now();
-        loop {
-            if let Some(timeout) = heard.timeout {
-                let left = timeout.saturating_sub(start.elapsed());
-                heard.late = left.is_zero();
-                if heard.late {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-                channel.set_read_timeout(Some(left))?;
-            }
-            match receive(channel) {
-                Ok(Said::Pass(name)) => {
-                    if let Some(on_pass) = &watch.on_pass {
-                        on_pass(&name);
-                    }
-                    heard.passes += 1;
-                    heard.last = name;
-                }
-                Ok(Said::Print(text)) => {
-                    if let Some(sink) = &watch.sink {
-                        sink(&text);
-                    }
-                }
-                Ok(Said::Answer(answer)) => return Ok(answer),
-                Err(error) => {
-                    heard.late =
-                        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-                    return Err(error);
-                }
-            }
-        }
-    }
-
-    /// What a worker died of that gave no answer. One that still runs is ended.
-    fn death_of(&self, child: &mut Child, deaths: PipeReader, heard: Heard) -> io::Result<Death> {
-        if heard.late {
-            // It says where it is.
-            _ = kill_process(Pid::from_child(child), Signal::ABORT);
-        }
-        let status = end_of(child, GRACE)?;
-        let written = written(deaths);
-        let mut death = written.unwrap_or_else(|| Death {
-            // What closed the channel and went on running is another program in its place.
-            cause: status.map_or(DeathCause::Exit { status: None }, cause),
-            culprit: None,
-            pass: None,
-        });
-        if heard.late {
-            let seconds = self.timeout.unwrap_or_default().as_secs_f64();
-            death.cause = DeathCause::Timeout { seconds };
-        }
-        if death.culprit.is_none() && heard.passes > 0 {
-            // The last one that began: what it is at, it didn't say.
-            let pass = Culprit {
-                kind: CallKind::Pass,
-                name: heard.last,
-                plugin: None,
-                function: None,
-                number: heard.passes,
-            };
-            // Whatever it waits for, it is the pass that takes too long.
-            match heard.late {
-                true => death.culprit = Some(pass),
-                false => death.pass = Some(pass),
-            }
-        }
-        Ok(death)
-    }
 }
 
-/// What was heard of a worker.
-#[derive(Default)]
-struct Heard {
-    /// The number of passes that began.
-    passes: u64,
-    /// The last of them.
-    last: String,
-    /// Whether it took too long.
-    late: bool,
-    /// The time that it may take.
+/// Hears one worker up to its answer, or its death.
+fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
+    mut process: Process<'_>,
     timeout: Option<Duration>,
-}
-
-/// The worker that runs.
-fn running() -> std::sync::MutexGuard<'static, Option<Pid>> {
-    static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
-    util::lock(&RUNNING)
-}
-
-/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
-/// signal.
-pub fn give_up() {
-    let running = running();
-    if let Some(pid) = *running {
-        // It may have ended by itself meanwhile.
-        _ = kill_process(pid, Signal::TERM);
-    }
-    std::mem::forget(running);
-}
-
-/// How a worker ended by itself; `None`: it took longer, and was killed.
-fn end_of(child: &mut Child, grace: Duration) -> io::Result<Option<ExitStatus>> {
-    let start = Instant::now();
-    let mut pause = Duration::from_micros(50);
-    while start.elapsed() < grace {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+    watch: &Watch,
+    answers: &mut Vec<Value>,
+    asked: &mut dyn FnMut(Q) -> Value,
+) -> io::Result<Result<A, Death>> {
+    let (mut left, mut questions) = (timeout, 0);
+    loop {
+        match process.hear::<Q, A>(&mut left) {
+            Ok(Said::Pass(name)) => {
+                if let Some(on_pass) = &watch.on_pass {
+                    on_pass(&name);
+                }
+            }
+            Ok(Said::Print(text)) => {
+                if let Some(sink) = &watch.sink {
+                    sink(&text);
+                }
+            }
+            Ok(Said::Ask(question)) => {
+                if questions == answers.len() {
+                    answers.push(asked(question));
+                }
+                process.tell(&answers[questions])?;
+                questions += 1;
+                left = timeout;
+            }
+            Ok(Said::Answer(answer)) => {
+                process.finish()?;
+                return Ok(Ok(answer));
+            }
+            Err(_) => return process.death().map(Err),
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(5));
-    }
-    child.kill()?;
-    child.wait()?;
-    Ok(None)
-}
-
-/// What a worker wrote of its death. What it started may still hold the pipe, so nothing is waited for.
-fn written(deaths: PipeReader) -> Option<Death> {
-    fcntl_setfl(&deaths, OFlags::NONBLOCK).ok()?;
-    let mut bytes = [0; 4096];
-    let mut deaths = deaths;
-    let len = deaths.read(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes[..len]).ok()
-}
-
-fn cause(status: ExitStatus) -> DeathCause {
-    match status.signal() {
-        Some(signal) => DeathCause::Signal {
-            signal,
-            address: None,
-            stack_overflow: false,
-        },
-        None => DeathCause::Exit {
-            status: status.code(),
-        },
     }
 }

@@ -3,19 +3,26 @@
 use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use passdock_core::{Watch, util};
-use passdock_crash::{Then, expect, inherited, watch};
+use passdock_crash::{
+    CallKind, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::message::{Said, Task, receive, send};
+use super::record::Written;
 
 /// A worker that has its task.
 pub struct Worker {
     channel: Arc<Mutex<UnixStream>>,
 }
+
+/// Whether this process is a worker.
+static IS_WORKER: AtomicBool = AtomicBool::new(false);
 
 impl Worker {
     /// Takes the task of the supervisor that started this process with these descriptors, and watches for crashes
@@ -23,9 +30,13 @@ impl Worker {
     ///
     /// # Errors
     /// If this process wasn't started by a supervisor.
-    pub fn start<J: DeserializeOwned>(channel: RawFd, deaths: RawFd) -> io::Result<(Worker, J)> {
+    pub fn start<J: DeserializeOwned>(channel: RawFd, record: RawFd) -> io::Result<(Worker, J)> {
         let mut channel = UnixStream::from(inherited(channel)?);
-        let deaths = inherited(deaths)?;
+        let record = inherited(record)?;
+        let written = Written::new(record.try_clone()?.into());
+        IS_WORKER.store(true, Ordering::SeqCst);
+        // The foreground group of its terminal is the supervisor's.
+        never_stop_for_terminal();
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{Signal, set_parent_process_death_signal};
@@ -33,34 +44,68 @@ impl Worker {
         }
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
-        watch(Then::Tell(deaths));
+        watch(Then::Tell(record));
         let channel = Arc::new(Mutex::new(channel));
+        let hears = task.says_passes.then(|| channel.clone());
+        observe(Box::new(move |seen| {
+            written.see(seen);
+            match (&hears, seen) {
+                (Some(hears), Seen::Began(pass, _)) if pass.kind() == CallKind::Pass => {
+                    tell(hears, &Said::Pass(pass.name().to_owned()));
+                }
+                _ => {}
+            }
+        }));
         Ok((Worker { channel }, task.job))
     }
 
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
-        let (passes, texts) = (self.channel.clone(), self.channel.clone());
+        let texts = self.channel.clone();
         Watch {
-            on_pass: Some(Box::new(move |name| {
-                tell(&passes, &Said::<()>::Pass(name.to_owned()));
-            })),
+            // It hears of passes anyway.
+            on_pass: None,
             sink: Some(Arc::new(move |text| {
-                tell(&texts, &Said::<()>::Print(text.to_owned()));
+                tell(&texts, &Said::Print(text.to_owned()));
             })),
         }
     }
 
-    /// Ends the work with its answer.
+    /// Asks the supervisor something.
+    ///
+    /// # Errors
+    /// If it doesn't answer.
+    pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
+        let mut channel = util::lock(&self.channel);
+        send(&mut *channel, &Said::<_, ()>::Ask(question))?;
+        receive(&mut *channel)
+    }
+
+    /// Hears the next piece of work; `None`: there is no more.
+    pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
+        receive(&mut *util::lock(&self.channel)).ok()
+    }
+
+    /// Ends the work, or a piece of it, with its answer.
     ///
     /// # Errors
     /// If the supervisor doesn't take it.
-    pub fn answer(self, answer: &impl Serialize) -> io::Result<()> {
-        send(&mut *util::lock(&self.channel), &Said::Answer(answer))
+    pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
+        let answer = Said::<(), _>::Answer(answer);
+        send(&mut *util::lock(&self.channel), &answer)
+    }
+}
+
+/// Ends this process and what it started, if it is a worker. For a thread that is about to end the process because of a
+/// signal.
+pub fn end_worker() {
+    use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
+    if IS_WORKER.load(Ordering::SeqCst) && getpgrp() == getpid() {
+        _ = kill_process_group(getpid(), Signal::KILL);
     }
 }
 
 /// Tells the supervisor something. One that is gone ends this process otherwise.
-fn tell(channel: &Mutex<UnixStream>, said: &Said<()>) {
+fn tell(channel: &Mutex<UnixStream>, said: &Said<(), ()>) {
     _ = send(&mut *util::lock(channel), said);
 }

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
-use passdock_crash::{CallKind, Callee};
+use passdock_crash::Callee;
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
@@ -45,7 +45,7 @@ pub struct Plugin {
     manifest: Arc<Manifest>,
     source: Source,
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
-    /// Whether a Sequential of it was asked for, which needs none of its code.
+    /// Whether a run depends on it without its code.
     asked: AtomicBool,
 }
 
@@ -87,6 +87,8 @@ unsafe impl Sync for LoadedPass {}
 pub struct LoadedOp {
     /// The definition's entry in the plugin's table.
     pub entry: abi::OpEntry,
+    /// The plugin's file, if it has one.
+    pub file: Option<&'static Path>,
 }
 
 // SAFETY: the table behind it is immutable and stays for good; the contract says that definitions
@@ -207,12 +209,13 @@ impl Plugin {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Remembers that a Sequential of it was asked for.
+    /// Remembers that a run depends on it without its code: a Sequential of it was asked for, or a pass died in another
+    /// process that had loaded it.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a run may depend on the plugin: it is loaded, or a Sequential of it was asked for.
+    /// Whether a run may depend on the plugin: it is loaded, or a run depends on it without its code.
     pub fn is_used(&self) -> bool {
         self.is_loaded() || self.asked.load(Ordering::Relaxed)
     }
@@ -245,8 +248,8 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        let call = Callee::new(CallKind::Library, self.name(), self.origin.path()).call();
-        let _entered = call.enter();
+        let call = Callee::library(self.name(), self.origin.path()).call();
+        let _entered = call.enter_told();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File {
@@ -349,7 +352,10 @@ impl LoadedPlugin {
         for (_, entry) in &ops {
             table::attributes(entry)?;
         }
-        let ops = ops.into_iter().map(|(_, entry)| LoadedOp { entry });
+        // It is loaded once, and for good.
+        let file = origin.path().filter(|_| !ops.is_empty());
+        let file = file.map(|path| &*Box::leak(Box::<Path>::from(path)));
+        let ops = ops.into_iter().map(|(_, entry)| LoadedOp { entry, file });
         Ok(LoadedPlugin {
             passes: loaded,
             ops: ops.collect(),

@@ -122,7 +122,7 @@ impl OpInfo {
         host: HostTable,
     ) -> Result<OpInfo, PluginError> {
         let loaded = plugin.load(host)?;
-        let Some(LoadedOp { entry }) = loaded.ops().get(at) else {
+        let Some(LoadedOp { entry, .. }) = loaded.ops().get(at) else {
             unreachable!("a library whose table isn't as long as its manifest isn't loaded");
         };
         let attributes = table::attributes(entry)

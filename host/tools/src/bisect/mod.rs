@@ -11,7 +11,7 @@ mod rewrites;
 mod search;
 
 use passdock_ir::Module;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::first_run::{FailedPass, FirstRun};
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
@@ -23,7 +23,7 @@ use rewrites::Narrowed;
 use search::{Found, States};
 
 /// A module that was judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The module, in words: `after 3 of 7: relax.transform.FoldConstant`.
     pub candidate: String,

@@ -10,7 +10,7 @@ use super::Verdict;
 use super::search::{Found, between};
 use crate::diff::{self, Change, Diff, OpDiff};
 use crate::first_run::FailedPass;
-use passdock_core::{PassContext, PassError, PassRef, PassRun, run};
+use passdock_core::{ErrorKind, PassContext, PassError, PassRef, PassRun, run};
 use passdock_driver::reproducer::Failure;
 
 /// The rewrite that breaks a model, or that a pass fails over.
@@ -72,8 +72,12 @@ pub(super) fn narrow(
     })
 }
 
-/// The rewrite that a pass fails over; `None` if it fails without any.
+/// The rewrite that a pass fails over; `None` if it fails without any, or the process dies of it: what was rewritten by
+/// then isn't known.
 pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
+    if failed.error.kind == ErrorKind::Crashed {
+        return None;
+    }
     let failure = Failure::from(&failed.error);
     let again = Again {
         context: &failed.site.context,

@@ -18,9 +18,9 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 pub(crate) use ddmin::ddmin;
-use passdock_core::{PassError, Registry, verify};
+use passdock_core::{PassError, verify};
 use passdock_driver::judge::Judge;
-use passdock_driver::pipeline::Request;
+use passdock_driver::pipeline::Trials;
 use passdock_driver::reproducer::Failure;
 use target::Target;
 
@@ -73,15 +73,13 @@ pub struct Reduction {
     pub steps: Vec<ReduceStep>,
 }
 
-/// Shrinks a module on which a request's pipeline goes wrong. Without a check, a pass has to fail.
-/// Names are looked up in the registry, to which the plugins of the request's directories come. `log` hears of each change.
+/// Shrinks a module on which a pipeline goes wrong. Without a check, a pass has to fail. `log` hears of each change.
 ///
 /// # Errors
 /// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the
 /// check.
 pub fn reduce(
-    registry: &Registry,
-    request: &Request,
+    trials: &mut dyn Trials,
     module: &Module,
     check: Option<Box<Judge<'_>>>,
     options: ReduceOptions,
@@ -89,7 +87,7 @@ pub fn reduce(
 ) -> Result<Reduction, PassError> {
     // By itself: a span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
-    let mut target = Target::new(registry, request, &module, check)?;
+    let mut target = Target::new(trials, &module, check)?;
     let typed = target.typed(&module);
     let mut reducer = Reducer {
         best: module.clone(),

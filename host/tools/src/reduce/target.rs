@@ -2,15 +2,14 @@
 
 use passdock_ir::Module;
 
-use crate::first_run::FirstRun;
-use passdock_core::{ErrorKind, PassError, Registry};
+use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::{Judge, Verdict};
-use passdock_driver::pipeline::{Request, Rerun};
+use passdock_driver::pipeline::{Trial, Trials};
 use passdock_driver::reproducer::Failure;
 
 /// The pipeline, and what to look for.
 pub(super) struct Target<'c> {
-    rerun: Rerun,
+    trials: &'c mut dyn Trials,
     wrong: Wrong<'c>,
 }
 
@@ -24,45 +23,52 @@ enum Wrong<'c> {
 impl<'c> Target<'c> {
     /// Runs the pipeline on the whole module, to see what goes wrong.
     pub(super) fn new(
-        registry: &Registry,
-        request: &Request,
+        trials: &'c mut dyn Trials,
         module: &Module,
         check: Option<Box<Judge<'c>>>,
     ) -> Result<Target<'c>, PassError> {
-        let FirstRun { rerun, end, .. } = FirstRun::new(registry, request, module)?;
-        let wrong = match (end, check) {
-            (Err(failed), _) => Wrong::Fails(Failure::from(&failed.error)),
-            (Ok(_), None) => {
+        let wrong = match (trials.run(module, check.is_some())?, check) {
+            (
+                Trial::Failed {
+                    error,
+                    of_pass: true,
+                },
+                _,
+            ) => Wrong::Fails(Failure::from(&error)),
+            (Trial::Failed { error, .. }, _) => return Err(error),
+            (Trial::Made(_), None) => {
                 let message = "The pipeline runs to its end: there is no failure to keep.";
                 return Err(PassError::new(ErrorKind::Check, message)
                     .help("Say what is wrong with its result: `--check CMD`."));
             }
-            (Ok(after), Some(mut check)) => {
+            (Trial::Made(after), Some(mut check)) => {
                 is_broken(&mut *check, module, &after)?;
                 Wrong::Judged(check)
             }
         };
-        Ok(Target { rerun, wrong })
+        Ok(Target { trials, wrong })
     }
 
     /// Whether the same goes wrong with another module.
     pub(super) fn goes_wrong(&mut self, candidate: &Module) -> Result<bool, PassError> {
-        let result = self.rerun.run(candidate.clone());
-        match (&mut self.wrong, result) {
-            (Wrong::Fails(failure), Err(error)) => Ok(failure.is_same(&Failure::from(&error))),
-            (Wrong::Fails(_), Ok(_)) | (Wrong::Judged(_), Err(_)) => Ok(false),
-            (Wrong::Judged(check), Ok(after)) => Ok(!after.is_same(candidate)
+        let wants_made = matches!(self.wrong, Wrong::Judged(_));
+        let trial = self.trials.run(candidate, wants_made)?;
+        match (&mut self.wrong, trial) {
+            (Wrong::Fails(failure), Trial::Failed { error, .. }) => {
+                Ok(failure.is_same(&Failure::from(&error)))
+            }
+            (Wrong::Fails(_), Trial::Made(_)) | (Wrong::Judged(_), Trial::Failed { .. }) => {
+                Ok(false)
+            }
+            (Wrong::Judged(check), Trial::Made(after)) => Ok(!after.is_same(candidate)
                 && check(candidate, &after)? == Verdict::Bad
                 && check(candidate, candidate)? == Verdict::Good),
         }
     }
 
     /// The module with the types that can be inferred, if that is more than there are.
-    pub(super) fn typed(&self, module: &Module) -> Option<Module> {
-        let cx = self.rerun.context();
-        let infer = cx.registry().get_pass("relax.transform.InferType").ok()?;
-        let typed = passdock_core::run::call(&*infer, module, cx, false).ok()?;
-        (!typed.is_same(module)).then_some(typed)
+    pub(super) fn typed(&mut self, module: &Module) -> Option<Module> {
+        self.trials.typed(module)
     }
 
     /// The failure that is looked for.

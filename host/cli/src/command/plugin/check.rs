@@ -13,7 +13,7 @@ use passdock_tools::plugin_check::{self, CHECKS, CheckAnswer, CheckedPlugin, Plu
 use serde::Serialize;
 
 use crate::args::PluginArgs;
-use crate::plugin_args::PluginCheckArgs;
+use crate::args::plugin::PluginCheckArgs;
 use crate::show::Table;
 use crate::{child, request, show};
 

@@ -131,7 +131,8 @@ impl<'c> OpCall<'c> {
             session: self.session,
             op: self.op,
         };
-        let running = Callee::new(CallKind::Definition, "", None).call_on(&subject);
+        let callee = Callee::new(CallKind::Definition, "", definition.file);
+        let running = callee.call_on(&subject);
         let _entered = running.enter();
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
         // call and the reference live until it returns.

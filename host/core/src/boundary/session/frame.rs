@@ -35,7 +35,7 @@ pub trait Frame: Sync {
     fn missing_definition(&self) -> Option<MissingDefinition>;
     /// The text that the module was read from.
     fn text_source(&self) -> Option<&TextSource>;
-    /// The pass that is called, for whoever finds the process dead.
+    /// The pass that is called, or that an instrument is called around: for whoever finds the process dead.
     fn callee(&self) -> Option<Callee<'_>> {
         None
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use passdock::files::{TemporaryDirectory, directory_of};
 use passdock::{ErrorKind, PassError};
 
-use crate::plugin_args::NewArgs;
+use crate::args::plugin::NewArgs;
 use crate::show;
 
 /// The text of a template.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{PluginArgs, seconds};
+use crate::args::PluginArgs;
+use crate::args::process::time_limit;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -82,7 +83,7 @@ pub(crate) struct PluginCheckArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
     /// End a check that takes longer; it counts as crashed.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: f64,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,

@@ -1,17 +1,24 @@
 //! The command line, as `--help` teaches it.
 
+pub(crate) mod data;
+pub(crate) mod list;
+pub(crate) mod plugin;
+pub(crate) mod process;
+pub(crate) mod shell;
+
 use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
+use serde::{Deserialize, Serialize};
 
-use crate::data_args::DataArgs;
-use crate::list_args::ListArgs;
-use crate::plugin_args::PluginCommandArgs;
-use crate::shell_args::{CompletionsArgs, ManArgs};
-use crate::show;
+use crate::args::data::DataArgs;
+use crate::args::list::ListArgs;
+use crate::args::plugin::PluginCommandArgs;
+use crate::args::process::{ProcessArgs, seconds, time_limit};
+use crate::args::shell::{CompletionsArgs, ManArgs};
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -49,9 +56,20 @@ pub(crate) struct Cli {
         value_enum,
         default_value = "auto"
     )]
-    pub(crate) color: show::Color,
+    pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On terminals.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -86,10 +104,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page of a command, in roff.
     Man(ManArgs),
-    /// Do what a supervisor says.
-    #[cfg(unix)]
-    #[command(name = crate::worker_args::WORKER, hide = true)]
-    Worker(crate::worker_args::WorkerArgs),
 }
 
 /// Where plugins are.
@@ -220,12 +234,8 @@ pub(crate) struct RunArgs {
     /// Run function passes on N threads; by default on all cores.
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Run the passes in this process. Otherwise they run in one of their own, which may die: the report says of what.
-    #[arg(long, help_heading = FAILURES)]
-    pub(crate) in_process: bool,
-    /// End a run that takes longer, and say which pass ran.
-    #[arg(long, help_heading = FAILURES, value_name = "SECONDS", value_parser = seconds, conflicts_with = "in_process")]
-    pub(crate) timeout: Option<f64>,
+    #[command(flatten, next_help_heading = FAILURES)]
+    pub(crate) process: ProcessArgs,
     /// Report each pass, and each note, also those from which nothing came.
     #[arg(short, long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) verbose: bool,
@@ -304,6 +314,8 @@ pub(crate) struct CheckArgs {
     pub(crate) pipeline: PathBuf,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -432,9 +444,8 @@ pub(crate) struct ReplayArgs {
     /// Refuse plugins that aren't the very files that the failure was found with.
     #[arg(long)]
     pub(crate) locked: bool,
-    /// End it if it takes longer, and say which pass ran.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) timeout: Option<f64>,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
@@ -444,7 +455,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// How models are judged.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct CheckCommandArgs {
     /// The shell command that judges a model; `{}` stands for the model's path, `{in}` for that of
     /// the model before the pipeline.
@@ -454,7 +465,7 @@ pub(crate) struct CheckCommandArgs {
     #[arg(long, value_name = "CMD")]
     pub(crate) check: Option<String>,
     /// End a command that takes longer; then there is no telling.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "check")]
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "check")]
     pub(crate) check_timeout: Option<f64>,
 }
 
@@ -488,6 +499,8 @@ pub(crate) struct SearchArgs {
     /// Read data from outside of the model's directory too: absolute paths, `..`, links.
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -506,14 +519,6 @@ fn level(text: &str) -> Result<u32, &'static str> {
     }
 }
 
-/// A time that can be waited for.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if std::time::Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
-        _ => Err("this isn't a number of seconds".to_owned()),
-    }
-}
-
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock bisect [OPTIONS] [PIPELINE] MODEL --check <CMD>",
@@ -525,8 +530,8 @@ Examples:
 
 The pipeline runs once. The untouched model has to be good and the last one bad; then the middle of
 what is left is checked until one pass remains. Of the functions that it changed, those are found that
-break the model (several, if it takes all of them together). A pass that fails by itself is the answer
-without a search. Instruments that only watch (timing, print) are left out.
+break the model (several, if it takes all of them together). A pass that fails by itself, or ends the process, is
+the answer without a search. Instruments that only watch (timing, print) are left out.
 
 Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
 )]

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::args::PluginArgs;
+use crate::args::process::ProcessArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -22,6 +23,8 @@ pub(crate) struct ListArgs {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,0 +1,111 @@
+//! Runs in a process of their own beside runs in this one, and what it costs to note what of a plugin runs.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+fn main() {
+    #[cfg(unix)]
+    supervised::main();
+}
+
+#[cfg(unix)]
+mod supervised {
+    use std::path::Path;
+
+    use passdock::pipeline::{self, Report, Request, Watch};
+    use passdock::supervised::{self, Supervisor, Worker};
+    use passdock::{Registry, model_file};
+    use passdock_benches::{
+        Figure, is_quick, measure, named_main, one_function, report, report_ratio, sized,
+    };
+    use passdock_crash::{CallKind, Callee};
+
+    /// The word that makes this program a worker.
+    const WORKER: &str = "worker";
+
+    pub(super) fn main() {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        if let [word, channel, deaths] = &words[..]
+            && word == WORKER
+        {
+            let number = |word: &String| word.parse().expect("a number");
+            let (worker, request) = Worker::start::<Request>(number(channel), number(deaths))
+                .expect("a supervisor's numbers");
+            let report = pipeline::run(&registry(), &request, worker.watch());
+            return worker.answer(&report).expect("the supervisor is there");
+        }
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let supervisor = Supervisor {
+            program: std::env::current_exe().expect("this program"),
+            before: vec![WORKER.into()],
+            after: Vec::new(),
+            timeout: None,
+        };
+        let beside = |ops: usize| {
+            let request = request(dir.path(), ops);
+            [true, false].map(|alone| {
+                measure(1, || {
+                    let report = match alone {
+                        true => {
+                            supervised::run(&supervisor, &request, Request::clone, Watch::default())
+                        }
+                        false => pipeline::run(&registry(), &request, Watch::default()),
+                    };
+                    assert!(ok(&report), "{:?}", report.diagnostics);
+                })
+            })
+        };
+        let [alone, here] = beside(sized(100));
+        let more = Figure {
+            nanos: (alone.nanos - here.nanos).max(0.0),
+        };
+        let what = "a run of 100 ops in a process of its own, beyond one here";
+        report(what, more, "<= 3 ms");
+        let [alone, here] = beside(sized(50_000));
+        let what = "a run of 50,000 ops in a process of its own, beside one here";
+        report_ratio(what, alone, here, "<= 1.05 x");
+
+        let calls = if is_quick() { 1 } else { 1_000_000 };
+        let callee = Callee::new(CallKind::Definition, "onnx.Relu", None);
+        let noted = measure(calls, || {
+            for _ in 0..calls {
+                let call = std::hint::black_box(&callee).call();
+                std::hint::black_box(&call.enter());
+            }
+        });
+        let what = "note that something of a plugin is called, and has returned";
+        report(what, noted, "<= 5 ns");
+    }
+
+    fn ok(report: &Report) -> bool {
+        report.ok
+    }
+
+    fn registry() -> Registry {
+        let registry = Registry::new();
+        for plugin in [
+            passdock_plugins_onnx_ops::PLUGIN,
+            passdock_plugins_relax::PLUGIN,
+        ] {
+            registry
+                .load_static(plugin)
+                .expect("a plugin that is well made");
+        }
+        registry
+    }
+
+    /// A model of so many ops that is read, run through a few passes, and written.
+    fn request(dir: &Path, ops: usize) -> Request {
+        let model = dir.join(format!("{ops}.onnx"));
+        let module = one_function(|module| named_main(module, ops));
+        model_file::write(&module, &model, model_file::WriteOptions::default()).expect("a model");
+        let passes = ["InferType", "FoldConstant", "DeadCodeElimination"];
+        Request {
+            passes: passes
+                .map(|name| format!("relax.transform.{name}"))
+                .to_vec(),
+            output: Some(dir.join("out.onnx")),
+            model,
+            ..Request::default()
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What is told of a death beside the pass: instruments, definitions, and what a plugin started.
+
+use std::time::{Duration, Instant};
+
+use crate::deaths::bench;
+use crate::support::{Bench, Ran};
+
+/// An op that a plugin defines, for a pass of another one to ask about.
+const DEFINED: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y) opset("" = 17, "dies" = 1) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = dies.Op(%0)
+    return %1
+  }
+}
+"#;
+
+fn with(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
+    let variables = [("FAULT", fault), ("AT", at)];
+    bench.run_with(&variables, words.split_whitespace(), "")
+}
+
+#[test]
+fn an_instrument_that_dies_is_told_with_the_pass_that_it_was_called_around() {
+    let Some(bench) = bench() else { return };
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType \
+                 --instrument dies.watch";
+    for (fault, said) in [
+        (
+            "segv",
+            "error[crashed]: The instrument `dies.watch` crashed: SIGSEGV, ",
+        ),
+        (
+            "_exit",
+            "error[crashed]: The instrument `dies.watch` ended the process with status 0.",
+        ),
+    ] {
+        let ran = with(&bench, fault, "after", words);
+        assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        for said in [
+            "in pass relax.transform.InferType of plugin",
+            "it is in `plugin.so`",
+            "`passdock replay out.ir.reproducer --plugin plugin.so`",
+        ] {
+            assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        }
+        let row = ran
+            .stdout
+            .lines()
+            .find(|line| line.starts_with("InferType  "));
+        assert!(
+            row.is_some_and(|row| row.ends_with("  FAILED")),
+            "{fault}: {}",
+            ran.stdout
+        );
+        let words = "replay out.ir.reproducer --plugin plugin.so";
+        let ran = with(&bench, fault, "after", words);
+        let same = "the same failure: crashed in relax.transform.InferType";
+        assert!(ran.stdout.contains(same), "{fault}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_instrument_that_dies_around_no_pass_is_told() {
+    let Some(bench) = bench() else { return };
+    for at in ["create", "enter"] {
+        for fault in ["segv", "_exit"] {
+            let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
+                         --instrument dies.watch";
+            let ran = with(&bench, fault, at, words);
+            assert_eq!(ran.status, 1, "{at}: {fault}: {}", ran.stderr);
+            let said = "error[crashed]: The instrument `dies.watch` ";
+            assert!(ran.stderr.contains(said), "{at}: {fault}: {}", ran.stderr);
+            assert_eq!(bench.files(), ["m.ir", "plugin.so"], "{at}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn an_instrument_that_dies_at_its_end_leaves_the_output_as_it_was() {
+    let Some(bench) = bench() else { return };
+    bench.write("out.ir", "as it was");
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
+                 --instrument dies.watch";
+    let ran = with(&bench, "segv", "destroy", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let said = "error[crashed]: The instrument `dies.watch` crashed: SIGSEGV, ";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert_eq!(bench.read("out.ir"), "as it was");
+}
+
+#[test]
+fn in_process_an_instrument_is_told_with_the_pass() {
+    let Some(bench) = bench() else { return };
+    let words = "run m.ir --in-process --plugin plugin.so --passes relax.transform.InferType \
+                 --instrument dies.watch";
+    let ran = with(&bench, "segv", "after", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let said = "it was called around the pass `relax.transform.InferType`";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+#[test]
+fn a_definition_that_dies_is_told_with_its_plugin_which_the_replay_names() {
+    let Some(bench) = bench() else { return };
+    bench.write("d.ir", DEFINED);
+    let words = "run d.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType";
+    let ran = with(&bench, "segv", "infer", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for said in [
+        "error[crashed]: The definition of `dies.Op` crashed: SIGSEGV, ",
+        "in pass relax.transform.InferType of plugin",
+        "it is in `plugin.so`",
+        // Whoever runs the passes again never came to load it.
+        "`passdock replay out.ir.reproducer --plugin plugin.so`",
+    ] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    let about = bench.read("out.ir.reproducer/reproducer.toml");
+    assert!(about.contains("file = \"plugin.so\""), "{about}");
+    let words = "replay out.ir.reproducer --plugin plugin.so";
+    let ran = with(&bench, "segv", "infer", words);
+    let same = "the same failure: crashed in relax.transform.InferType";
+    assert!(ran.stdout.contains(same), "{}", ran.stdout);
+    // Another end isn't the same.
+    let ran = with(&bench, "abort", "infer", words);
+    let other = "another failure; it was: crashed in relax.transform.InferType";
+    assert!(ran.stdout.contains(other), "{}", ran.stdout);
+}
+
+#[test]
+fn exit_tells_its_status() {
+    let Some(bench) = bench() else { return };
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
+    let ran = with(&bench, "exit 3", "pass", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let said = match cfg!(all(target_os = "linux", target_env = "gnu")) {
+        true => "It ended the process with status 3.",
+        false => "It ended the process.",
+    };
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+/// What a plugin started has the run's standard error open: nobody would see its end for ten minutes.
+#[test]
+fn what_a_plugin_starts_ends_with_the_run() {
+    let Some(bench) = bench() else { return };
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
+    for (fault, status) in [("fork", 0), ("fork and _exit", 1)] {
+        let start = Instant::now();
+        let ran = with(&bench, fault, "pass", words);
+        assert_eq!(ran.status, status, "{fault}: {}", ran.stderr);
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(60), "{fault}: {time:?}");
+    }
+}
+
+/// The processes that are in a directory.
+#[cfg(target_os = "linux")]
+fn processes_in(dir: &std::path::Path) -> usize {
+    let dir = dir.canonicalize().expect("the directory");
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    let is_in = |entry: &std::fs::DirEntry| {
+        let here = std::fs::read_link(entry.path().join("cwd"));
+        here.is_ok_and(|here| here == dir)
+    };
+    all.filter(is_in).count()
+}
+
+/// Waits until so many processes are in a directory.
+#[cfg(target_os = "linux")]
+fn wait_for(dir: &std::path::Path, count: usize) {
+    let start = Instant::now();
+    while processes_in(dir) != count {
+        let left = processes_in(dir);
+        assert!(start.elapsed() < Duration::from_secs(60), "{left}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ctrl-C on a terminal reaches the command only: the worker and what a plugin started are in a group of their own.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_everything_once() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let Some(bench) = bench() else { return };
+    let files = bench.files();
+    let dir = bench.path("");
+    for words in [
+        "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
+        "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
+        "bisect m.ir --check true{} --plugin plugin.so --passes c.transform.Dies",
+    ] {
+        let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&host).expect("a terminal");
+        unlockpt(&host).expect("a terminal");
+        let name = ptsname(&host, Vec::new()).expect("its name");
+        let name = name.into_string().expect("text");
+        let open = || std::fs::File::options().read(true).write(true).open(&name);
+        // A session with that terminal; a shell's background job ignores SIGINT, and so would what it starts.
+        let mut child = Command::new("setsid")
+            .args(["--ctty", "env", "--default-signal=INT"])
+            .arg(crate::support::passdock())
+            .args(words.split_whitespace())
+            .current_dir(&dir)
+            .env("FAULT", "fork and hang")
+            .env("PASSDOCK_CACHE", "off")
+            .stdin(open().expect("the terminal"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("setsid");
+        // The command, the worker, and what the plugin started.
+        wait_for(&dir, 3);
+        // Its end would be another signal.
+        let mut host = std::fs::File::from(host);
+        host.write_all(b"\x03").expect("a key");
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.signal(), Some(2), "{words}: {status}");
+        wait_for(&dir, 0);
+        assert_eq!(bench.files(), files, "{words}");
+    }
+}

@@ -1,0 +1,328 @@
+//! The process of a worker, as its supervisor sees it: started, heard, ended.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use passdock_core::files::StandardOutput;
+use passdock_core::util;
+use passdock_crash::{Death, DeathCause};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Supervisor;
+use super::message::{Said, receive, send};
+use super::record;
+
+/// The time that a worker gets to end by itself: after its answer, and when it is told to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The time after which it is looked whether a worker is still there that says nothing: what it started may hold the
+/// channel open.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A worker that runs, in a group of processes of its own with what it starts.
+pub(super) struct Process<'s> {
+    supervisor: &'s Supervisor,
+    child: Child,
+    channel: UnixStream,
+    record: File,
+    /// Whether it took too long.
+    late: bool,
+    /// Whether it was waited for.
+    is_gone: bool,
+}
+
+impl<'s> Process<'s> {
+    /// Starts a worker and tells it its task. `input` is what it has on standard input; `None`: what this process has.
+    pub(super) fn start(
+        supervisor: &'s Supervisor,
+        task: &impl Serialize,
+        input: Option<&mut File>,
+    ) -> io::Result<Process<'s>> {
+        let input = match input {
+            Some(file) => {
+                file.rewind()?;
+                Stdio::from(file.try_clone()?)
+            }
+            None => Stdio::inherit(),
+        };
+        let (channel, theirs) = UnixStream::pair()?;
+        let record = record::create()?;
+        let their_record = record.try_clone()?;
+        let mut running = running();
+        for fd in [theirs.as_fd(), their_record.as_fd()] {
+            fcntl_setfd(fd, FdFlags::empty())?;
+        }
+        let child = Command::new(&supervisor.program)
+            .args(&supervisor.before)
+            .arg(theirs.as_raw_fd().to_string())
+            .arg(their_record.as_raw_fd().to_string())
+            .args(&supervisor.after)
+            .stdin(input)
+            .stdout(StandardOutput::inherited())
+            .process_group(0)
+            .spawn()?;
+        *running = Some(Pid::from_child(&child));
+        // Whatever is started when the lock is free doesn't get them.
+        drop((theirs, their_record));
+        drop(running);
+        let mut process = Process {
+            supervisor,
+            child,
+            channel,
+            record,
+            late: false,
+            is_gone: false,
+        };
+        process.channel.set_write_timeout(supervisor.timeout)?;
+        match process.tell(task) {
+            Ok(()) => Ok(process),
+            Err(error) => {
+                process.end(Duration::ZERO)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Tells the worker something. That it died before it heard all of it, or doesn't listen, is no error: that shows when
+    /// it is to answer.
+    pub(super) fn tell(&mut self, message: &impl Serialize) -> io::Result<()> {
+        match send(&mut self.channel, message) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::BrokenPipe
+                        | ErrorKind::ConnectionReset
+                        | ErrorKind::WouldBlock
+                        | ErrorKind::TimedOut
+                ) =>
+            {
+                Ok(())
+            }
+            told => told,
+        }
+    }
+
+    /// What the worker says next. What it waits is taken off the time that is left. An error if it says no more.
+    pub(super) fn hear<Q: DeserializeOwned, A: DeserializeOwned>(
+        &mut self,
+        left: &mut Option<Duration>,
+    ) -> io::Result<Said<Q, A>> {
+        let start = Instant::now();
+        let heard = self.wait(*left).and_then(|()| {
+            if let Some(left) = *left {
+                let left = left.saturating_sub(start.elapsed());
+                let left = left.max(Duration::from_millis(1));
+                self.channel.set_read_timeout(Some(left))?;
+            }
+            receive(&mut self.channel)
+        });
+        if let Some(left) = left {
+            *left = left.saturating_sub(start.elapsed());
+        }
+        if let Err(error) = &heard {
+            let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
+            self.late = late.contains(&error.kind());
+        }
+        heard
+    }
+
+    /// Waits until there is something to hear, or nothing more can come.
+    fn wait(&self, left: Option<Duration>) -> io::Result<()> {
+        let start = Instant::now();
+        loop {
+            let left = left.map(|left| left.saturating_sub(start.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            if self.has_message(left.map_or(LOOK, |left| left.min(LOOK)))? {
+                return Ok(());
+            }
+            // It may have said something before it ended.
+            if self.has_ended()? && !self.has_message(Duration::ZERO)? {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// Whether there is something to hear, or the end of it, within a time.
+    fn has_message(&self, within: Duration) -> io::Result<bool> {
+        let within = Timespec::try_from(within).map_err(io::Error::other)?;
+        match poll(
+            &mut [PollFd::new(&self.channel, PollFlags::IN)],
+            Some(&within),
+        ) {
+            Ok(count) => Ok(count > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the process has ended. Its number stays its own until it is waited for.
+    fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(Pid::from_child(&self.child)), options) {
+            Ok(status) => Ok(status.is_some()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a worker that is done. What a library does at the end doesn't change what was done.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.end(GRACE).map(drop)
+    }
+
+    /// Ends a worker that waits for more work.
+    pub(super) fn dismiss(mut self) -> io::Result<()> {
+        self.channel.shutdown(Shutdown::Write)?;
+        self.end(GRACE).map(drop)
+    }
+
+    /// What a worker died of that gave no answer. One that still runs is ended.
+    pub(super) fn death(mut self) -> io::Result<Death> {
+        if self.late {
+            // It says where it is.
+            _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
+        }
+        let (status, program) = self.end(GRACE)?;
+        let (written, mut state) = record::read(&self.record);
+        let mut death = written.unwrap_or_else(|| {
+            let (culprit, pass) = state.inside.pop().unzip();
+            Death {
+                cause: match program {
+                    Some(program) => DeathCause::Exec { program },
+                    None => status.map_or(DeathCause::Exit { status: None }, cause),
+                },
+                culprit,
+                pass: pass.flatten(),
+                loaded: Vec::new(),
+            }
+        });
+        if self.late {
+            let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
+            death.cause = DeathCause::Timeout { seconds };
+        }
+        // The one that began last: what it is at, it may not have said.
+        match (self.late, &death.culprit) {
+            // Whatever it waits for, it is the pass that takes too long.
+            (true, None) => death.culprit = state.pass,
+            (false, None) => death.pass = state.pass,
+            // Whoever is called around a pass says so, and may be called around none.
+            (_, Some(_)) => {}
+        }
+        death.loaded = state.loaded;
+        Ok(death)
+    }
+
+    /// Ends a worker that doesn't end by itself, and what it started. Its status, and the program that it put in its
+    /// place, if it did; no status: it was ended.
+    fn end(&mut self, grace: Duration) -> io::Result<(Option<ExitStatus>, Option<String>)> {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        let mut has_ended = self.has_ended()?;
+        while !has_ended && start.elapsed() < grace {
+            // The channel closes shortly before its end, unless something else holds it.
+            match self.has_message(pause)? {
+                true => std::thread::sleep(Duration::from_micros(20)),
+                false => pause = (pause * 2).min(Duration::from_millis(5)),
+            }
+            has_ended = self.has_ended()?;
+        }
+        let program = other_program(&self.child, &self.supervisor.program);
+        // As long as it isn't waited for, the group is its own.
+        _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // It may have left the group.
+        _ = self.child.kill();
+        let status = self.child.wait()?;
+        self.is_gone = true;
+        running().take();
+        Ok((has_ended.then_some(status), program))
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        if !self.is_gone {
+            _ = self.end(Duration::ZERO);
+        }
+    }
+}
+
+/// The name of the program that a process runs instead of the one that it was started as, where the system says.
+fn other_program(child: &Child, program: &Path) -> Option<String> {
+    /// What the system keeps of a name.
+    const LONGEST: usize = 15;
+    let name_of = |process: &str| {
+        let name = std::fs::read(format!("/proc/{process}/comm")).ok()?;
+        Some(name.trim_ascii_end().to_vec())
+    };
+    let name = name_of(&child.id().to_string())?;
+    let started = program.file_name().map_or(&[][..], OsStr::as_encoded_bytes);
+    let started = &started[..started.len().min(LONGEST)];
+    // In an emulator, all programs have its name.
+    let is_other = name != started && Some(&name) != name_of("self").as_ref();
+    is_other.then(|| String::from_utf8_lossy(&name).into_owned())
+}
+
+/// The worker that runs.
+fn running() -> std::sync::MutexGuard<'static, Option<Pid>> {
+    static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
+    util::lock(&RUNNING)
+}
+
+/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
+/// signal.
+pub fn give_up() {
+    let running = running();
+    if let Some(pid) = *running {
+        // It may have ended by itself meanwhile.
+        _ = kill_process_group(pid, Signal::TERM);
+    }
+    std::mem::forget(running);
+}
+
+/// Stops the worker that runs, and what it started.
+pub fn stop() {
+    signal(Signal::STOP);
+}
+
+/// Lets the worker that was stopped go on.
+pub fn go_on() {
+    signal(Signal::CONT);
+}
+
+/// Sends a signal to the worker that runs, and to what it started.
+fn signal(signal: Signal) {
+    if let Some(pid) = *running() {
+        // It may have ended by itself meanwhile.
+        _ = kill_process_group(pid, signal);
+    }
+}
+
+fn cause(status: ExitStatus) -> DeathCause {
+    match status.signal() {
+        Some(signal) => DeathCause::Signal {
+            signal,
+            address: None,
+            stack_overflow: false,
+        },
+        None => DeathCause::Exit {
+            status: status.code(),
+        },
+    }
+}

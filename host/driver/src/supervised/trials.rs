@@ -1,0 +1,186 @@
+//! A pipeline that runs on one module after the other in a worker, which is started again when it died.
+
+use passdock_core::{ErrorKind, PassError, Registry, Watch};
+use passdock_ir::{Module, text};
+use serde::{Deserialize, Serialize};
+
+use super::message::{Said, Task};
+use super::process::Process;
+use super::{Supervisor, Worker, died, not_started};
+use crate::SentError;
+use crate::model_file;
+use crate::pipeline::{Request, Rerun, Trial, Trials};
+
+/// The trials of a job whose workers call [`Worker::try_all`].
+pub struct WorkerTrials<'s, J> {
+    supervisor: &'s Supervisor,
+    job: J,
+    watch: Watch,
+    process: Option<Process<'s>>,
+}
+
+/// A piece of work.
+#[derive(Serialize, Deserialize)]
+struct Piece {
+    /// Whether types are inferred, and nothing else.
+    only_types: bool,
+    /// Whether it matters what is made of the module.
+    wants_made: bool,
+    /// The module. It names files in full.
+    text: String,
+}
+
+/// What came of a piece of work.
+#[derive(Serialize, Deserialize)]
+enum Tried {
+    /// This module; `None`: nothing changed, or nobody wants it.
+    Made(Option<String>),
+    /// A failure.
+    Failed { error: SentError, of_pass: bool },
+    /// There are no trials.
+    Impossible(SentError),
+}
+
+impl<'s, J: Serialize> WorkerTrials<'s, J> {
+    /// Trials in workers that are told to do this job. Nothing is started yet.
+    pub fn new(supervisor: &'s Supervisor, job: J, watch: Watch) -> WorkerTrials<'s, J> {
+        WorkerTrials {
+            supervisor,
+            job,
+            watch,
+            process: None,
+        }
+    }
+
+    /// What a worker makes of a module, or what it died of.
+    fn tried(&mut self, piece: &Piece) -> Result<Tried, PassError> {
+        let wrong = |error| not_started(&error);
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => {
+                let task = Task {
+                    job: &self.job,
+                    deaths: Vec::new(),
+                    says_passes: false,
+                };
+                Process::start(self.supervisor, &task, None).map_err(wrong)?
+            }
+        };
+        process.tell(piece).map_err(wrong)?;
+        let mut left = self.supervisor.timeout;
+        loop {
+            match process.hear::<(), Tried>(&mut left) {
+                Ok(Said::Answer(tried)) => {
+                    self.process = Some(process);
+                    return Ok(tried);
+                }
+                Ok(Said::Print(text)) => {
+                    if let Some(sink) = &self.watch.sink {
+                        sink(&text);
+                    }
+                }
+                Ok(Said::Pass(_) | Said::Ask(())) => {}
+                Err(_) => {
+                    let death = process.death().map_err(wrong)?;
+                    return Ok(Tried::Failed {
+                        error: SentError::from(&died(&death)),
+                        of_pass: death.running_pass().is_some(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl<J: Serialize> Trials for WorkerTrials<'_, J> {
+    fn run(&mut self, module: &Module, wants_made: bool) -> Result<Trial, PassError> {
+        let piece = Piece {
+            only_types: false,
+            wants_made,
+            text: written(module)?,
+        };
+        Ok(match self.tried(&piece)? {
+            Tried::Made(text) => Trial::Made(match text {
+                Some(text) => read(&text)?,
+                None => module.clone(),
+            }),
+            Tried::Failed { error, of_pass } => Trial::Failed {
+                error: error.into(),
+                of_pass,
+            },
+            Tried::Impossible(error) => return Err(error.into()),
+        })
+    }
+
+    fn typed(&mut self, module: &Module) -> Option<Module> {
+        let piece = Piece {
+            only_types: true,
+            wants_made: true,
+            text: written(module).ok()?,
+        };
+        match self.tried(&piece) {
+            Ok(Tried::Made(Some(text))) => read(&text).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<J> Drop for WorkerTrials<'_, J> {
+    fn drop(&mut self) {
+        // It hears that there is no more work; what comes of that changes nothing.
+        if let Some(process) = self.process.take() {
+            _ = process.dismiss();
+        }
+    }
+}
+
+impl Worker {
+    /// Runs a request's pipeline on each module that the supervisor sends, until it sends no more.
+    ///
+    /// # Errors
+    /// If the supervisor doesn't take an answer.
+    pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
+        let mut rerun = Rerun::new(registry, request);
+        while let Some(piece) = self.next::<Piece>() {
+            let tried = match &mut rerun {
+                Ok(rerun) => tried(rerun, &piece),
+                Err(error) => Err(error.clone()),
+            };
+            let tried = tried.unwrap_or_else(|error| Tried::Impossible(SentError::from(&error)));
+            self.answer(&tried)?;
+        }
+        Ok(())
+    }
+}
+
+fn tried(rerun: &mut Rerun, piece: &Piece) -> Result<Tried, PassError> {
+    let module = read(&piece.text)?;
+    if piece.only_types {
+        let typed = rerun.typed(&module);
+        return Ok(Tried::Made(typed.as_ref().map(written).transpose()?));
+    }
+    Ok(match rerun.run(&module, piece.wants_made)? {
+        Trial::Made(made) if piece.wants_made && !made.is_same(&module) => {
+            Tried::Made(Some(written(&made)?))
+        }
+        Trial::Made(_) => Tried::Made(None),
+        Trial::Failed { error, of_pass } => Tried::Failed {
+            error: SentError::from(&error),
+            of_pass,
+        },
+    })
+}
+
+fn written(module: &Module) -> Result<String, PassError> {
+    let failed = |error: std::io::Error| {
+        let message = format!("A module can't be handed to another process: {error}.");
+        PassError::new(ErrorKind::Write, message)
+    };
+    let mut bytes = Vec::new();
+    text::write_module(&mut bytes, module, &text::PrintOptions::default()).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|error| failed(std::io::Error::other(error)))
+}
+
+fn read(text: &str) -> Result<Module, PassError> {
+    model_file::parse_sent(text)
+}
