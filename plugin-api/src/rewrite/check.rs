@@ -149,6 +149,8 @@ const fn operand(text: Text<'_>, at: usize) -> usize {
         b'[' => names(text, next(text, at), "]"),
         b'-' | b'~' => operand(text, next(text, at)),
         b'a'..=b'z' | b'A'..=b'Z' => op(text, at),
+        // It says what is wrong with the sign.
+        b';' => next(text, at),
         _ => panic!("here has to be an operand: a value, an op, a number or a list of integers"),
     }
 }

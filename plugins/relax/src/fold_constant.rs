@@ -104,8 +104,8 @@ use forward::Forward;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldConstant {
-        /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
-        /// constants if that is more; all folded ops together by 16 times as much.
+        /// The bytes by which one folded op may make the function larger, and all together by 16 times as much. If
+        /// it is more, 1/200 of the bytes of its constants, for one op as for all; what costs least is folded first.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

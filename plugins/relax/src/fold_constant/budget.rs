@@ -14,8 +14,12 @@ use super::forward::{Folded, Forward, byte_len};
 /// names).
 const CONSTANT: u64 = 32;
 const OP: u64 = 64;
-/// Together, ops may cost so many times what one may.
+/// In small functions, ops may cost so many times together what one may.
 const TOGETHER: u64 = 16;
+/// The part of the constants' bytes by which a function may grow: pipelines fold twice, and a model is to grow by no more than a hundredth.
+const PART: u64 = 200;
+/// And the part beyond which a value whose elements are all the same stays an op: as such it costs nothing.
+const SPLAT_PART: u64 = 1600;
 /// Scratch constants take no more than this.
 const SCRATCH: u64 = 256 << 20;
 
@@ -28,6 +32,8 @@ pub(super) struct Limits {
     pub(super) one: u64,
     /// The bytes of all ops.
     all: u64,
+    /// The bytes beyond which a splat stays one.
+    pub(super) splat: u64,
     /// The bytes of what is tried out.
     pub(super) scratch: u64,
 }
@@ -38,15 +44,16 @@ impl Limits {
             return Limits {
                 one: u64::MAX,
                 all: u64::MAX,
+                splat: u64::MAX,
                 scratch: u64::MAX,
             };
         }
         let floor = u64::try_from(options.max_growth).unwrap_or(0);
         let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
-        let all = (floor * TOGETHER).max(bytes / 100);
         Limits {
-            one: (all / TOGETHER).max(floor),
-            all,
+            one: floor.max(bytes / PART),
+            all: floor.saturating_mul(TOGETHER).max(bytes / PART),
+            splat: floor.max(bytes / SPLAT_PART),
             scratch: SCRATCH.max(bytes),
         }
     }
