@@ -12,8 +12,8 @@ use super::forward::{Folded, Forward, byte_len};
 
 /// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
 /// names).
-const CONSTANT: u64 = 32;
-const OP: u64 = 64;
+pub(super) const CONSTANT: u64 = 32;
+pub(super) const OP: u64 = 64;
 /// In small functions, ops may cost so many times together what one may.
 const TOGETHER: u64 = 16;
 /// The part of the constants' bytes by which a function may grow: pipelines fold twice, and a model is to grow by no more than a hundredth.
