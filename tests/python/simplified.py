@@ -169,7 +169,7 @@ def grid():
         ("column", np.array([64, 1])),
         ("row", np.array([1, 64])),
         ("both", np.array([64, 64])),
-        ("w", np.random.default_rng(1).random((900, 1000), np.float32)),
+        ("w", np.random.default_rng(1).random((1200, 1000), np.float32)),
     ]
     nodes = [
         helper.make_node("Range", ["zero", "side", "one"], ["r"]),
@@ -182,7 +182,7 @@ def grid():
         helper.make_node("Add", ["c", "d"], ["e"]),
         helper.make_node("Add", ["x", "e"], ["y"]),
     ]
-    results = [("y", f32, (64, 64)), ("w", f32, (900, 1000))]
+    results = [("y", f32, (64, 64)), ("w", f32, (1200, 1000))]
     return model(nodes, [("x", f32, (64, 64))], results, constants)
 
 

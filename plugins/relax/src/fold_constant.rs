@@ -132,7 +132,7 @@ options! {
     /// The limits of what folding may cost.
     pub struct FoldConstant {
         /// The bytes by which one folded op may make the function larger, and all together by 16 times as much. If
-        /// it is more, 1/200 of the bytes of its constants, for one op as for all; what costs least is folded first.
+        /// it is more, 1/250 of the bytes of its constants, for one op as for all; what costs least is folded first.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

@@ -56,18 +56,28 @@ pub(crate) struct Folder<'c> {
     /// The places of what each op took over.
     merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
+    /// The bytes by which the function may grow still.
+    room: i64,
     has_splats: bool,
     has_gemm: bool,
 }
 
 impl<'c> Folder<'c> {
-    pub(crate) fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Folder<'c> {
+    /// `part`: into how many parts the bytes of the function's constants go by one of which it may grow.
+    pub(crate) fn new(
+        f: &Function,
+        cx: &'c PassContext,
+        allow_growth: bool,
+        part: u64,
+    ) -> Folder<'c> {
+        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
         let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
         Folder {
             cx,
             tensors: Tensors::default(),
             merged: BTreeMap::new(),
             allow_growth,
+            room: i64::try_from(bytes / part).unwrap_or(i64::MAX),
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
         }
@@ -93,7 +103,7 @@ impl<'c> Folder<'c> {
                 None => return Ok(false),
             }
         }
-        if !self.is_paid(f, &plan, &changes, &moved) {
+        if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
             if !self.has_splats {
                 return Ok(false);
             }
@@ -105,13 +115,15 @@ impl<'c> Folder<'c> {
                     *new = splat;
                 }
             }
-            if !self.is_paid(f, &plan, &changes, &moved) {
+            if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
                 return Ok(false);
             }
         }
+        let left = self.left(f, &plan, &changes, &moved);
         let rule = rule(f, &plan);
         let is_done = self.cx.may_rewrite(rule) && self.apply(f, &plan, changes, moved)?;
         if is_done {
+            self.spend(left);
             self.cx.rewrote(rule);
         }
         Ok(is_done)
@@ -135,7 +147,7 @@ impl<'c> Folder<'c> {
         };
         if !factor.are(1.0) {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
-            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE {
+            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE.max(self.room.unsigned_abs()) {
                 return Ok(None);
             }
             change.weights = self.tensors.scaled(f, linear, side, factor)?;
@@ -192,11 +204,18 @@ impl<'c> Folder<'c> {
         tensors::list(f.dtype(old), dims, &moved.numbers)
     }
 
-    /// Whether what is made takes no more bytes than what goes.
-    fn is_paid(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> bool {
-        if self.allow_growth {
-            return true;
-        }
+    /// Whether the function may grow by what is missing, if anything is.
+    fn is_paid(&self, left: i64) -> bool {
+        self.allow_growth || left.saturating_add(self.room) >= 0
+    }
+
+    /// What is missing is taken from what the function may grow by; what is left over stays where it is.
+    pub(crate) fn spend(&mut self, left: i64) {
+        self.room = self.room.saturating_add(left.min(0));
+    }
+
+    /// The bytes that are left of what goes, behind what is made.
+    fn left(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> i64 {
         let mut left = OP;
         for (at, change) in changes.iter().enumerate() {
             let linear = &change.linear;
@@ -235,7 +254,7 @@ impl<'c> Folder<'c> {
                 left += given_back(f, plan, index, value);
             }
         }
-        left >= 0
+        left
     }
 
     fn apply(
@@ -321,8 +340,8 @@ impl<'c> Folder<'c> {
         }
     }
 
-    /// Whether lists of so many numbers in the place of values of an op take no more than is saved: the values,
-    /// if nobody else needs them, and ops with what only they need.
+    /// The bytes that are left, behind lists of so many numbers in the place of values of an op, of what is saved: the
+    /// values, if nobody else needs them, and ops with what only they need. `None` if the function may not grow by what is missing.
     pub(crate) fn pays(
         &self,
         f: &Function,
@@ -330,7 +349,7 @@ impl<'c> Folder<'c> {
         old: &[ValueId],
         lists: &[usize],
         going: &[OpId],
-    ) -> bool {
+    ) -> Option<i64> {
         let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
         let mut left = going.len() as i64 * OP;
         let mut seen: Vec<ValueId> = Vec::new();
@@ -346,7 +365,7 @@ impl<'c> Folder<'c> {
         for count in lists {
             left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
         }
-        self.allow_growth || left >= 0
+        self.is_paid(left).then_some(left)
     }
 }
 
