@@ -147,7 +147,10 @@ impl<'c> Folder<'c> {
         };
         if !factor.are(1.0) {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
-            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE.max(self.room.unsigned_abs()) {
+            if !self.allow_growth
+                && !goes
+                && linear.weights.byte_len(f) > LARGE.max(self.room.unsigned_abs())
+            {
                 return Ok(None);
             }
             change.weights = self.tensors.scaled(f, linear, side, factor)?;
@@ -172,11 +175,16 @@ impl<'c> Folder<'c> {
                 None => return Ok(None),
             },
         };
-        if linear.kind == Kind::MatMul && !self.may_be_gemm(f, linear) {
+        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
+        if is_product && !self.may_be_gemm(f, linear) {
             return Ok(None);
         }
         let channels = linear.output(f).channels as i64;
-        let Some(new) = tensors::list(dtype, vec![channels], &numbers) else {
+        let dims = match linear.kind {
+            Kind::MatMulLeft => vec![channels, 1],
+            _ => vec![channels],
+        };
+        let Some(new) = tensors::list(dtype, dims, &numbers) else {
             return Ok(None);
         };
         change.bias = Some((new, numbers));
@@ -185,7 +193,7 @@ impl<'c> Folder<'c> {
 
     /// Whether a product of two matrices may be a Gemm, which can add.
     fn may_be_gemm(&self, f: &Function, linear: &Linear) -> bool {
-        let x = f.operand(linear.op, 0);
+        let x = f.operand(linear.op, linear.data_at());
         let is_matrix = x.is_some_and(|x| f.rank(x) == Some(2));
         self.has_gemm && is_matrix && linear.weights.dims.len() == 2
     }
@@ -276,16 +284,21 @@ impl<'c> Folder<'c> {
         }
         for change in changes {
             let linear = change.linear;
-            let old: Vec<ValueId> = f.operands(linear.op).skip(1).collect();
+            let data = linear.data_at();
+            let old = f.operands(linear.op).enumerate();
+            let old: Vec<ValueId> = old
+                .filter(|(at, _)| *at != data)
+                .map(|(_, old)| old)
+                .collect();
             let weights = match change.weights {
                 Some(new) => self.tensors.make(f, new)?,
                 None => linear.weights.value,
             };
             self.merged.entry(linear.op).or_default().push(gone);
-            f.set_operand(linear.op, 1, weights)?;
+            f.set_operand(linear.op, linear.weights_at(), weights)?;
             if let Some((new, _)) = change.bias {
                 let bias = self.tensors.make(f, new)?;
-                if linear.kind == Kind::MatMul {
+                if matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft) {
                     let operands: Vec<ValueId> = f.operands(linear.op).chain([bias]).collect();
                     let gemm =
                         f.replace_op(linear.op, OpBuilder::new("onnx.Gemm").operands(operands))?;
@@ -407,11 +420,12 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     };
     let is_like = |one: Use| {
         let op = one.op;
-        one.index == 1
+        one.index as usize == linear.weights_at()
             && f.symbol(op) == f.symbol(linear.op)
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
-            && beside(f, op, side).is_some_and(|other| is_same(f, other, plan.going, plan.data))
+            && beside(f, op, side, linear.data_at())
+                .is_some_and(|other| is_same(f, other, plan.going, plan.data))
     };
     match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
         true => count as i64,
@@ -419,10 +433,10 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     }
 }
 
-/// The op that alone uses the result of an op, or the one that makes its operand.
-fn beside(f: &Function, op: OpId, side: Side) -> Option<OpId> {
+/// The op that alone uses the result of an op, or the one that makes an operand.
+fn beside(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     match side {
-        Side::Input => f.operand(op, 0).and_then(|x| f.defining_op(x)),
+        Side::Input => f.operand(op, data).and_then(|x| f.defining_op(x)),
         Side::Output => {
             let result = f.result(op, 0);
             let mut uses = f.iter_uses(result);
@@ -462,7 +476,7 @@ fn given_back(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
                 .operand(one.op, plan.data)
                 .filter(|&data| f.use_count(data) == 1)
                 .and_then(|data| f.defining_op(data)),
-            Side::Input => beside(f, one.op, Side::Output),
+            Side::Input => beside(f, one.op, Side::Output, 0),
         };
         one.index == index
             && f.symbol(one.op) == f.symbol(plan.going)
