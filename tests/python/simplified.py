@@ -130,6 +130,15 @@ def folds():
     yield "given_out", given_out(), {"Loop": 1, "Add": 1, "If": 1, "Neg": 1}
     yield "grid", grid(), {"Add": 1}
 
+    # Before IR version 4 initializers are inputs, and stay: a second matrix would be there beside them.
+    weights = ("w", np.arange(4096, dtype=np.float32).reshape(64, 64))
+    nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("MatMul", ["x", "t"], ["y"])]
+    square = [("x", f32, (2, 64))], [("y", f32, (2, 64))]
+    old = model(nodes, *square, defaults=[weights])
+    old.ir_version = 3
+    yield "kept_by_the_interface", old, {"Transpose": 1, "MatMul": 1}
+    yield "not_kept", model(nodes, *square, [weights]), {"MatMul": 1}
+
 
 def given_out():
     """Regions that give out copies of constants from outside."""

@@ -5,6 +5,7 @@
 //! nobody needs goes. A constant that only goes into ops that go is credited to them, in equal parts
 //! for each use, and on to what they lead to.
 
+use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 
 use super::FoldConstant;
@@ -98,6 +99,14 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
         }
     }
     useful
+}
+
+/// The bytes that go with a constant: none with one that the file keeps.
+pub(super) fn freed(f: &Function, id: ConstId) -> u64 {
+    match f.constant_record(id) {
+        Some(record) if record.flags & abi::Constant::KEPT == 0 => record.byte_len + CONSTANT,
+        _ => 0,
+    }
 }
 
 /// The number of bytes of a value of this type, if the type says it.
@@ -253,7 +262,7 @@ impl Uses {
         for (folded, &stays) in forward.folded.iter().zip(stays) {
             let of = |value: ValueId| match f.constant(value) {
                 _ if self.are_outside(f, value) => 0,
-                Some(_) => (byte_len(f, value) + CONSTANT) / u64::from(self.inside(value).max(1)),
+                Some(id) => freed(f, id) / u64::from(self.inside(value).max(1)),
                 None => share.get(value.index()).copied().unwrap_or(0),
             };
             let credit = f.operands(folded.op).map(of).fold(OP, u64::saturating_add);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::Status;
 use passdock_plugin_api::prelude::*;
 
-use super::budget::{CONSTANT, OP};
+use super::budget::{CONSTANT, OP, freed};
 use super::forward::byte_len;
 
 /// The bytes of a constant that is made again in a region: the file's are left where they are.
@@ -88,8 +88,10 @@ impl Given {
     /// Whether one more constant takes no more bytes than the copy, and the constant if nobody else needs it.
     fn is_paid(&self, f: &Function) -> bool {
         let new = byte_len(f, self.constant).saturating_add(CONSTANT);
-        let goes = f.use_count(self.constant) == 1;
-        let saved = if goes { new } else { 0 };
+        let goes = f
+            .constant(self.constant)
+            .filter(|_| f.use_count(self.constant) == 1);
+        let saved = goes.map_or(0, |id| freed(f, id));
         new <= saved.saturating_add(OP)
     }
 
