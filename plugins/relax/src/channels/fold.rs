@@ -422,7 +422,7 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     };
     let is_like = |one: Use| {
         let op = one.op;
-        one.index as usize == linear.weights_at()
+        one.index == linear.weights_at()
             && f.symbol(op) == f.symbol(linear.op)
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
