@@ -1,7 +1,7 @@
 //! Changed modules: what was asked for changes, all else stays.
 
 use expect_test::expect;
-use passdock_abi::{Constant, DType, Dim, ValueId};
+use passdock_abi::{DType, Dim, ValueId};
 use passdock_ir::{AttrValue, ConstantData, Function, NewAttr, NewOp, NewPort, Position, TypeSpec};
 
 use super::build::{
@@ -244,29 +244,6 @@ fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
               init w: 4 bytes
         "#]],
     );
-}
-
-/// Before IR version 4 an initializer's input is part of the interface, used or not.
-#[test]
-fn an_old_models_inputs_all_stay() {
-    let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
-        graphs::INITIALIZER,
-        &[floats("w", &[1.0]), floats("gone", &[2.0])],
-    );
-    let bytes = model(3, &body).0;
-    let mut module = read(&bytes).unwrap();
-    let f = main_of(&mut module);
-    let (y, x) = (op(f, "y"), value(f, "x"));
-    f.set_operand(y, 1, x).unwrap();
-    for name in ["w", "gone"] {
-        f.erase_constant(f.value(value(f, name)).constant).unwrap();
-    }
-    expect![[r#"
-        g(x, w) -> (y)
-          y = Add(x, x)
-          init w: 4 bytes
-    "#]]
-    .assert_eq(&show(&bytes_of(&module)));
 }
 
 /// A constant that was a node goes where its first user is.
@@ -529,25 +506,6 @@ fn a_region_that_no_attribute_names_is_one() {
     let error = crate::write(&module, Default::default()).err().unwrap();
     expect!["op0 (onnx.If): a region of the op has no name, and ONNX's graphs are attributes."]
         .assert_eq(&error.to_string());
-}
-
-/// Before IR version 4 an initializer's entry among the inputs stays, and with it its bytes.
-#[test]
-fn constants_that_the_interface_keeps_are_marked() {
-    let list = [node("y = Add(x, w)"), node("z = Add(y, v)")];
-    let body = graph(&list, &["x", "w"], &["z"]).all(
-        graphs::INITIALIZER,
-        &[floats("w", &[1.0]), floats("v", &[2.0])],
-    );
-    let kept = |version| {
-        let mut module = read(&model(version, &body).0).unwrap();
-        let f = main_of(&mut module);
-        let is_kept =
-            |name| f.constant(f.value(value(f, name)).constant).flags & Constant::KEPT != 0;
-        ["w", "v"].map(is_kept)
-    };
-    assert_eq!(kept(3), [true, false]);
-    assert_eq!(kept(4), [false, false]);
 }
 
 /// A region gives out its own constant by the name of the output, one from outside by a copy.
