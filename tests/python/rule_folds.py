@@ -122,7 +122,7 @@ def is_product(b):
 
 def per_channel(b, shape, dtype):
     """Numbers, one a channel or one for all, that stretch to a shape."""
-    axis = len(shape) - 1 if is_product(b) else 1
+    axis = len(shape) - (2 if "left" in b.rule else 1) if is_product(b) else 1
     if len(shape) < 2 or not isinstance(shape[axis], int) or not shape[axis]:
         raise Unsuited("no channels")
     small = b.numbers(dtype, (shape[axis],), small=True) * b.pick([1, 1, -1])

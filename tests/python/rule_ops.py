@@ -353,11 +353,21 @@ def matmul(p):
     b.tame = True
     inner = b.dim()
     rank = b.pick([2, 2, 2, 2, 3])
-    x = p.get(0, lambda: b.data(shape=(*b.shape()[:0], *([b.dim()] if rank == 3 else []), b.dim(), inner)))
-    if len(x.shape) < 2:
-        raise Unsuited("vectors")
+    batch = [b.dim()] if rank == 3 else []
+    if "left" in b.rule:
+        y = p.get(1, lambda: b.data(shape=(*batch, inner, b.dim()), constants=False))
+        if len(y.shape) < 2:
+            raise Unsuited("vectors")
+        x = p.get(0, lambda: weights(b, (b.dim(), y.shape[-2])))
+    else:
+        x = p.get(0, lambda: b.data(shape=(*b.shape()[:0], *batch, b.dim(), inner)))
+        if len(x.shape) < 2:
+            raise Unsuited("vectors")
+        y = p.get(1, lambda: weights(b, (x.shape[-1], b.dim())))
     inner = x.shape[-1]
-    y = p.get(1, lambda: weights(b, (inner, b.dim())))
+    if inner == 0:
+        # ONNX Runtime leaves a batch of them as it found the memory.
+        raise Unsuited("sums of nothing")
     if len(y.shape) < 2 or y.shape[-2] != inner:
         raise Unsuited("sizes that don't meet")
     shape = (*b.join(x.shape[:-2] or (1,), y.shape[:-2] or (1,)), x.shape[-2], y.shape[-1])

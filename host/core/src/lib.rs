@@ -16,6 +16,7 @@ pub mod instrument;
 mod pass;
 pub mod plan;
 mod registry;
+mod rules;
 pub mod run;
 pub mod util;
 pub mod verify;
@@ -47,6 +48,7 @@ pub use passdock_loader::{
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};
+pub use rules::check as check_rules;
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,

@@ -76,8 +76,8 @@
 // Passes.
 pub use passdock_core::{
     FunctionPass, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Phase, RulesFile,
-    Sequential, apply_pass_to_function, create_function_pass, create_host_pass, create_module_pass,
-    create_prim_func_pass, disable_children, filter,
+    Sequential, apply_pass_to_function, check_rules, create_function_pass, create_host_pass,
+    create_module_pass, create_prim_func_pass, disable_children, filter,
 };
 #[doc(inline)]
 pub use passdock_ir::Module;

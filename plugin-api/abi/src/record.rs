@@ -415,7 +415,7 @@ pub struct Constant {
     pub region: RegionId,
     /// The storage of its bytes.
     pub storage: Storage,
-    /// Flags: [`Constant::DEAD`], [`Constant::TOUCHED`], [`Constant::NODE`].
+    /// Flags: [`Constant::DEAD`], [`Constant::TOUCHED`], [`Constant::NODE`], [`Constant::KEPT`].
     pub flags: u32,
     /// The location that it comes from.
     pub loc: LocId,
@@ -434,6 +434,9 @@ impl Constant {
     pub const TOUCHED: u32 = 2;
     /// The constant was a `Constant` node in the file, and goes out as one.
     pub const NODE: u32 = 4;
+    /// The constant is in the file's interface (before ONNX's IR version 4, an initializer is an input), and its bytes
+    /// stay in the file when nobody uses it and it is gone.
+    pub const KEPT: u32 = 8;
 }
 
 /// The version of a domain that a function's ops mean.

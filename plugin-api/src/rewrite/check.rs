@@ -92,7 +92,14 @@ const fn defined(text: Text<'_>, start: usize) -> usize {
 }
 
 const fn op(text: Text<'_>, at: usize) -> usize {
+    if is(text, at, "-") && is(text, next(text, at), ">") {
+        panic!("the arrow of a rule is `=>`");
+    }
+    let word = at;
     let mut at = operator(text, at);
+    if next(text, word) == at && is_end_of_value(text, at) {
+        panic!("a value begins with `%`, and an op has its operands in `(…)`");
+    }
     while text.pattern == usize::MAX && is(text, at, "|") {
         at = operator(text, next(text, at));
     }
@@ -108,6 +115,11 @@ const fn op(text: Text<'_>, at: usize) -> usize {
         true => names(text, next(text, at), "}"),
         false => at,
     }
+}
+
+/// Whether what stands here can't follow the name of an op.
+const fn is_end_of_value(text: Text<'_>, at: usize) -> bool {
+    left(text, at) == 0 || is(text, at, ",") || is(text, at, ")")
 }
 
 const fn operator(text: Text<'_>, at: usize) -> usize {
@@ -137,6 +149,8 @@ const fn operand(text: Text<'_>, at: usize) -> usize {
         b'[' => names(text, next(text, at), "]"),
         b'-' | b'~' => operand(text, next(text, at)),
         b'a'..=b'z' | b'A'..=b'Z' => op(text, at),
+        // It says what is wrong with the sign.
+        b';' => next(text, at),
         _ => panic!("here has to be an operand: a value, an op, a number or a list of integers"),
     }
 }

@@ -93,9 +93,14 @@ fn compare(
         Known::Literal(Literal::Float(float)) => Some(*float),
         _ => None,
     };
+    let is_float = |known: &Known| matches!(known, Known::Attr(AttrValue::Float(_)));
+    let is_rounded = is_float(&left) || is_float(&right);
     if let (Some(left), Some(right)) = (number(&left), number(&right)) {
-        // An attribute is a float32: compared with 0.1 as that.
-        let (left, right) = (left as f32, right as f32);
+        // An attribute is a float32: compared with 0.1 as that. What is counted isn't.
+        let (left, right) = match is_rounded {
+            true => (f64::from(left as f32), f64::from(right as f32)),
+            false => (left, right),
+        };
         return Ok(Some(match relation {
             Relation::Equal => left == right,
             Relation::Unequal => left != right,

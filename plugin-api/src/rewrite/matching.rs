@@ -362,6 +362,10 @@ pub(super) fn is_literal(value: &AttrValue, literal: &Literal) -> bool {
             let same = |(value, wanted): (&f32, &f64)| *value == *wanted as f32;
             value.len() == wanted.len() && value.iter().zip(wanted).all(same)
         }
+        (AttrValue::Floats(value), Literal::Ints(wanted)) => {
+            let same = |(value, wanted): (&f32, &i64)| *value == *wanted as f32;
+            value.len() == wanted.len() && value.iter().zip(wanted).all(same)
+        }
         _ => false,
     }
 }

@@ -22,7 +22,10 @@ mod rules;
 pub use check::check as check_rule;
 pub use condition::compose;
 pub use given_out::GivenOut;
-pub use language::{AttrPattern, Literal, Mention, Node, Operand, RuleError};
+pub use language::{
+    AttrPattern, Literal, Mention, MentionedAttr, MentionedOperand, Node, Operand, Opset, Presence,
+    RuleError,
+};
 pub use matching::Match;
 pub use rewriter::Rewriter;
 pub use rules::{Pattern, Rewritten, RuleCode, RuleInfo, RuleSource, Rules};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
 
-use super::language::{self, Mention, Node, Rule, RuleError};
+use super::language::{self, Mention, Node, Opset, Rule, RuleError};
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
@@ -38,6 +38,8 @@ pub struct RuleInfo {
     pub at: Range<usize>,
     /// The operators that it names, in order.
     pub operators: Vec<Mention>,
+    /// The versions of domains that its conditions ask for.
+    pub opsets: Vec<Opset>,
 }
 
 /// What a rule looks for, for programs that make models in which it is found.
@@ -129,6 +131,7 @@ impl Rules {
             doc: one.rule.doc.clone(),
             at: one.rule.at.clone(),
             operators: one.rule.mentions.clone(),
+            opsets: one.rule.opsets.clone(),
         };
         Ok(self.compiled()?.iter().map(info).collect())
     }

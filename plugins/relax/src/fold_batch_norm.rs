@@ -28,8 +28,8 @@
 //! channels, all of that is one `onnx.Mul` and one `onnx.Add`.
 //!
 //! Numbers are computed as float64 and rounded once, whatever the types are. It does not touch what trains or may, a
-//! variance that isn't positive, what would be infinite then or lose digits, weights of which another op needs the old
-//! ones, a result before it that somebody else uses, and what makes the model larger (see the option). Parameters
+//! variance that isn't positive, what would be infinite then or lose digits, a result before it that somebody else uses, and what makes the model larger than the option says: weights and
+//! parameters that others share stay with those, and are made once more. Parameters
 //! and weights of `onnx.ConstantOfShape` stay such.
 //!
 //! It counts as `batch_norm_behind_weights`, `batch_norm_before_weights`, `batch_norm_before_arithmetic` and
@@ -49,16 +49,19 @@ use crate::shared::operators::is_operator;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldBatchNorm {
-        /// Fold also where the model grows.
+        /// Fold also where the function grows by more than 1/1000 of the bytes of its constants.
         allow_growth: bool = false,
     }
 }
+
+/// The part of the constants' bytes by which a function may grow. What else the default pipeline folds may take nine more of these.
+const PART: u64 = 1000;
 
 const NAME: &str = "onnx.BatchNormalization";
 
 pub(crate) fn fold_batch_norm(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldBatchNorm>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth);
+    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
     for op in f.ops_named(NAME) {
         if operator(f, op) != NAME {
             continue;
@@ -224,9 +227,9 @@ impl Chain {
             true => vec![scale, bias],
             false => vec![bias],
         };
-        if !folder.pays(f, norm, &old, &lists, going) {
+        let Some(left) = folder.pays(f, norm, &old, &lists, going) else {
             return Ok(false);
-        }
+        };
         let dims = vec![count as i64];
         let new_scale = old_scale.with(factor, |scale, factor| scale * factor);
         let new_bias = old_bias.with(factor, |bias, factor| bias * factor);
@@ -239,6 +242,7 @@ impl Chain {
             f.erase_dead(new_bias)?;
             return Ok(false);
         };
+        folder.spend(left);
         let loc = f.fused_loc(&self.ops)?;
         let result = f.result(norm, 0);
         for &op in going {

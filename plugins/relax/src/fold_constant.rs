@@ -73,6 +73,32 @@
 //! }
 //! ```
 //!
+//! A region that gives out a copy of a constant gives out a constant of its own, if that takes no more room than the copy.
+//!
+//! ```ir
+//! fn @main(%n: i64[], %x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+//!   %go = const bool[] true
+//!   %0 = onnx.Loop(%n, %go, %x) : f32[4]
+//!     region body(%i: i64[], %c: bool[], %a: f32[4]) {
+//!       %1 = onnx.Identity(%go) : bool[]
+//!       %2 = onnx.Neg(%a) : f32[4]
+//!       yield %1, %2
+//!     }
+//!   return %0
+//! }
+//! →
+//! fn @main(%n: i64[], %x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+//!   %go = const bool[] true
+//!   %0 = onnx.Loop(%n, %go, %x) : f32[4]
+//!     region body(%i: i64[], %c: bool[], %a: f32[4]) {
+//!       %1 = const bool[] true
+//!       %2 = onnx.Neg(%a) : f32[4]
+//!       yield %1, %2
+//!     }
+//!   return %0
+//! }
+//! ```
+//!
 //! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
 //! smaller than its value), what nobody can evaluate, and what would make the function larger: see
 //! the options. Nor what an op that uses it couldn't take: an integer divided by 0 in a branch that is never
@@ -91,6 +117,7 @@ mod report;
 mod splat;
 mod typed;
 mod walk;
+mod yields;
 
 use std::collections::HashMap;
 
@@ -104,8 +131,8 @@ use forward::Forward;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldConstant {
-        /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
-        /// constants if that is more; all folded ops together by 16 times as much.
+        /// The bytes by which one folded op may make the function larger, and all together by 16 times as much. If
+        /// it is more, 1/250 of the bytes of its constants, for one op as for all; what costs least is folded first.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,
@@ -124,7 +151,9 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
         fold(f, cx, only, false)?;
     }
     let only = ranks::only_branches(f)?;
-    fold(f, cx, only, true)
+    fold(f, cx, only, true)?;
+    yields::own(f, cx.options::<FoldConstant>()?.allow_growth)?;
+    Ok(())
 }
 
 /// Folds what can be folded, given the branches that run if anything does.

@@ -33,17 +33,20 @@ use crate::channels::operator;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldScaleAxis {
-        /// Fold also where the model grows.
+        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
         allow_growth: bool = false,
     }
 }
+
+/// The part of the constants' bytes by which a function may grow, each way.
+const PART: u64 = 2000;
 
 /// Ops that a factor passes on its way; beyond that, none.
 const DEEPEST: usize = 16;
 
 pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldScaleAxis>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth);
+    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
     for op in f.ops() {
         if is_arithmetic(f, op)
             && let Some(plan) = backward::plan(f, op)?
@@ -57,7 +60,7 @@ pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> Pa
 
 pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldScaleAxis>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth);
+    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
     // The last one of a chain first: the weights are behind it then.
     for op in f.ops().rev() {
         if is_arithmetic(f, op)

@@ -44,10 +44,9 @@ fn an_opset_that_there_is_not_is_an_error() {
     check(
         99,
         r#"module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 11) { return %x } }"#,
-        expect![[r#"
-            error[pass-failed]: The opset can't be raised to 99: there are those from 1 to 28.
-             |
-             = in pass relax.transform.RaiseOpset of plugin relax"#]],
+        expect![
+            "error[config]: Expected the field `to` of `relax.RaiseOpset` to be from 0 to 28, but got the int 99."
+        ],
     );
 }
 

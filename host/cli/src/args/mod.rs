@@ -147,7 +147,7 @@ pub(crate) struct PassArgs {
     pub(crate) rewrite_limit: Option<u64>,
     /// Raise the model to version N of ONNX's own operators before the first pass: passes that fuse ops use what
     /// later versions have. All ops go on meaning what they mean, or nothing is changed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = opset, allow_negative_numbers = true)]
     pub(crate) raise_opset: Option<i64>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -509,6 +509,14 @@ pub(crate) struct SearchArgs {
 /// One name of a list: blanks around it mean nothing.
 fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
+}
+
+/// A version of ONNX's own operators. The newest one that can be asked for is the plugin's to say.
+fn opset(text: &str) -> Result<i64, &'static str> {
+    match text.parse() {
+        Ok(opset @ 1..) => Ok(opset),
+        _ => Err("an opset is a whole number from 1 on, such as 20"),
+    }
 }
 
 /// An optimization level. A pipeline may say a higher one, for passes of its own plugins.

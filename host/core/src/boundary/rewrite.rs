@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::EditError;
+use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 
 use super::run::tables;
 use super::session::context::{self, ContextSession};
 use super::session::function::FunctionSession;
 use super::session::{gate, input};
-use crate::util;
+use crate::{rules, util};
 
 pub(in crate::boundary) static CONTEXT: abi::ContextApi = abi::ContextApi {
     rewrite: Some(rewrite),
@@ -32,8 +33,8 @@ unsafe extern "C" fn rewrite(cx: *mut abi::Context, f: *mut abi::Function, rules
     // SAFETY: the contract's, here and below.
     unsafe {
         gate::call(FunctionSession::of(f), |session| {
-            ContextSession::of(cx)?;
-            let rules = read(input::text(rules, "text of the rules")?)?;
+            let ops = ContextSession::of(cx)?.op_defs();
+            let rules = read(input::text(rules, "text of the rules")?, ops)?;
             let Some(tables) = tables() else {
                 return Err(EditError::invalid("The host has no tables."));
             };
@@ -45,26 +46,33 @@ unsafe extern "C" fn rewrite(cx: *mut abi::Context, f: *mut abi::Function, rules
     }
 }
 
-/// The rules of a text, which is read once.
-fn read(text: &str) -> Result<Arc<sdk::Rules>, EditError> {
-    static KEPT: OnceLock<Mutex<HashMap<String, Arc<sdk::Rules>>>> = OnceLock::new();
-    let mut kept = util::lock(KEPT.get_or_init(Mutex::default));
-    if let Some(rules) = kept.get(text) {
+/// Texts that were read and held to definitions.
+type Kept = HashMap<(String, u64), Arc<sdk::Rules>>;
+
+/// The rules of a text, which is read once, and held to these definitions.
+fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditError> {
+    static KEPT: OnceLock<Mutex<Kept>> = OnceLock::new();
+    let key = (text.to_owned(), ops.id());
+    let keep = KEPT.get_or_init(Mutex::default);
+    if let Some(rules) = util::lock(keep).get(&key) {
         return Ok(rules.clone());
     }
-    let rules = sdk::Rules::parse(text).map_err(|error| {
+    let refused = |error: sdk::RuleError| {
         let before = text.get(..error.at.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
-        let help = match error.help.is_empty() {
-            true => String::new(),
-            false => format!(" {}", error.help),
+        let help = match rules::help(&error, text) {
+            None => String::new(),
+            Some(help) => format!(" {help}"),
         };
         EditError::invalid(format!("Line {line} of the rules: {}{help}", error.message))
-    })?;
+    };
+    let rules = sdk::Rules::parse(text).map_err(refused)?;
+    rules::check(&rules, ops).map_err(refused)?;
     let rules = Arc::new(rules);
+    let mut kept = util::lock(keep);
     if kept.len() >= MOST_KEPT {
         kept.clear();
     }
-    kept.insert(text.to_owned(), rules.clone());
+    kept.insert(key, rules.clone());
     Ok(rules)
 }

@@ -47,7 +47,7 @@ pub struct PassRecord {
     pub name: String,
     /// The name of the pass's plugin.
     pub plugin: Option<String>,
-    /// The path of the plugin's file.
+    /// The path of the plugin's file, or of the file of rules that the pass is.
     pub file: Option<String>,
     /// The Sequential that the pass is in, if it isn't the pipeline itself, or the pass that ran it.
     pub parent: Option<String>,
@@ -89,7 +89,10 @@ impl PassRecord {
         PassRecord {
             name: pass.info().name.clone(),
             plugin: provider.map(|p| p.plugin.clone()),
-            file: provider.and_then(|p| p.file()),
+            file: match pass.rules() {
+                Some(rules) => Some(rules.name().to_owned()),
+                None => provider.and_then(|p| p.file()),
+            },
             parent: parents.last().cloned(),
             depth: parents.len() as u32,
             requested_by: requested_by.map(str::to_owned),

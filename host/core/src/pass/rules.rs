@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use passdock_abi::FunctionKind;
-use passdock_diagnostic::{Snippet, suggest};
+use passdock_diagnostic::Snippet;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::{Mention, RuleError, RuleInfo, Rules};
@@ -13,6 +13,7 @@ use sdk::{Mention, RuleError, RuleInfo, Rules};
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::boundary::{FunctionClosure, FunctionCode};
 use crate::error::{ErrorKind, PassError};
+use crate::rules;
 
 /// The pass that every one of rules requires: a pattern is compared with what is known of types.
 const INFER_TYPE: &str = "relax.transform.InferType";
@@ -56,11 +57,10 @@ impl Source<'_> {
     }
 
     /// What the SDK says of a text, with the nearest word that could stand there.
-    fn refused(&self, wrong: RuleError) -> PassError {
-        let word = self.text.get(wrong.at.clone()).unwrap_or_default();
-        let near = suggest::help(word, wrong.known.iter().map(String::as_str));
-        let mut error = self.error(wrong.at, "", wrong.message);
-        error.help = near.or(Some(wrong.help).filter(|help| !help.is_empty()));
+    fn refused(&self, wrong: RuleError, label: &str) -> PassError {
+        let help = rules::help(&wrong, self.text);
+        let mut error = self.error(wrong.at, label, wrong.message);
+        error.help = help;
         match wrong.rule.is_empty() {
             true => error,
             false => error.note(format!("in the rule `{}`", wrong.rule)),
@@ -92,7 +92,7 @@ impl RulesFile {
                 rules,
                 compiled: Arc::new(compiled),
             }),
-            Err(wrong) => Err(source.refused(wrong)),
+            Err(wrong) => Err(source.refused(wrong, "")),
         }
     }
 
@@ -117,51 +117,25 @@ impl RulesFile {
         format!("rules.{}", stem.to_string_lossy())
     }
 
-    /// Refuses operators that can't be meant: one to make that has no definition, and one to look for in a
-    /// namespace in which others have one.
+    /// Refuses rules that never apply, as far as these definitions tell: operators that can't be meant, operands and
+    /// attributes that no op of one has, versions that it isn't there in. Loads the plugins that define what is named.
     ///
     /// # Errors
-    /// The first such operator, underlined, and the nearest name that has a definition.
+    /// The first such place, underlined, and the nearest word that could stand there.
     pub fn check(&self, ops: &OpDefs) -> Result<(), PassError> {
-        // Without definitions nothing can be told.
-        if ops.is_empty() {
-            return Ok(());
-        }
-        for rule in &self.rules {
-            for mention in &rule.operators {
-                self.check_operator(ops, rule, mention)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn check_operator(
-        &self,
-        ops: &OpDefs,
-        rule: &RuleInfo,
-        mention: &Mention,
-    ) -> Result<(), PassError> {
-        let name = &mention.operator;
-        if ops.knows(name, None) {
-            return Ok(());
-        }
-        let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
-        let own = namespace(name);
-        if !mention.is_made && !ops.iter().any(|(known, ..)| namespace(known) == own) {
-            return Ok(());
-        }
-        let message = format!("No plugin defines the operator `{name}`.");
         let source = Source {
             name: &self.name,
             text: &self.text,
         };
-        let error = source.error(mention.at.clone(), "unknown operator", message);
-        let error = error.note(format!("in the rule `{}`", rule.name));
-        let near = ops
-            .nearest(name)
-            .map(|near| format!("Did you mean `{near}`?"));
-        let list = || "`passdock list ops` shows what there is.".to_owned();
-        Err(error.help(near.unwrap_or_else(list)))
+        rules::check(&self.compiled, ops).map_err(|wrong| {
+            let mut mentions = self.rules.iter().flat_map(|rule| &rule.operators);
+            let is_unknown = |one: &Mention| one.at == wrong.at && !ops.knows(&one.operator, None);
+            let label = match mentions.any(is_unknown) {
+                true => "unknown operator",
+                false => "",
+            };
+            source.refused(wrong, label)
+        })
     }
 
     /// The pass that applies the rules to each graph function until none applies. It runs at every level, on

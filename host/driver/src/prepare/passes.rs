@@ -36,6 +36,7 @@ pub(super) fn sequential(
     let mut passes = Vec::new();
     if let Some(to) = request.raise_opset {
         let (name, option) = RAISE_OPSET;
+        check_opset(to, registry)?;
         let options = toml::Table::from_iter([(option.to_owned(), to.into())]);
         passes.push(registry.get_pass_with_options(name, &options)?);
     }
@@ -47,6 +48,25 @@ pub(super) fn sequential(
         });
     }
     Ok(Sequential::new(passes).name(PIPELINE))
+}
+
+/// Refuses an opset that the pass which raises it doesn't know, in the words of who asked for it.
+fn check_opset(to: i64, registry: &Registry) -> Result<(), PassError> {
+    let (name, option) = RAISE_OPSET;
+    let schema = registry.option_schema(name)?;
+    let field = schema.fields.iter().find(|field| field.name == option);
+    // 0 stands for no opset in the option; whoever asks for one means one.
+    let Some((_, newest)) = field.and_then(|field| field.range) else {
+        return Ok(());
+    };
+    if (1..=newest).contains(&to) {
+        return Ok(());
+    }
+    let message = format!("A model can't be raised to opset {to}.");
+    let error = PassError::new(ErrorKind::Usage, message);
+    Err(error.help(format!(
+        "An opset is a whole number from 1 to {newest}, the newest that `{name}` knows."
+    )))
 }
 
 /// What the entries of a pipeline are looked up with.

@@ -246,4 +246,9 @@ impl Function {
         (record.loc, record.anchor) = (loc, anchor);
         record.flags |= flags & Constant::NODE;
     }
+
+    /// Notes that a constant's bytes stay in the importer's file, also when it is gone.
+    pub fn keep_constant(&mut self, id: ConstId) {
+        self.constants[id.index()].flags |= Constant::KEPT;
+    }
 }

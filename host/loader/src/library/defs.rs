@@ -165,6 +165,16 @@ impl OpDefs {
         (ops, failures)
     }
 
+    /// The descriptions of the ops of a name, ascending by version. Loads their plugins, and leaves out what those
+    /// that can't be loaded define.
+    pub fn versions(&self, name: &str) -> Vec<OpInfo> {
+        let (Some(host), Some(all)) = (self.host, self.by_name.get(name)) else {
+            return Vec::new();
+        };
+        let info = |one: &Definition| OpInfo::new(name, &one.plugin, one.at, host).ok();
+        all.iter().filter_map(info).collect()
+    }
+
     /// The name of a defined op that is most like this one, if one is similar enough.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         suggest::nearest(name, self.by_name.keys().map(String::as_str))

@@ -1,8 +1,8 @@
 //! The header of a graph: inputs, initializers, declarations. All of it is read before the nodes.
 
-use passdock_abi::{RegionId, SymbolId, ValueId};
+use passdock_abi::{ConstId, RegionId, SymbolId, ValueId};
 use passdock_ir::{Entity, NewPort};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::Context;
 use super::frame::{Frame, Info, Nodes, named};
@@ -134,9 +134,11 @@ impl<'a> Importer<'_, 'a> {
             }
             defaults.remove(&SymbolId::NONE);
         }
+        let mut kept = FxHashSet::default();
         for (index, &info) in inputs.iter().enumerate() {
             let default = defaults.get_mut(&info.name);
             if default.is_some() && self.cx.ir_version < 4 {
+                kept.insert(info.name);
                 continue;
             }
             let param = self.param(region, info);
@@ -150,7 +152,10 @@ impl<'a> Importer<'_, 'a> {
             let name = named(tensor, self.cx)?;
             let param = defaults.get(&name).copied().unwrap_or(ValueId::NONE);
             let made = self.initializer(frame, *message, tensor, name, param);
-            made.map_err(|e| e.inside(initializer(index, *message)).near(message.at))?;
+            let made = made.map_err(|e| e.inside(initializer(index, *message)).near(message.at))?;
+            if kept.contains(&name) {
+                self.f.keep_constant(made);
+            }
         }
         Ok(())
     }
@@ -162,7 +167,7 @@ impl<'a> Importer<'_, 'a> {
         tensor: &Tensor<'a>,
         name: SymbolId,
         param: ValueId,
-    ) -> Result {
+    ) -> Result<ConstId> {
         let ty = tensor.ty(&mut self.f);
         let constant = if param.is_some() {
             if self.f.value(param).constant.is_some() {
@@ -177,8 +182,9 @@ impl<'a> Importer<'_, 'a> {
             self.f.value(value).constant
         };
         self.set_origin(Entity::Constant(constant), message);
-        Ok(())
+        Ok(constant)
     }
+
     /// A sparse initializer is an op that makes it.
     fn sparse(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
         let mut name = None;

@@ -246,29 +246,6 @@ fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
     );
 }
 
-/// Before IR version 4 an initializer's input is part of the interface, used or not.
-#[test]
-fn an_old_models_inputs_all_stay() {
-    let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
-        graphs::INITIALIZER,
-        &[floats("w", &[1.0]), floats("gone", &[2.0])],
-    );
-    let bytes = model(3, &body).0;
-    let mut module = read(&bytes).unwrap();
-    let f = main_of(&mut module);
-    let (y, x) = (op(f, "y"), value(f, "x"));
-    f.set_operand(y, 1, x).unwrap();
-    for name in ["w", "gone"] {
-        f.erase_constant(f.value(value(f, name)).constant).unwrap();
-    }
-    expect![[r#"
-        g(x, w) -> (y)
-          y = Add(x, x)
-          init w: 4 bytes
-    "#]]
-    .assert_eq(&show(&bytes_of(&module)));
-}
-
 /// A constant that was a node goes where its first user is.
 #[test]
 fn a_constant_node_moves_up_to_a_new_first_user() {
@@ -529,6 +506,30 @@ fn a_region_that_no_attribute_names_is_one() {
     let error = crate::write(&module, Default::default()).err().unwrap();
     expect!["op0 (onnx.If): a region of the op has no name, and ONNX's graphs are attributes."]
         .assert_eq(&error.to_string());
+}
+
+/// A region gives out its own constant by the name of the output, one from outside by a copy.
+#[test]
+fn a_region_s_own_constant_is_given_out_without_a_copy() {
+    let text = "module { fn @main(%c: bool[]) -> (%y: f32[1]) opset(\"\" = 17) {
+        %k = const f32[1] [1.0]
+        %0 = onnx.If(%c) {then_branch = region, else_branch = region} : f32[1]
+          region then_branch -> (%b: f32[1]) { %one = const f32[1] [2.0] yield %one }
+          region else_branch -> (%b: f32[1]) { yield %k }
+        return %0
+    } }";
+    let module = passdock_ir::text::parse(text).unwrap();
+    let written = bytes_of(&module);
+    expect![[r#"
+        (c) -> (y)
+          y = If(c) then_branch else_branch
+            () -> (b)
+              init b: 4 bytes
+            () -> (b)
+              b = Identity(k)
+          init k: 4 bytes
+    "#]]
+    .assert_eq(&show(&written));
 }
 
 /// In ONNX, an output that has the name of an input or of another output is the same value.

@@ -12,6 +12,7 @@ mod kept;
 mod made;
 mod messages;
 mod node_names;
+mod old_inputs;
 mod placement;
 mod real;
 mod refused;

@@ -304,6 +304,7 @@ typedef struct passdock_constant {
 #define PASSDOCK_CONSTANT_DEAD 1u
 #define PASSDOCK_CONSTANT_TOUCHED 2u
 #define PASSDOCK_CONSTANT_NODE 4u /* was a `Constant` node in the file, and goes out as one */
+#define PASSDOCK_CONSTANT_KEPT 8u /* its bytes stay in the file, as an input, also when it is gone */
 
 /* The version of a domain that a function's ops mean; "" is ONNX's own domain. */
 typedef struct passdock_opset {

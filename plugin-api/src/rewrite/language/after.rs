@@ -1,10 +1,14 @@
 //! What stands behind the arrow of a rule.
 
+use super::before::{made_kinds, said};
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
-use super::rule::{After, Literal, NewNode, NewOperand, Operand};
+use super::rule::{
+    After, AttrTerm, Literal, MentionedAttr, MentionedOperand, NewNode, NewOperand, Operand,
+    Presence,
+};
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn after(&mut self, end: &str) -> Parsed<After> {
         let root = self.rule.nodes.len() - 1;
         let wanted = self.rule.nodes[root].results.clone();
@@ -92,10 +96,17 @@ impl Parser {
         named: &[(String, NewOperand)],
         results: usize,
     ) -> Parsed<NewNode> {
+        let mention = self.rule.mentions.len();
         let operator = self.operator(true)?;
-        self.expect("(")?;
-        let operands =
-            self.nested(|parser| parser.list(")", |parser| parser.new_operand(after, named)))?;
+        self.begin_operands()?;
+        let (operands, places) =
+            self.nested(|parser| parser.operands(|parser| parser.new_operand(after, named)))?;
+        let places = operands.iter().zip(places);
+        let places = places.map(|(operand, at)| MentionedOperand {
+            at,
+            presence: self.presence(operand),
+        });
+        self.rule.mentions[mention].operands = places.collect();
         let mut node = NewNode {
             operator,
             results,
@@ -110,7 +121,10 @@ impl Parser {
                     let name = self.value_name()?;
                     let at = self.since(at.start);
                     match self.find(&name) {
-                        Some(Operand::Result { node: like, .. }) => node.like = Some(like),
+                        Some(Operand::Result { node: like, .. }) => {
+                            node.like = Some(like);
+                            self.rule.mentions[mention].has_more_attrs = true;
+                        }
                         _ => {
                             return Err(
                                 self.error(at, format!("`%{}` is no op of the pattern.", name))
@@ -118,9 +132,26 @@ impl Parser {
                         }
                     }
                 } else {
+                    let at = self.at();
                     let name = self.word("an attribute's name")?;
                     self.expect("=")?;
-                    node.attrs.push((name, self.attr_term()?));
+                    let start = self.at().start;
+                    let term = self.attr_term()?;
+                    let said = MentionedAttr {
+                        value: self.since(start),
+                        kinds: match &term {
+                            AttrTerm::Bound(_) => &[],
+                            AttrTerm::Literal(literal) => made_kinds(literal),
+                            AttrTerm::Compose(..) => &["ints"],
+                        },
+                        bound: match &term {
+                            AttrTerm::Bound(at) => self.rule.attrs[*at].clone(),
+                            _ => String::new(),
+                        },
+                        ..said(&name, at)
+                    };
+                    self.rule.mentions[mention].attrs.push(said);
+                    node.attrs.push((name, term));
                 }
                 if !self.is("}") {
                     self.expect(",")?;
@@ -128,6 +159,25 @@ impl Parser {
             }
         }
         Ok(node)
+    }
+
+    /// Whether an op that is made has this operand.
+    fn presence(&self, operand: &NewOperand) -> Presence {
+        match operand {
+            NewOperand::Absent => Presence::Absent,
+            NewOperand::Bound(Operand::List(_)) => Presence::List,
+            NewOperand::Bound(Operand::Value(at)) => {
+                let nodes = &self.rule.nodes;
+                let is_optional = nodes
+                    .iter()
+                    .any(|node| node.operands.contains(&Operand::Optional(*at)));
+                match is_optional {
+                    true => Presence::Optional,
+                    false => Presence::Given,
+                }
+            }
+            _ => Presence::Given,
+        }
     }
 
     pub(super) fn new_operand(

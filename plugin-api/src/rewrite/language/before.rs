@@ -1,10 +1,15 @@
 //! The pattern of a rule: what stands before the arrow.
 
+use std::ops::Range;
+
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
-use super::rule::{AttrPattern, Literal, Node, Number, Operand};
+use super::rule::{
+    AttrPattern, Literal, MentionedAttr, MentionedOperand, Node, Number, Operand, Presence,
+    RuleError,
+};
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn statement_before(&mut self) -> Parsed<()> {
         let at = self.at();
         let names = self.defined()?;
@@ -19,12 +24,14 @@ impl Parser {
     }
 
     pub(super) fn node(&mut self, results: Vec<String>) -> Parsed<Node> {
+        let first = self.rule.mentions.len();
         let mut operators = vec![self.operator(false)?];
         while self.eat("|") {
             operators.push(self.operator(false)?);
         }
-        self.expect("(")?;
-        let operands = self.nested(|parser| parser.list(")", Parser::operand))?;
+        let last_mention = self.rule.mentions.len();
+        self.begin_operands()?;
+        let (operands, said) = self.nested(|parser| parser.operands(Parser::operand))?;
         let last = operands.len().saturating_sub(1);
         let misplaced =
             |(at, operand): (usize, &Operand)| matches!(operand, Operand::List(_)) && at != last;
@@ -38,6 +45,28 @@ impl Parser {
             true => self.list("}", Parser::attr_before)?,
             false => Vec::new(),
         };
+        let (attrs, said_attrs): (Vec<_>, Vec<_>) = attrs.into_iter().unzip();
+        let said: Vec<MentionedOperand> = operands
+            .iter()
+            .zip(said)
+            .map(|(operand, at)| MentionedOperand {
+                at,
+                presence: match operand {
+                    Operand::Absent => Presence::Absent,
+                    Operand::Optional(_) => Presence::Optional,
+                    Operand::List(_) => Presence::List,
+                    _ => Presence::Given,
+                },
+            })
+            .collect();
+        for (at, mention) in self.rule.mentions[first..last_mention]
+            .iter_mut()
+            .enumerate()
+        {
+            mention.is_alternative = at > 0;
+            mention.operands = said.clone();
+            mention.attrs = said_attrs.clone();
+        }
         Ok(Node {
             operators,
             results: if results.is_empty() {
@@ -111,19 +140,72 @@ impl Parser {
         }
     }
 
-    pub(super) fn attr_before(&mut self) -> Parsed<(String, AttrPattern)> {
+    pub(super) fn attr_before(&mut self) -> Parsed<((String, AttrPattern), MentionedAttr)> {
+        let at = self.at();
         let name = self.word("an attribute's name")?;
         self.expect("=")?;
+        let start = self.at().start;
         if self.eat("$") {
             let bound = self.word("a name for the attribute")?;
+            let said = MentionedAttr {
+                value: self.since(start),
+                bound: bound.clone(),
+                ..said(&name, at)
+            };
             let attrs = &mut self.rule.attrs;
             let found = attrs.iter().position(|attr| *attr == bound);
             let at = found.unwrap_or_else(|| {
                 attrs.push(bound);
                 attrs.len() - 1
             });
-            return Ok((name, AttrPattern::Bound(at)));
+            return Ok(((name, AttrPattern::Bound(at)), said));
         }
-        Ok((name, AttrPattern::Is(self.literal()?)))
+        let literal = self.attr_literal()?;
+        let said = MentionedAttr {
+            value: self.since(start),
+            kinds: match &literal {
+                Literal::Int(_) => &["int", "float"],
+                Literal::Ints(_) => &["ints", "floats"],
+                other => made_kinds(other),
+            },
+            ..said(&name, at)
+        };
+        Ok(((name, AttrPattern::Is(literal)), said))
+    }
+
+    /// What an attribute is, written down.
+    pub(super) fn attr_literal(&mut self) -> Parsed<Literal> {
+        let at = self.at();
+        match self.literal()? {
+            Literal::Word(word) => Err(RuleError {
+                help: format!("A text stands in quotes: `\"{}\"`.", word),
+                ..self.error(at, format!("No attribute is `{}`.", word))
+            }),
+            literal => Ok(literal),
+        }
+    }
+}
+
+/// An attribute of which nothing is said yet but the name.
+pub(super) fn said(name: &str, at: Range<usize>) -> MentionedAttr {
+    MentionedAttr {
+        name: name.to_owned(),
+        value: at.clone(),
+        at,
+        kinds: &[],
+        bound: String::new(),
+    }
+}
+
+/// The kinds of attributes that this makes.
+pub(super) fn made_kinds(literal: &Literal) -> &'static [&'static str] {
+    match literal {
+        Literal::Int(_) => &["int"],
+        Literal::Float(_) => &["float"],
+        Literal::Text(_) => &["string"],
+        Literal::Ints(ints) if ints.is_empty() => &["ints", "floats"],
+        Literal::Ints(_) => &["ints"],
+        Literal::Floats(_) => &["floats"],
+        Literal::Word(_) => &[],
     }
 }

@@ -7,8 +7,9 @@ use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, RuleError, Te
 /// What conditions compare.
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Parsed<Condition> {
+        let start = self.at().start;
         let negated = self.eat_word("not") || self.eat("!");
         let test = match (self.peek().clone(), self.peek_second()) {
             (Token::Word(word), Token::Mark("(")) => self.predicate(&word)?,
@@ -18,7 +19,8 @@ impl Parser {
             Some(test) => test,
             None => self.comparison()?,
         };
-        Ok(Condition { negated, test })
+        let at = self.since(start);
+        Ok(Condition { negated, test, at })
     }
 
     pub(super) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
@@ -89,10 +91,16 @@ impl Parser {
     }
 
     pub(super) fn comparison(&mut self) -> Parsed<Test> {
-        let left = self.term()?;
+        let left = self.place(Parser::term)?;
         if self.eat_word("in") {
             self.expect("[")?;
-            return Ok(Test::OneOf(left, self.list("]", Parser::literal)?));
+            let literals = self.list("]", |parser| parser.place(Parser::literal))?;
+            for (literal, at) in &literals {
+                let term = (Term::Literal(literal.clone()), at.clone());
+                self.check_comparison(&left, Relation::Equal, &term)?;
+            }
+            let literals = literals.into_iter().map(|(literal, _)| literal);
+            return Ok(Test::OneOf(left.0, literals.collect()));
         }
         let relations = [
             ("==", Relation::Equal),
@@ -106,7 +114,9 @@ impl Parser {
         match found {
             Some((_, relation)) => {
                 self.advance();
-                Ok(Test::Compare(left, *relation, self.term()?))
+                let right = self.place(Parser::term)?;
+                self.check_comparison(&left, *relation, &right)?;
+                Ok(Test::Compare(left.0, *relation, right.0))
             }
             None => Err(self.expected("`==`, `!=`, `<`, `<=`, `>`, `>=` or `in`")),
         }
@@ -194,6 +204,6 @@ impl Parser {
                 }),
             };
         }
-        Ok(AttrTerm::Literal(self.literal()?))
+        Ok(AttrTerm::Literal(self.attr_literal()?))
     }
 }

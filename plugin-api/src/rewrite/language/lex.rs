@@ -15,6 +15,9 @@ pub(crate) enum Token {
     End,
 }
 
+/// What to write in place of another language's comment.
+pub(super) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
+
 /// Longer ones first.
 const MARKS: [&str; 28] = [
     "...", "=>", "→", "->", "==", "!=", "<=", ">=", "..", "<", ">", "=", "(", ")", "{", "}", "[",
@@ -41,20 +44,25 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
             at += end.unwrap_or(rest.len());
             Token::Word(text[start..at].to_owned())
         } else if first.is_ascii_digit() {
-            let (token, len) =
-                number(rest).ok_or_else(|| error(start..start + 1, "This is no number."))?;
+            let (token, len) = number(rest)
+                .ok_or_else(|| RuleError::new(start..start + 1, "This is no number."))?;
             at += len;
             token
         } else if first == '"' {
-            let (token, len) = quoted(rest)
-                .ok_or_else(|| error(start..text.len(), "The text has no closing `\"`."))?;
+            let (token, len) = quoted(rest).ok_or_else(|| {
+                RuleError::new(start..text.len(), "The text has no closing `\"`.")
+            })?;
             at += len;
             token
         } else {
             let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
             let mark = mark.ok_or_else(|| {
                 let message = format!("A rule has no use for {:?}.", first);
-                error(start..start + first.len_utf8(), &message)
+                let mut error = RuleError::new(start..start + first.len_utf8(), message);
+                if rest.starts_with("/*") {
+                    error.help = COMMENTS.to_owned();
+                }
+                error
             })?;
             at += mark.len();
             Token::Mark(mark)
@@ -63,16 +71,6 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
     }
     found.push((Token::End, text.len()..text.len()));
     Ok(found)
-}
-
-fn error(at: Range<usize>, message: &str) -> RuleError {
-    RuleError {
-        rule: String::new(),
-        at,
-        message: message.to_owned(),
-        help: String::new(),
-        known: Vec::new(),
-    }
 }
 
 /// A number at the start of the text, and its length.

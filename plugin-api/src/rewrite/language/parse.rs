@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::lex::{tokens, Token};
+use super::lex::{tokens, Token, COMMENTS};
 use super::rule::{Literal, Mention, Operand, Rule, RuleError};
 
 /// The levels that ops, terms and lists may nest: a text nests no deeper than the stack.
@@ -87,7 +87,8 @@ fn doc_above(text: &str, at: usize) -> String {
 }
 
 /// A reader of rules, at a word of their text.
-pub(super) struct Parser {
+pub(super) struct Parser<'t> {
+    text: &'t str,
     tokens: Vec<(Token, Range<usize>)>,
     next: usize,
     depth: usize,
@@ -103,6 +104,7 @@ fn empty_rule() -> Rule {
         lists: Vec::new(),
         attrs: Vec::new(),
         conditions: Vec::new(),
+        opsets: Vec::new(),
         after: None,
         grows: false,
         keeps_type: false,
@@ -112,13 +114,14 @@ fn empty_rule() -> Rule {
     }
 }
 
-impl Parser {
-    pub(super) fn new(text: &str, name: &str) -> Parsed<Parser> {
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, name: &str) -> Parsed<Parser<'t>> {
         let tokens = tokens(text).map_err(|error| RuleError {
             rule: name.to_owned(),
             ..error
         })?;
         Ok(Parser {
+            text,
             tokens,
             next: 0,
             depth: 0,
@@ -181,10 +184,7 @@ impl Parser {
     pub(super) fn error(&self, at: Range<usize>, message: impl Into<String>) -> RuleError {
         RuleError {
             rule: self.rule_name.clone(),
-            at,
-            message: message.into(),
-            help: String::new(),
-            known: Vec::new(),
+            ..RuleError::new(at, message)
         }
     }
 
@@ -201,10 +201,32 @@ impl Parser {
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "the end".to_owned(),
         };
-        self.error(
-            self.at(),
-            format!("Here has to be {}, not {}.", what, found),
-        )
+        RuleError {
+            help: self.habit(),
+            ..self.error(
+                self.at(),
+                format!("Here has to be {}, not {}.", what, found),
+            )
+        }
+    }
+
+    /// What to write in place of something that other languages have.
+    fn habit(&self) -> String {
+        let before = self
+            .next
+            .checked_sub(1)
+            .map_or(0, |at| self.tokens[at].1.end);
+        let gap = &self.text[before..self.at().start];
+        // A comment on the line of the word before, with more in it than a sign that ends a statement elsewhere.
+        let line = gap.lines().next().unwrap_or_default().trim();
+        match self.peek() {
+            _ if line.len() > 1 && line.starts_with(';') => {
+                "`;` begins a comment, up to the end of the line; nothing stands between statements.".to_owned()
+            }
+            Token::Mark("->") => "The arrow of a rule is `=>`, or `→`.".to_owned(),
+            Token::Mark("#") => COMMENTS.to_owned(),
+            _ => String::new(),
+        }
     }
 
     pub(super) fn word(&mut self, what: &str) -> Parsed<String> {
@@ -242,12 +264,19 @@ impl Parser {
             operator: name.clone(),
             at,
             is_made,
+            is_alternative: false,
+            operands: Vec::new(),
+            attrs: Vec::new(),
+            has_more_attrs: false,
         });
         Ok(name)
     }
 
     /// Reads what is nested in what is being read.
-    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Parser) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<T> {
         if self.depth >= MOST_NESTED {
             let message = format!("This nests deeper than {} levels.", MOST_NESTED);
             return Err(self.error(self.at(), message));
@@ -258,11 +287,50 @@ impl Parser {
         result
     }
 
+    /// The `(` before an op's operands.
+    pub(super) fn begin_operands(&mut self) -> Parsed<()> {
+        if self.eat("(") {
+            return Ok(());
+        }
+        let error = self.expected("`(`");
+        let word = self.rule.mentions.last();
+        let word = word.filter(|mention| !mention.operator.contains('.'));
+        Err(match word {
+            Some(Mention { operator, at, .. }) => RuleError {
+                help: format!("A value begins with `%`: `%{}`.", operator),
+                ..self.error(
+                    at.clone(),
+                    format!("`{}` is no op: that has its operands in `(…)`.", operator),
+                )
+            },
+            None => error,
+        })
+    }
+
+    /// What an op has between `(` and `)`, with the places.
+    pub(super) fn operands<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<(Vec<T>, Vec<Range<usize>>)> {
+        let items = self.list(")", |parser| parser.place(&mut item))?;
+        Ok(items.into_iter().unzip())
+    }
+
+    /// Something with its place.
+    pub(super) fn place<T>(
+        &mut self,
+        item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<(T, Range<usize>)> {
+        let start = self.at().start;
+        let item = item(self)?;
+        Ok((item, self.since(start)))
+    }
+
     /// The items of a list, up to its end, which is eaten.
     pub(super) fn list<T>(
         &mut self,
         end: &str,
-        mut item: impl FnMut(&mut Parser) -> Parsed<T>,
+        mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while !self.eat(end) {
@@ -300,6 +368,7 @@ impl Parser {
                 }
             }
         }
+        self.rule.opsets = self.opsets()?;
         self.rule.name = self.rule_name.clone();
         Ok(std::mem::replace(&mut self.rule, empty_rule()))
     }

@@ -19,6 +19,8 @@ pub(crate) struct Rule {
     pub(crate) attrs: Vec<String>,
     /// What has to be true beside.
     pub(crate) conditions: Vec<Condition>,
+    /// The versions of domains that the conditions ask for.
+    pub(crate) opsets: Vec<Opset>,
     /// What stands in the root's place; `None` if code says so.
     pub(crate) after: Option<After>,
     /// Whether there may be more ops after than before.
@@ -43,6 +45,68 @@ pub struct Mention {
     pub at: Range<usize>,
     /// Whether the rule makes an op of it, instead of looking for one.
     pub is_made: bool,
+    /// Whether it is another operator that the op before may be of: `onnx.Ceil|onnx.Floor(%x)`.
+    pub is_alternative: bool,
+    /// Its operands, as the rule writes them.
+    pub operands: Vec<MentionedOperand>,
+    /// Its attributes, as the rule writes them.
+    pub attrs: Vec<MentionedAttr>,
+    /// Whether it has the attributes of another op, too: `{..%y}`.
+    pub has_more_attrs: bool,
+}
+
+/// A place of a rule that says what an operand is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MentionedOperand {
+    /// The place, in bytes of the text.
+    pub at: Range<usize>,
+    /// Whether there is an operand.
+    pub presence: Presence,
+}
+
+/// Whether an op has an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums)]
+pub enum Presence {
+    /// It has.
+    Given,
+    /// It may be left out.
+    Optional,
+    /// It is left out.
+    Absent,
+    /// There may be any number from here on.
+    List,
+}
+
+/// A place of a rule that says what an attribute is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MentionedAttr {
+    /// The name of the attribute.
+    pub name: String,
+    /// The place of the name, in bytes of the text.
+    pub at: Range<usize>,
+    /// The place of the value.
+    pub value: Range<usize>,
+    /// The kinds of attributes that may have the value (`int`, `floats`, …); none if the text doesn't say.
+    pub kinds: &'static [&'static str],
+    /// The name that the value is bound to, without its `$`; empty if it is written down.
+    pub bound: String,
+}
+
+/// The versions of a domain that a rule's conditions ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Opset {
+    /// The domain; empty for ONNX's own.
+    pub domain: String,
+    /// The first version.
+    pub at_least: i64,
+    /// The last version; `i64::MAX` if there is none.
+    pub at_most: i64,
+    /// The place of the last condition about it, in bytes of the text.
+    pub at: Range<usize>,
 }
 
 /// An op of a pattern.
@@ -124,6 +188,7 @@ pub enum Literal {
 pub(crate) struct Condition {
     pub(crate) negated: bool,
     pub(crate) test: Test,
+    pub(crate) at: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -227,6 +292,19 @@ pub struct RuleError {
     pub help: String,
     /// The words that could stand at this place, if it has one that nobody knows.
     pub known: Vec<String>,
+}
+
+impl RuleError {
+    /// An error with a message about a place, in bytes of the text.
+    pub fn new(at: Range<usize>, message: impl Into<String>) -> RuleError {
+        RuleError {
+            rule: String::new(),
+            at,
+            message: message.into(),
+            help: String::new(),
+            known: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for RuleError {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{LocId, Status, Use};
 
@@ -56,18 +57,28 @@ pub(crate) struct Folder<'c> {
     /// The places of what each op took over.
     merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
+    /// The bytes by which the function may grow still.
+    room: i64,
     has_splats: bool,
     has_gemm: bool,
 }
 
 impl<'c> Folder<'c> {
-    pub(crate) fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Folder<'c> {
+    /// `part`: into how many parts the bytes of the function's constants go by one of which it may grow.
+    pub(crate) fn new(
+        f: &Function,
+        cx: &'c PassContext,
+        allow_growth: bool,
+        part: u64,
+    ) -> Folder<'c> {
+        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
         let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
         Folder {
             cx,
             tensors: Tensors::default(),
             merged: BTreeMap::new(),
             allow_growth,
+            room: i64::try_from(bytes / part).unwrap_or(i64::MAX),
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
         }
@@ -93,7 +104,7 @@ impl<'c> Folder<'c> {
                 None => return Ok(false),
             }
         }
-        if !self.is_paid(f, &plan, &changes, &moved) {
+        if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
             if !self.has_splats {
                 return Ok(false);
             }
@@ -105,13 +116,15 @@ impl<'c> Folder<'c> {
                     *new = splat;
                 }
             }
-            if !self.is_paid(f, &plan, &changes, &moved) {
+            if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
                 return Ok(false);
             }
         }
+        let left = self.left(f, &plan, &changes, &moved);
         let rule = rule(f, &plan);
         let is_done = self.cx.may_rewrite(rule) && self.apply(f, &plan, changes, moved)?;
         if is_done {
+            self.spend(left);
             self.cx.rewrote(rule);
         }
         Ok(is_done)
@@ -135,7 +148,10 @@ impl<'c> Folder<'c> {
         };
         if !factor.are(1.0) {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
-            if !self.allow_growth && !goes && linear.weights.byte_len(f) > LARGE {
+            if !self.allow_growth
+                && !goes
+                && linear.weights.byte_len(f) > LARGE.max(self.room.unsigned_abs())
+            {
                 return Ok(None);
             }
             change.weights = self.tensors.scaled(f, linear, side, factor)?;
@@ -160,11 +176,16 @@ impl<'c> Folder<'c> {
                 None => return Ok(None),
             },
         };
-        if linear.kind == Kind::MatMul && !self.may_be_gemm(f, linear) {
+        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
+        if is_product && !self.may_be_gemm(f, linear) {
             return Ok(None);
         }
         let channels = linear.output(f).channels as i64;
-        let Some(new) = tensors::list(dtype, vec![channels], &numbers) else {
+        let dims = match linear.kind {
+            Kind::MatMulLeft => vec![channels, 1],
+            _ => vec![channels],
+        };
+        let Some(new) = tensors::list(dtype, dims, &numbers) else {
             return Ok(None);
         };
         change.bias = Some((new, numbers));
@@ -173,7 +194,7 @@ impl<'c> Folder<'c> {
 
     /// Whether a product of two matrices may be a Gemm, which can add.
     fn may_be_gemm(&self, f: &Function, linear: &Linear) -> bool {
-        let x = f.operand(linear.op, 0);
+        let x = f.operand(linear.op, linear.data_at());
         let is_matrix = x.is_some_and(|x| f.rank(x) == Some(2));
         self.has_gemm && is_matrix && linear.weights.dims.len() == 2
     }
@@ -192,11 +213,18 @@ impl<'c> Folder<'c> {
         tensors::list(f.dtype(old), dims, &moved.numbers)
     }
 
-    /// Whether what is made takes no more bytes than what goes.
-    fn is_paid(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> bool {
-        if self.allow_growth {
-            return true;
-        }
+    /// Whether the function may grow by what is missing, if anything is.
+    fn is_paid(&self, left: i64) -> bool {
+        self.allow_growth || left.saturating_add(self.room) >= 0
+    }
+
+    /// What is missing is taken from what the function may grow by; what is left over stays where it is.
+    pub(crate) fn spend(&mut self, left: i64) {
+        self.room = self.room.saturating_add(left.min(0));
+    }
+
+    /// The bytes that are left of what goes, behind what is made.
+    fn left(&self, f: &Function, plan: &Plan, changes: &[Change], moved: &[New]) -> i64 {
         let mut left = OP;
         for (at, change) in changes.iter().enumerate() {
             let linear = &change.linear;
@@ -235,7 +263,7 @@ impl<'c> Folder<'c> {
                 left += given_back(f, plan, index, value);
             }
         }
-        left >= 0
+        left
     }
 
     fn apply(
@@ -257,16 +285,21 @@ impl<'c> Folder<'c> {
         }
         for change in changes {
             let linear = change.linear;
-            let old: Vec<ValueId> = f.operands(linear.op).skip(1).collect();
+            let data = linear.data_at();
+            let old = f.operands(linear.op).enumerate();
+            let old: Vec<ValueId> = old
+                .filter(|(at, _)| *at != data)
+                .map(|(_, old)| old)
+                .collect();
             let weights = match change.weights {
                 Some(new) => self.tensors.make(f, new)?,
                 None => linear.weights.value,
             };
             self.merged.entry(linear.op).or_default().push(gone);
-            f.set_operand(linear.op, 1, weights)?;
+            f.set_operand(linear.op, linear.weights_at(), weights)?;
             if let Some((new, _)) = change.bias {
                 let bias = self.tensors.make(f, new)?;
-                if linear.kind == Kind::MatMul {
+                if matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft) {
                     let operands: Vec<ValueId> = f.operands(linear.op).chain([bias]).collect();
                     let gemm =
                         f.replace_op(linear.op, OpBuilder::new("onnx.Gemm").operands(operands))?;
@@ -321,8 +354,8 @@ impl<'c> Folder<'c> {
         }
     }
 
-    /// Whether lists of so many numbers in the place of values of an op take no more than is saved: the values,
-    /// if nobody else needs them, and ops with what only they need.
+    /// The bytes that are left, behind lists of so many numbers in the place of values of an op, of what is saved: the
+    /// values, if nobody else needs them, and ops with what only they need. `None` if the function may not grow by what is missing.
     pub(crate) fn pays(
         &self,
         f: &Function,
@@ -330,7 +363,7 @@ impl<'c> Folder<'c> {
         old: &[ValueId],
         lists: &[usize],
         going: &[OpId],
-    ) -> bool {
+    ) -> Option<i64> {
         let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
         let mut left = going.len() as i64 * OP;
         let mut seen: Vec<ValueId> = Vec::new();
@@ -346,7 +379,7 @@ impl<'c> Folder<'c> {
         for count in lists {
             left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
         }
-        self.allow_growth || left >= 0
+        self.is_paid(left).then_some(left)
     }
 }
 
@@ -363,9 +396,10 @@ fn rule(f: &Function, plan: &Plan) -> &'static str {
     }
 }
 
-/// The bytes of a constant, or of the op that makes a splat.
+/// The bytes that go with a constant; none with one that the file keeps, nor with the op that makes a splat.
 fn size(f: &Function, value: ValueId) -> i64 {
     match f.constant(value).and_then(|id| f.constant_record(id)) {
+        Some(constant) if constant.flags & abi::Constant::KEPT != 0 => 0,
         Some(constant) => constant.byte_len as i64 + CONSTANT,
         None => 0,
     }
@@ -388,11 +422,12 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     };
     let is_like = |one: Use| {
         let op = one.op;
-        one.index == 1
+        one.index == linear.weights_at()
             && f.symbol(op) == f.symbol(linear.op)
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
-            && beside(f, op, side).is_some_and(|other| is_same(f, other, plan.going, plan.data))
+            && beside(f, op, side, linear.data_at())
+                .is_some_and(|other| is_same(f, other, plan.going, plan.data))
     };
     match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
         true => count as i64,
@@ -400,10 +435,10 @@ fn sharers(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 {
     }
 }
 
-/// The op that alone uses the result of an op, or the one that makes its operand.
-fn beside(f: &Function, op: OpId, side: Side) -> Option<OpId> {
+/// The op that alone uses the result of an op, or the one that makes an operand.
+fn beside(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     match side {
-        Side::Input => f.operand(op, 0).and_then(|x| f.defining_op(x)),
+        Side::Input => f.operand(op, data).and_then(|x| f.defining_op(x)),
         Side::Output => {
             let result = f.result(op, 0);
             let mut uses = f.iter_uses(result);
@@ -443,7 +478,7 @@ fn given_back(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
                 .operand(one.op, plan.data)
                 .filter(|&data| f.use_count(data) == 1)
                 .and_then(|data| f.defining_op(data)),
-            Side::Input => beside(f, one.op, Side::Output),
+            Side::Input => beside(f, one.op, Side::Output, 0),
         };
         one.index == index
             && f.symbol(one.op) == f.symbol(plan.going)

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     /// Gemm with weights `[N, K]`.
     GemmTransposed,
     MatMul,
+    /// MatMul with weights as its first operand.
+    MatMulLeft,
 }
 
 /// The channels that weights are multiplied along.
@@ -55,11 +57,18 @@ impl Linear {
             _ => return Ok(None),
         };
         let is_gemm = matches!(kind, Kind::Gemm | Kind::GemmTransposed);
-        let Some(weights) = f.operand(op, 1).filter(|value| value.is_some()) else {
-            return Ok(None);
+        let known = |index: usize| {
+            let value = f.operand(op, index).filter(|value| value.is_some());
+            value.map_or(Ok(None), |value| Known::of(f, value))
         };
-        let Some(weights) = Known::of(f, weights)? else {
-            return Ok(None);
+        let is_left = kind == Kind::MatMul && f.operand(op, 1).and_then(|x| f.rank(x)) >= Some(2);
+        let (kind, weights) = match (known(1)?, is_left) {
+            (Some(weights), _) => (kind, weights),
+            (None, true) => match known(0)? {
+                Some(weights) => (Kind::MatMulLeft, weights),
+                None => return Ok(None),
+            },
+            (None, false) => return Ok(None),
         };
         let groups = match f.attr(op, "group") {
             Some(Attr::Int(groups)) if groups > 0 => groups as usize,
@@ -87,7 +96,7 @@ impl Linear {
             {
                 [rows, columns, inner.iter().product()]
             }
-            (Kind::MatMul, &[ref outer @ .., rows, columns]) => {
+            (Kind::MatMul | Kind::MatMulLeft, &[ref outer @ .., rows, columns]) => {
                 [outer.iter().product::<usize>() * rows, columns, 1]
             }
             (Kind::Gemm | Kind::GemmTransposed, &[rows, columns]) => [rows, columns, 1],
@@ -100,7 +109,7 @@ impl Linear {
             op,
             kind,
             bias: match kind {
-                Kind::MatMul => None,
+                Kind::MatMul | Kind::MatMulLeft => None,
                 _ => f.operand(op, 2).filter(|value| value.is_some()),
             },
             weights,
@@ -109,6 +118,16 @@ impl Linear {
             alpha,
             beta,
         }))
+    }
+
+    /// The index of the operand that isn't the weights.
+    pub(crate) fn data_at(&self) -> usize {
+        usize::from(self.kind == Kind::MatMulLeft)
+    }
+
+    /// The index of the weights.
+    pub(crate) fn weights_at(&self) -> usize {
+        1 - self.data_at()
     }
 
     pub(crate) fn result(&self, f: &Function) -> ValueId {
@@ -129,8 +148,23 @@ impl Linear {
                 let rank = f.rank(self.result(f)).unwrap_or(1).max(1);
                 (rank, rank - 1, columns)
             }
+            Kind::MatMulLeft => {
+                let rank = self.rank_of_data(f).max(rank);
+                (rank, rank - 2, self.matrix_rows())
+            }
         };
         Axis { rank, at, channels }
+    }
+
+    /// The rank of the operand that a product has on its right.
+    fn rank_of_data(&self, f: &Function) -> usize {
+        let data = f.operand(self.op, self.data_at());
+        data.and_then(|x| f.rank(x)).unwrap_or(2).max(2)
+    }
+
+    /// The rows of one of the matrices that the weights are.
+    fn matrix_rows(&self) -> usize {
+        self.weights.dims[self.weights.dims.len() - 2] as usize
     }
 
     /// Where the channels of the operand are.
@@ -145,11 +179,11 @@ impl Linear {
             Kind::MatMul => {
                 let operand = f.operand(self.op, 0).and_then(|x| f.rank(x));
                 let rank = operand.unwrap_or(1).max(1);
-                (
-                    rank,
-                    rank - 1,
-                    self.weights.dims[self.weights.dims.len() - 2] as usize,
-                )
+                (rank, rank - 1, self.matrix_rows())
+            }
+            Kind::MatMulLeft => {
+                let rank = self.rank_of_data(f);
+                (rank, rank - 2, columns)
             }
         };
         Axis { rank, at, channels }
@@ -166,9 +200,10 @@ impl Linear {
             (Kind::ConvTranspose, Side::Input) => row,
             (Kind::Gemm | Kind::MatMul, Side::Output) => column,
             (Kind::Gemm, Side::Input) => row,
-            (Kind::MatMul, Side::Input) => {
-                row % self.weights.dims[self.weights.dims.len() - 2] as usize
+            (Kind::MatMul, Side::Input) | (Kind::MatMulLeft, Side::Output) => {
+                row % self.matrix_rows()
             }
+            (Kind::MatMulLeft, Side::Input) => column,
             (Kind::GemmTransposed, Side::Output) => row,
             (Kind::GemmTransposed, Side::Input) => column,
         }

@@ -5,6 +5,7 @@
 //! nobody needs goes. A constant that only goes into ops that go is credited to them, in equal parts
 //! for each use, and on to what they lead to.
 
+use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 
 use super::FoldConstant;
@@ -12,10 +13,15 @@ use super::forward::{Folded, Forward, byte_len};
 
 /// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
 /// names).
-const CONSTANT: u64 = 32;
-const OP: u64 = 64;
-/// Together, ops may cost so many times what one may.
+pub(super) const CONSTANT: u64 = 32;
+pub(super) const OP: u64 = 64;
+/// In small functions, ops may cost so many times together what one may.
 const TOGETHER: u64 = 16;
+/// The part of the constants' bytes by which a function may grow. The default pipeline folds twice, and a model is to
+/// grow by no more than a hundredth, of which the passes that fold into weights have a fifth.
+const PART: u64 = 250;
+/// And the part beyond which a value whose elements are all the same stays an op: as such it costs nothing.
+const SPLAT_PART: u64 = 1600;
 /// Scratch constants take no more than this.
 const SCRATCH: u64 = 256 << 20;
 
@@ -28,6 +34,8 @@ pub(super) struct Limits {
     pub(super) one: u64,
     /// The bytes of all ops.
     all: u64,
+    /// The bytes beyond which a splat stays one.
+    pub(super) splat: u64,
     /// The bytes of what is tried out.
     pub(super) scratch: u64,
 }
@@ -38,15 +46,16 @@ impl Limits {
             return Limits {
                 one: u64::MAX,
                 all: u64::MAX,
+                splat: u64::MAX,
                 scratch: u64::MAX,
             };
         }
         let floor = u64::try_from(options.max_growth).unwrap_or(0);
         let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
-        let all = (floor * TOGETHER).max(bytes / 100);
         Limits {
-            one: (all / TOGETHER).max(floor),
-            all,
+            one: floor.max(bytes / PART),
+            all: floor.saturating_mul(TOGETHER).max(bytes / PART),
+            splat: floor.max(bytes / SPLAT_PART),
             scratch: SCRATCH.max(bytes),
         }
     }
@@ -90,6 +99,14 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
         }
     }
     useful
+}
+
+/// The bytes that go with a constant: none with one that the file keeps.
+pub(super) fn freed(f: &Function, id: ConstId) -> u64 {
+    match f.constant_record(id) {
+        Some(record) if record.flags & abi::Constant::KEPT == 0 => record.byte_len + CONSTANT,
+        _ => 0,
+    }
 }
 
 /// The number of bytes of a value of this type, if the type says it.
@@ -245,7 +262,7 @@ impl Uses {
         for (folded, &stays) in forward.folded.iter().zip(stays) {
             let of = |value: ValueId| match f.constant(value) {
                 _ if self.are_outside(f, value) => 0,
-                Some(_) => (byte_len(f, value) + CONSTANT) / u64::from(self.inside(value).max(1)),
+                Some(id) => freed(f, id) / u64::from(self.inside(value).max(1)),
                 None => share.get(value.index()).copied().unwrap_or(0),
             };
             let credit = f.operands(folded.op).map(of).fold(OP, u64::saturating_add);

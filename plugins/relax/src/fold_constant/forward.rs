@@ -54,7 +54,7 @@ impl Forward {
             flags,
             useful,
             only,
-            large: limits.one,
+            large: limits.splat,
             elements: HashMap::new(),
             singles: HashMap::new(),
             room: limits.scratch,

@@ -119,7 +119,7 @@ fn find(
             if let Some(linear) = Linear::of(f, op)? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
                 let takes = offset.are(0.0) || takes_offset(f, &linear);
-                if one.index != 0 || linear.input(f) != axis || !is_new || !takes {
+                if one.index != linear.data_at() || linear.input(f) != axis || !is_new || !takes {
                     return Ok(false);
                 }
                 plan.linears.push((linear, Side::Input, affine.clone()));

@@ -207,3 +207,82 @@ fn a_loop_that_gathers_or_may_run_stays() {
         expect![[""]],
     );
 }
+
+#[test]
+fn regions_give_out_constants_of_their_own() {
+    check(
+        r#"module {
+  fn @main(%c: bool[], %x: f32[4]) -> (%y: f32[4], %z: f32[4], %u: f32[4]) opset("" = 17) {
+    %k = const f32[4] [0.0, 1.0, 2.0, 3.0]
+    %only = const f32[4] [4.0, 5.0, 6.0, 7.0]
+    %0, %1, %2 = onnx.If(%c) : f32[4], f32[4], f32[4]
+      region then_branch {
+        %3 = onnx.Identity(%k) : f32[4]
+        %4 = onnx.Add(%k, %k) : f32[4]
+        %5 = onnx.Identity(%k) : f32[4]
+        yield %3, %4, %5
+      }
+      region else_branch {
+        %own = const f32[4] [8.0, 9.0, 10.0, 11.0]
+        %6 = onnx.Identity(%own) : f32[4]
+        %7 = onnx.Identity(%own) : f32[4]
+        %8 = onnx.Identity(%only) : f32[4]
+        yield %6, %7, %8
+      }
+    %9 = onnx.Add(%0, %k) : f32[4]
+    return %9, %1, %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%c: bool[], %x: f32[4]) -> (%y: f32[4], %z: f32[4], %u: f32[4]) opset("" = 17) {
+                %k = const f32[4] [0.0, 1.0, 2.0, 3.0]
+                %0, %1, %2 = onnx.If(%c) : f32[4], f32[4], f32[4]
+                  region then_branch {
+                    %3 = const f32[4] [0.0, 1.0, 2.0, 3.0]
+                    %4 = const f32[4] [0.0, 2.0, 4.0, 6.0]
+                    %5 = const f32[4] [0.0, 1.0, 2.0, 3.0]
+                    yield %3, %4, %5
+                  }
+                  region else_branch {
+                    %own = const f32[4] [8.0, 9.0, 10.0, 11.0]
+                    %6 = const f32[4] [8.0, 9.0, 10.0, 11.0]
+                    %7 = const f32[4] [4.0, 5.0, 6.0, 7.0]
+                    yield %own, %6, %7
+                  }
+                %8 = onnx.Add(%0, %k) : f32[4]
+                return %8, %1, %2
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn copies_of_large_constants_and_of_what_is_none_stay() {
+    let row = (0..20)
+        .map(|at| format!("{at}.0"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let source = format!(
+        r#"module {{
+  fn @main(%c: bool[], %x: f32[20]) -> (%y: f32[20], %z: f32[20], %u: f32[20]) opset("" = 17) {{
+    %large = const f32[20] [{row}]
+    %0, %1 = onnx.If(%c) : f32[20], f32[20]
+      region then_branch {{
+        %3 = onnx.Identity(%x) : f32[20]
+        %4 = onnx.Identity(%large) : f32[20]
+        yield %3, %4
+      }}
+      region else_branch {{
+        %5 = onnx.Neg(%x) : f32[20]
+        %6 = onnx.Identity(%x) : f32[20]
+        yield %5, %6
+      }}
+    %7 = onnx.Add(%x, %large) : f32[20]
+    return %0, %1, %7
+  }}
+}}"#
+    );
+    check_stays(&source, expect![""]);
+}

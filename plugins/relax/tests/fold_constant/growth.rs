@@ -121,3 +121,46 @@ fn a_chain_stays_whole_if_its_end_is_too_large() {
         "#]],
     );
 }
+
+/// The boxes that a detector starts from: made of a few numbers, and much smaller than its weights.
+const GRID: &str = r#"
+    %zero = const i64[] 0
+    %one = const i64[] 1
+    %side = const i64[] 64
+    %stride = const f32[] 8.0
+    %column = const i64[2] [64, 1]
+    %row = const i64[2] [1, 64]
+    %both = const i64[2] [64, 64]
+    %0 = onnx.Range(%zero, %side, %one) : i64[64]
+    %1 = onnx.Cast(%0) {to = 1} : f32[64]
+    %2 = onnx.Mul(%1, %stride) : f32[64]
+    %3 = onnx.Reshape(%2, %column) : f32[64,1]
+    %4 = onnx.Reshape(%2, %row) : f32[1,64]
+    %5 = onnx.Expand(%3, %both) : f32[64,64]
+    %6 = onnx.Expand(%4, %both) : f32[64,64]
+    %7 = onnx.Add(%5, %6) : f32[64,64]
+    %8 = onnx.Add(%x, %7) : f32[64,64]
+    return %8, %w"#;
+
+#[test]
+fn a_grid_is_folded_in_a_model_of_a_hundred_times_its_size() {
+    let model = |weights: &str| {
+        format!(
+            r#"module {{
+  fn @main(%x: f32[64,64]) -> (%y: f32[64,64], %z: f32[{weights}]) opset("" = 17) {{
+    %w = const f32[{weights}] splat(1.0){GRID}
+  }}
+}}"#
+        )
+    };
+    let ops = |weights: &str| {
+        let folded = crate::support::run("relax.transform.FoldConstant", &model(weights));
+        folded
+            .lines()
+            .filter(|line| line.contains("= onnx."))
+            .count()
+    };
+    // The grid has 16 kB; 1/250 of the weights is a little more, and less.
+    assert_eq!(ops("1000,1000"), 1);
+    assert_eq!(ops("900,1000"), 4);
+}

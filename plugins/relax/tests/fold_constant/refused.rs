@@ -202,7 +202,8 @@ fn a_field_and_a_decided_branch_that_would_be_refused_stay() {
     %f = tuple_get(%t) {index = 0} : i64[]
     %d = onnx.If(%yes) : i64[]
       region then_branch {
-        yield %zero
+        %own = const i64[] 0
+        yield %own
       }
       region else_branch {
         yield %f

@@ -6,6 +6,7 @@ mod driver;
 mod examples;
 mod folds;
 mod language;
+mod never;
 mod numbers;
 mod operands;
 mod refused;

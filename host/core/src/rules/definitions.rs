@@ -1,0 +1,305 @@
+//! What operators' definitions say against rules: operands and attributes that no op has, versions that aren't one.
+
+use passdock_ir::OpName;
+use passdock_loader::{AttrInfo, OpDefs, OpInfo};
+use passdock_plugin_api as sdk;
+use sdk::{Mention, MentionedAttr, Opset, Presence, RuleError, RuleInfo};
+
+/// Holds a rule to the definitions of its operators: an operand or an attribute that no op has in a version that the
+/// rule asks for, and operators that no version has all of.
+pub(super) fn check(rule: &RuleInfo, ops: &OpDefs) -> Result<(), RuleError> {
+    Check { rule, ops }.run()
+}
+
+struct Check<'c> {
+    rule: &'c RuleInfo,
+    ops: &'c OpDefs,
+}
+
+/// An operator that a rule names, with what is known of it.
+struct Known<'k> {
+    mention: &'k Mention,
+    domain: String,
+    definitions: Vec<OpInfo>,
+    /// Which of the definitions an op of the rule is right by.
+    fits: Vec<bool>,
+}
+
+impl Known<'_> {
+    /// Whether an op of the rule is right in a version.
+    fn is_right(&self, version: i64) -> bool {
+        let mut definitions = self.definitions.iter();
+        let at = definitions.rposition(|one| one.since <= version);
+        at.is_some_and(|at| self.fits[at])
+    }
+}
+
+impl Check<'_> {
+    fn run(&self) -> Result<(), RuleError> {
+        // The operators that one op may be of stand together.
+        let mut ops: Vec<Vec<Known<'_>>> = Vec::new();
+        for mention in &self.rule.operators {
+            let mut known = Known {
+                mention,
+                domain: domain(&mention.operator),
+                definitions: self.ops.versions(&mention.operator),
+                fits: Vec::new(),
+            };
+            self.fit(&mut known)?;
+            match ops.last_mut().filter(|_| mention.is_alternative) {
+                Some(op) => op.push(known),
+                None => ops.push(vec![known]),
+            }
+        }
+        self.check_versions(&ops)?;
+        self.check_bound(ops.iter().flatten())
+    }
+
+    /// Refuses ops that no version has all of.
+    fn check_versions(&self, ops: &[Vec<Known<'_>>]) -> Result<(), RuleError> {
+        let all = || ops.iter().flatten();
+        for (at, domain) in all().map(|one| &one.domain).enumerate() {
+            if all().take(at).any(|other| other.domain == *domain) {
+                continue;
+            }
+            let (first, last) = self.asked(domain);
+            // Between two of these nothing changes.
+            let mut versions: Vec<i64> = all()
+                .filter(|one| one.domain == *domain)
+                .flat_map(|one| one.definitions.iter().map(|definition| definition.since))
+                .chain(Some(first))
+                .filter(|version| (first..=last).contains(version))
+                .collect();
+            let mut narrowed: Option<&str> = None;
+            for op in ops {
+                let is_known =
+                    |one: &Known<'_>| one.domain == *domain && !one.definitions.is_empty();
+                if !op.iter().all(is_known) {
+                    continue;
+                }
+                let before = versions.len();
+                versions.retain(|version| op.iter().any(|one| one.is_right(*version)));
+                let mention = op[0].mention;
+                if let (true, Some(other)) = (versions.is_empty(), narrowed) {
+                    let message = format!(
+                        "No version has this `{}` and the `{}` of this rule.",
+                        mention.operator, other
+                    );
+                    return Err(RuleError::new(mention.at.clone(), message));
+                }
+                if versions.len() < before {
+                    narrowed = Some(&mention.operator);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first and the last version of a domain that the rule asks for.
+    fn asked(&self, domain: &str) -> (i64, i64) {
+        let opset = self.opset(domain);
+        opset.map_or((1, i64::MAX), |opset| (opset.at_least, opset.at_most))
+    }
+
+    fn opset(&self, domain: &str) -> Option<&Opset> {
+        self.rule.opsets.iter().find(|opset| opset.domain == domain)
+    }
+
+    /// Finds the definitions that an op of the rule is right by; an error if it is by none that the rule asks for.
+    fn fit(&self, known: &mut Known<'_>) -> Result<(), RuleError> {
+        let (first, last) = self.asked(&known.domain);
+        let mention = known.mention;
+        let (mut wrong, mut is_there) = (None, false);
+        for (at, definition) in known.definitions.iter().enumerate() {
+            let next = known
+                .definitions
+                .get(at + 1)
+                .map_or(i64::MAX, |next| next.since);
+            let is_asked = definition.since <= last && next > first;
+            let refused = refused(mention, definition);
+            known.fits.push(is_asked && refused.is_none());
+            is_there |= is_asked;
+            if is_asked && refused.is_some() {
+                // The newest version is the one that people read about.
+                wrong = refused;
+            }
+        }
+        let since = known.definitions.first().map(|first| first.since);
+        if let (false, Some(since), Some(opset)) = (is_there, since, self.opset(&known.domain)) {
+            let name = &mention.operator;
+            let message = format!(
+                "`{}` is there from version {} on, and this asks for {} at most.",
+                name, since, last
+            );
+            return Err(RuleError::new(opset.at.clone(), message));
+        }
+        match wrong.filter(|_| !known.fits.contains(&true)) {
+            Some(wrong) => Err(wrong),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a name for attributes of two kinds, which are never the same.
+    fn check_bound<'k>(&self, all: impl Iterator<Item = &'k Known<'k>>) -> Result<(), RuleError> {
+        let mut bound: Vec<(&MentionedAttr, Vec<&str>)> = Vec::new();
+        for known in all {
+            for attr in known
+                .mention
+                .attrs
+                .iter()
+                .filter(|attr| !attr.bound.is_empty())
+            {
+                let kinds: Vec<&str> = known
+                    .definitions
+                    .iter()
+                    .flat_map(|one| one.attributes.iter().flatten())
+                    .filter(|one| one.name == attr.name)
+                    .map(|one| one.kind)
+                    .collect();
+                if kinds.is_empty() {
+                    continue;
+                }
+                let other = bound.iter().find(|(other, _)| other.bound == attr.bound);
+                match other {
+                    Some((other, theirs)) if !theirs.iter().any(|kind| kinds.contains(kind)) => {
+                        let message = format!(
+                            "`${}` is {} as `{}`, and `{}` is {}.",
+                            attr.bound,
+                            with_article(theirs[0]),
+                            other.name,
+                            attr.name,
+                            with_article(kinds[0])
+                        );
+                        return Err(RuleError::new(attr.value.clone(), message));
+                    }
+                    Some(_) => {}
+                    None => bound.push((attr, kinds)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why no op is as the rule says, by this definition.
+fn refused(mention: &Mention, definition: &OpInfo) -> Option<RuleError> {
+    operands(mention, definition).or_else(|| {
+        let attrs = definition.attributes.as_ref()?;
+        let given = mention.attrs.iter();
+        let wrong = given.filter_map(|given| attr(mention, given, attrs)).next();
+        wrong.or_else(|| missing(mention, attrs))
+    })
+}
+
+fn operands(mention: &Mention, definition: &OpInfo) -> Option<RuleError> {
+    let least = definition.min_operands;
+    let most = definition.max_operands.unwrap_or(u32::MAX);
+    let count = |count: u32, word: &str| match count {
+        1 => format!("1 operand{}", word),
+        count => format!("{} operands{}", count, word),
+    };
+    let takes = match (least, most) {
+        (least, u32::MAX) => count(least, " or more"),
+        (least, most) if least == most => count(most, ""),
+        (least, most) => format!("{} to {}", least, count(most, "")),
+    };
+    let operands = &mention.operands;
+    let has_list = operands.iter().any(|one| one.presence == Presence::List);
+    let given = operands.iter().enumerate();
+    let given: Vec<_> = given
+        .filter(|(_, one)| one.presence == Presence::Given)
+        .collect();
+    // Behind a list only their number counts.
+    let beyond = match has_list {
+        true => given.get(most as usize),
+        false => given.iter().find(|(at, _)| *at >= most as usize),
+    };
+    if let Some((_, one)) = beyond {
+        let message = format!("`{}` takes {}.", mention.operator, takes);
+        return Some(RuleError::new(one.at.clone(), message));
+    }
+    let needed = operands.iter().take(least as usize);
+    if let Some(one) = needed.clone().find(|one| one.presence == Presence::Absent) {
+        let message = format!("`{}` has this operand always.", mention.operator);
+        return Some(RuleError::new(one.at.clone(), message));
+    }
+    if !has_list && needed.count() < least as usize {
+        let here = count(operands.len() as u32, "");
+        let message = format!(
+            "`{}` takes {}, and here is {}.",
+            mention.operator, takes, here
+        );
+        return Some(RuleError::new(
+            mention.at.clone(),
+            message.replace("here is 0", "here are 0"),
+        ));
+    }
+    None
+}
+
+fn attr(mention: &Mention, given: &MentionedAttr, attrs: &[AttrInfo]) -> Option<RuleError> {
+    let found = match attrs.iter().find(|attr| attr.name == given.name) {
+        Some(found) => found,
+        None => {
+            let message = format!("`{}` has no attribute `{}`.", mention.operator, given.name);
+            let known: Vec<String> = attrs.iter().map(|attr| attr.name.to_owned()).collect();
+            let mut error = RuleError::new(given.at.clone(), message);
+            error.help = match known.is_empty() {
+                true => "It has none.".to_owned(),
+                false => format!("It has {}.", known.join(", ")),
+            };
+            error.known = known;
+            return Some(error);
+        }
+    };
+    if given.kinds.is_empty() || given.kinds.contains(&found.kind) {
+        return None;
+    }
+    let own = with_article(given.kinds[0]);
+    let message = format!(
+        "The attribute `{}` of `{}` is {}, and this is {}.",
+        found.name,
+        mention.operator,
+        with_article(found.kind),
+        own
+    );
+    let is_whole = given.kinds.contains(&"int") || given.kinds.contains(&"ints");
+    let mut error = RuleError::new(given.value.clone(), message);
+    if is_whole && found.kind.starts_with("float") {
+        error.help = "A float has a point: `1.0`.".to_owned();
+    }
+    Some(error)
+}
+
+/// An attribute that an op to make has to have.
+fn missing(mention: &Mention, attrs: &[AttrInfo]) -> Option<RuleError> {
+    if !mention.is_made || mention.has_more_attrs {
+        return None;
+    }
+    let is_given = |name: &str| mention.attrs.iter().any(|given| given.name == name);
+    let mut required = attrs.iter().filter(|attr| attr.required);
+    let lost = required.find(|attr| !is_given(attr.name))?;
+    let message = format!(
+        "An `{}` needs the attribute `{}`.",
+        mention.operator, lost.name
+    );
+    Some(RuleError::new(mention.at.clone(), message))
+}
+
+fn domain(name: &str) -> String {
+    let domain = OpName::parse(name).and_then(|name| name.domain);
+    domain.unwrap_or_default().into_owned()
+}
+
+/// A kind of attributes as a sentence calls it.
+fn with_article(kind: &str) -> String {
+    match kind {
+        "int" => "an integer".to_owned(),
+        "float" => "a float".to_owned(),
+        "string" => "a text".to_owned(),
+        "ints" => "a list of integers".to_owned(),
+        "floats" => "a list of floats".to_owned(),
+        "strings" => "a list of texts".to_owned(),
+        other => format!("a {}", other),
+    }
+}

@@ -1,0 +1,67 @@
+//! Rules, held to the op definitions that are here: `mod.rs` looks the operators up, `definitions.rs` asks whether an
+//! op may be as a rule says.
+
+mod definitions;
+
+use passdock_diagnostic::suggest;
+use passdock_loader::OpDefs;
+use passdock_plugin_api as sdk;
+use sdk::{Mention, RuleError, Rules};
+
+/// Refuses rules that never apply, as far as these definitions tell: an operator to make that has no definition, one to look for whose namespace has
+/// others or is a misspelt one, and what the definitions say that no op is. Loads the plugins that define what is named.
+///
+/// # Errors
+/// The first such rule: why, and where.
+pub fn check(rules: &Rules, ops: &OpDefs) -> Result<(), RuleError> {
+    // Without definitions nothing can be told.
+    if ops.is_empty() {
+        return Ok(());
+    }
+    for rule in rules.describe()? {
+        let operators = rule.operators.iter();
+        operators
+            .map(|mention| check_operator(ops, mention))
+            .chain([definitions::check(&rule, ops)])
+            .collect::<Result<(), RuleError>>()
+            .map_err(|mut error| {
+                error.rule.clone_from(&rule.name);
+                error
+            })?;
+    }
+    Ok(())
+}
+
+/// What to do about what is wrong in a text: the nearest word that could stand there, or what the error says.
+pub(crate) fn help(wrong: &RuleError, text: &str) -> Option<String> {
+    let word = text.get(wrong.at.clone()).unwrap_or_default();
+    let near = suggest::help(word, wrong.known.iter().map(String::as_str));
+    near.or_else(|| Some(wrong.help.clone()).filter(|help| !help.is_empty()))
+}
+
+fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
+    let name = &mention.operator;
+    if ops.knows(name, None) {
+        return Ok(());
+    }
+    let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
+    // A model may have ops that nobody here defines; those of its plugin aren't misspelt.
+    let is_meant = match namespace(name) {
+        None => false,
+        Some(own) => {
+            let known = ops.names().filter_map(namespace).collect::<Vec<_>>();
+            let near = suggest::nearest(&own, known.iter().map(String::as_str));
+            let last = &name[own.len()..];
+            !known.contains(&own)
+                && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))
+        }
+    };
+    if is_meant && !mention.is_made {
+        return Ok(());
+    }
+    let message = format!("No plugin defines the operator `{name}`.");
+    let mut error = RuleError::new(mention.at.clone(), message);
+    error.help = "`passdock list ops` shows what there is.".to_owned();
+    error.known = ops.nearest(name).map(str::to_owned).into_iter().collect();
+    Err(error)
+}
