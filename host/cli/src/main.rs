@@ -25,7 +25,7 @@ use args::Cli;
 use clap::Parser;
 #[cfg(unix)]
 use passdock::crash::{self, Then};
-use passdock::files;
+use passdock::{files, pipeline};
 
 fn main() -> ExitCode {
     #[cfg(unix)]
@@ -52,12 +52,22 @@ fn main() -> ExitCode {
     };
     files::set_output_apart();
     #[cfg(unix)]
-    if !matches!(cli.command, args::Command::Worker(_)) {
+    let is_worker = matches!(cli.command, args::Command::Worker(_));
+    #[cfg(unix)]
+    if !is_worker {
         crash::watch(Then::Exit(1));
+        crash::look_after();
     }
     let status = command::run(cli.command);
+    if let Some(warning) = pipeline::process_changes() {
+        show::diagnostic(&warning);
+    }
     #[cfg(unix)]
-    crash::finished(status);
+    match is_worker {
+        // Its supervisor has the answer: what plugins do at the end is done, and doesn't matter.
+        true => crash::finished(status),
+        false => crash::finish(status),
+    }
     ExitCode::from(status)
 }
 

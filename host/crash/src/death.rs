@@ -42,6 +42,8 @@ pub enum DeathCause {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<i32>,
     },
+    /// It closed descriptors that weren't its own.
+    Closed,
     /// It took longer than it was allowed to.
     Timeout {
         /// The seconds that it was allowed.
@@ -119,6 +121,9 @@ impl fmt::Display for DeathCause {
                 status: Some(status),
             } => write!(f, "ended the process with status {status}"),
             DeathCause::Exit { status: None } => f.write_str("ended the process"),
+            DeathCause::Closed => {
+                f.write_str("closed descriptors of the process that weren't its own")
+            }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }
     }

@@ -8,17 +8,25 @@
 //! crashed thread had on its stack.
 
 mod call;
+mod change;
 mod death;
 #[cfg(unix)]
 mod inherited;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
+mod surroundings;
+#[cfg(unix)]
 mod watch;
 
 pub use call::{Call, CallKind, Callee, OnStack, Subject, begin_pass, pass_number};
+pub use change::{Change, sentence};
+#[cfg(not(unix))]
+pub use change::{changes, returned};
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
 #[cfg(unix)]
-pub use watch::{Then, finished, watch};
+pub use surroundings::{changes, look_after, returned};
+#[cfg(unix)]
+pub use watch::{DEATH_BYTES, Then, finish, finished, watch};

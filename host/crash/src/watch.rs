@@ -5,15 +5,18 @@ use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::CallKind;
 use crate::call::{Call, calls};
 use crate::death::DeathCause;
-use crate::record::Record;
+use crate::record::{CAPACITY, Record};
+use crate::surroundings::has_loaded;
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -30,10 +33,17 @@ const ROOM: usize = 600;
 /// The bytes below the stack pointer within which a fault means that the stack is used up.
 const STACK_STEP: u64 = 1 << 16;
 
+/// The length of the file that a death is written to, in bytes.
+pub const DEATH_BYTES: usize = CAPACITY;
+
+/// The time that the streams of the C library get to write what they have.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// What happens after a crash was told.
 #[derive(Debug)]
 pub enum Then {
-    /// The death is written to a descriptor as JSON, and the process dies as it would have.
+    /// The death is written as JSON to this file, which has [`DEATH_BYTES`], and the process dies as it would have. It
+    /// is mapped, so that it doesn't matter who closes which descriptor.
     Tell(OwnedFd),
     /// A sentence goes to standard error, and the process ends with this status.
     Exit(i32),
@@ -49,9 +59,18 @@ impl Then {
 
 struct Watch {
     then: Then,
+    /// The process; a plugin may make others.
+    process: libc::pid_t,
+    /// The memory of the file that a death is written to; null: there is none.
+    file: *mut c_void,
     /// What handled each of the signals before.
     before: [sigaction; SIGNALS.len()],
 }
+
+// SAFETY: what it points to is written by the one thread that has set `TELLING`.
+unsafe impl Send for Watch {}
+// SAFETY: see above.
+unsafe impl Sync for Watch {}
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
@@ -80,8 +99,14 @@ pub fn watch(then: Then) {
             sigaction(*signal, ptr::null(), before);
         }
         let chains = then.chains();
+        let watch = Watch {
+            file: mapped(&then),
+            then,
+            process: libc::getpid(),
+            before,
+        };
         // Handlers find it there.
-        if WATCH.set(Watch { then, before }).is_err() {
+        if WATCH.set(watch).is_err() {
             return;
         }
         let mut action: sigaction = MaybeUninit::zeroed().assume_init();
@@ -96,6 +121,58 @@ pub fn watch(then: Then) {
         }
     }
     prepare_thread();
+}
+
+/// The memory of the file that a death is written to.
+fn mapped(then: &Then) -> *mut c_void {
+    let Then::Tell(file) = then else {
+        return ptr::null_mut();
+    };
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the memory is new, and nobody else's.
+    let at = unsafe {
+        let fd = file.as_raw_fd();
+        libc::mmap(ptr::null_mut(), DEATH_BYTES, rights, libc::MAP_SHARED, fd, 0)
+    };
+    match at == libc::MAP_FAILED {
+        true => ptr::null_mut(),
+        false => at,
+    }
+}
+
+/// Whether this is the process that is watched, and not one that a plugin made of it by `fork`.
+pub(crate) fn is_own_process() -> bool {
+    // SAFETY: it has no preconditions.
+    let process = unsafe { libc::getpid() };
+    WATCH.get().is_none_or(|watch| watch.process == process)
+}
+
+/// Ends the process with a status, whatever plugins would do at its end: their exit handlers and destructors aren't
+/// run. A process that loaded none ends as any.
+pub fn finish(status: u8) {
+    finished(status);
+    if !has_loaded() || WATCH.get().is_none_or(|watch| watch.then.chains()) {
+        return;
+    }
+    let (done, flushed) = mpsc::channel();
+    // What libraries printed and the C library still has. A stream may be held for ever.
+    thread::spawn(move || {
+        // SAFETY: null stands for all streams.
+        unsafe { libc::fflush(ptr::null_mut()) };
+        _ = done.send(());
+    });
+    _ = flushed.recv_timeout(PATIENCE);
+    end(status.into());
+}
+
+/// Tells of a death that the host noticed itself, and ends the process; nothing if crashes aren't watched here.
+pub(crate) fn die(cause: &DeathCause) {
+    let Some(watch) = WATCH.get() else { return };
+    if watch.then.chains() || TELLING.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    tell(watch, cause);
+    end(1);
 }
 
 /// Says that the work is done, and with which status the process is to end whatever happens from now on.
@@ -173,6 +250,11 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let Some(watch) = WATCH.get() else {
         return;
     };
+    if !is_own_process() {
+        // Whoever made the process looks after it.
+        as_before(watch, signal, info, context);
+        return;
+    }
     let finished = FINISHED.load(Ordering::SeqCst);
     if !watch.then.chains() && finished >= 0 {
         // What was asked for is done: what a library does at the end doesn't change that.
@@ -195,7 +277,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
         address,
         stack_overflow,
     };
-    tell(&watch.then, &cause);
+    tell(watch, &cause);
     match &watch.then {
         Then::Exit(status) => end(*status),
         Then::Tell(_) | Then::Chain => as_before(watch, signal, info, context),
@@ -206,6 +288,9 @@ extern "C" fn on_exit() {
     let Some(watch) = WATCH.get() else {
         return;
     };
+    if !is_own_process() {
+        return;
+    }
     let finished = FINISHED.load(Ordering::SeqCst);
     if finished >= 0 {
         // What libraries printed and the C library still has.
@@ -214,12 +299,12 @@ extern "C" fn on_exit() {
         end(finished);
     }
     if !TELLING.swap(true, Ordering::SeqCst) {
-        tell(&watch.then, &DeathCause::Exit { status: None });
+        tell(watch, &DeathCause::Exit { status: None });
     }
     end(1);
 }
 
-fn end(status: i32) -> ! {
+pub(crate) fn end(status: i32) -> ! {
     // SAFETY: it has no preconditions.
     unsafe { libc::_exit(status) }
 }
@@ -285,7 +370,7 @@ fn stack_pointer(context: *mut c_void) -> Option<u64> {
 }
 
 /// Writes what happened to where it is to be told.
-fn tell(then: &Then, cause: &DeathCause) {
+fn tell(watch: &Watch, cause: &DeathCause) {
     // SAFETY: only the thread that has set `TELLING` comes here.
     let record = unsafe { &mut *RECORD.0.get() };
     let mut calls = calls();
@@ -296,17 +381,20 @@ fn tell(then: &Then, cause: &DeathCause) {
         None => calls.find(is_pass),
     };
     // A text that doesn't fit is cut off.
-    let (to, _) = match then {
-        Then::Tell(to) => (to.as_raw_fd(), as_json(record, cause, culprit, pass)),
-        Then::Exit(_) | Then::Chain => (
-            libc::STDERR_FILENO,
-            as_sentence(record, cause, culprit, pass),
-        ),
-    };
+    if let Then::Tell(_) = &watch.then {
+        _ = as_json(record, cause, culprit, pass);
+        let bytes = record.bytes();
+        if !watch.file.is_null() {
+            // SAFETY: the memory is as long as a record can be, and this thread is the one that writes to it.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), watch.file.cast(), bytes.len()) };
+        }
+        return;
+    }
+    _ = as_sentence(record, cause, culprit, pass);
     let mut bytes = record.bytes();
     while !bytes.is_empty() {
         // SAFETY: the call is given bytes that are there.
-        let written = unsafe { libc::write(to, bytes.as_ptr().cast(), bytes.len()) };
+        let written = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
         match usize::try_from(written) {
             Ok(written) if written > 0 => bytes = &bytes[written..],
             _ => return,
@@ -335,6 +423,7 @@ fn as_json(
                 write!(out, ",\"address\":{address}")?;
             }
         }
+        DeathCause::Closed => out.write_str("{\"cause\":\"closed\"")?,
         DeathCause::Exit { .. } | DeathCause::Timeout { .. } => {
             out.write_str("{\"cause\":\"exit\"")?
         }

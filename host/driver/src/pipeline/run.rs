@@ -73,8 +73,19 @@ pub(crate) fn run_to_module(
             Err(error)
         }
     };
+    report.diagnostics.extend(process_changes());
     report.seconds = start.elapsed().as_secs_f64();
     (report, after)
+}
+
+/// The warning of what plugins changed of what belongs to the whole process, if this process looks after that.
+/// What was told isn't told again.
+pub fn process_changes() -> Option<Diagnostic> {
+    let (message, changes) = passdock_crash::sentence(&passdock_crash::changes())?;
+    let mut warning = Diagnostic::new(Severity::Warning, "process", message);
+    warning.notes = changes;
+    warning.help = Some("Other plugins may rely on it, and it is the plugin that should put it back.".to_owned());
+    Some(warning)
 }
 
 /// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody

@@ -3,19 +3,21 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
 use passdock_core::{Watch, util};
-use passdock_crash::{CallKind, Culprit, Death, DeathCause};
-use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, kill_process};
+use passdock_crash::{CallKind, Culprit, DEATH_BYTES, Death, DeathCause};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -97,7 +99,9 @@ impl Supervisor {
             None => Stdio::inherit(),
         };
         let (mut channel, theirs) = UnixStream::pair()?;
-        let (deaths, their_deaths) = io::pipe()?;
+        let deaths = tempfile::tempfile()?;
+        deaths.set_len(DEATH_BYTES as u64)?;
+        let their_deaths = deaths.try_clone()?;
         let mut running = running();
         for fd in [theirs.as_fd(), their_deaths.as_fd()] {
             fcntl_setfd(fd, FdFlags::empty())?;
@@ -128,6 +132,12 @@ impl Supervisor {
             }
             _ => {}
         }
+        let ended = Ending::of(&child)?;
+        let mut channel = Channel {
+            stream: channel,
+            ended: &ended.pipe,
+            until: heard.timeout.map(|limit| Instant::now() + limit),
+        };
         let listened = self.listen(&mut channel, watch, &mut heard);
         let result = match listened {
             Ok(answer) => {
@@ -135,8 +145,9 @@ impl Supervisor {
                 end_of(&mut child, GRACE)?;
                 Ok(answer)
             }
-            Err(_) => Err(self.death_of(&mut child, deaths, heard)?),
+            Err(_) => Err(self.death_of(&mut child, &deaths, heard)?),
         };
+        ended.join();
         self::running().take();
         Ok(result)
     }
@@ -144,20 +155,11 @@ impl Supervisor {
     /// Hears what the worker says, up to its answer.
     fn listen<A: DeserializeOwned>(
         &self,
-        channel: &mut UnixStream,
+        channel: &mut Channel<'_>,
         watch: &Watch,
         heard: &mut Heard,
     ) -> io::Result<A> {
-        let start = Instant::now();
         loop {
-            if let Some(timeout) = heard.timeout {
-                let left = timeout.saturating_sub(start.elapsed());
-                heard.late = left.is_zero();
-                if heard.late {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-                channel.set_read_timeout(Some(left))?;
-            }
             match receive(channel) {
                 Ok(Said::Pass(name)) => {
                     if let Some(on_pass) = &watch.on_pass {
@@ -173,8 +175,7 @@ impl Supervisor {
                 }
                 Ok(Said::Answer(answer)) => return Ok(answer),
                 Err(error) => {
-                    heard.late =
-                        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+                    heard.late = error.kind() == ErrorKind::TimedOut;
                     return Err(error);
                 }
             }
@@ -182,7 +183,7 @@ impl Supervisor {
     }
 
     /// What a worker died of that gave no answer. One that still runs is ended.
-    fn death_of(&self, child: &mut Child, deaths: PipeReader, heard: Heard) -> io::Result<Death> {
+    fn death_of(&self, child: &mut Child, deaths: &File, heard: Heard) -> io::Result<Death> {
         if heard.late {
             // It says where it is.
             _ = kill_process(Pid::from_child(child), Signal::ABORT);
@@ -264,13 +265,75 @@ fn end_of(child: &mut Child, grace: Duration) -> io::Result<Option<ExitStatus>> 
     Ok(None)
 }
 
-/// What a worker wrote of its death. What it started may still hold the pipe, so nothing is waited for.
-fn written(deaths: PipeReader) -> Option<Death> {
-    fcntl_setfl(&deaths, OFlags::NONBLOCK).ok()?;
-    let mut bytes = [0; 4096];
-    let mut deaths = deaths;
-    let len = deaths.read(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes[..len]).ok()
+/// What a worker wrote of its death.
+fn written(deaths: &File) -> Option<Death> {
+    let mut bytes = [0; DEATH_BYTES];
+    let len = deaths.read_at(&mut bytes, 0).ok()?;
+    let mut lines = bytes[..len].split(|byte| *byte == b'\n');
+    serde_json::from_slice(lines.next()?).ok()
+}
+
+/// The worker's end of the channel, for as long as the worker lives: what it started may hold the channel, too.
+struct Channel<'e> {
+    stream: UnixStream,
+    ended: &'e PipeReader,
+    until: Option<Instant>,
+}
+
+impl Read for Channel<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+            let limit = left.map(|left| Timespec {
+                tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            });
+            let events = PollFlags::IN;
+            let mut polled = [
+                PollFd::new(&self.stream, events),
+                PollFd::new(self.ended, events),
+            ];
+            match poll(&mut polled, limit.as_ref()) {
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+                Ok(0) => return Err(ErrorKind::TimedOut.into()),
+                Ok(_) => {}
+            }
+            let [said, ended] = polled.map(|fd| !fd.revents().is_empty());
+            match (said, ended) {
+                (true, _) => return self.stream.read(bytes),
+                // It ended, and what it said was read.
+                (false, true) => return Ok(0),
+                (false, false) => {}
+            }
+        }
+    }
+}
+
+/// A thread that waits for the end of a worker.
+struct Ending {
+    /// The pipe that says so.
+    pipe: PipeReader,
+    thread: JoinHandle<()>,
+}
+
+impl Ending {
+    fn of(child: &Child) -> io::Result<Ending> {
+        let (pipe, writer) = io::pipe()?;
+        let pid = Pid::from_child(child);
+        let thread = thread::spawn(move || {
+            // Its status is left to who asks for it.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while matches!(waitid(WaitId::Pid(pid), options), Err(Errno::INTR)) {}
+            drop(writer);
+        });
+        Ok(Ending { pipe, thread })
+    }
+
+    fn join(self) {
+        // It does nothing that panics.
+        _ = self.thread.join();
+    }
 }
 
 fn cause(status: ExitStatus) -> DeathCause {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
 use passdock_core::{Watch, util};
-use passdock_crash::{Then, expect, inherited, watch};
+use passdock_crash::{Then, expect, inherited, look_after, watch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -34,6 +34,7 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
         watch(Then::Tell(deaths));
+        look_after();
         let channel = Arc::new(Mutex::new(channel));
         Ok((Worker { channel }, task.job))
     }

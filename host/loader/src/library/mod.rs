@@ -245,8 +245,15 @@ impl Plugin {
     }
 
     fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
-        let call = Callee::new(CallKind::Library, self.name(), self.origin.path()).call();
+        let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());
+        let call = callee.call();
         let _entered = call.enter();
+        let loaded = self.load_entered(host);
+        passdock_crash::returned(&callee);
+        loaded
+    }
+
+    fn load_entered(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
         let entry = match &self.source {
             Source::Static(entry) => *entry,
             Source::File {
