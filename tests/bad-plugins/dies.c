@@ -73,6 +73,14 @@ static void on_a_thread(void *(*work)(void *)) {
     if (work != stays) pthread_join(thread, NULL);
 }
 
+/* One that keeps what the process has open, but for the standard streams. */
+static void leave_a_child(void) {
+    if (fork() != 0) return;
+    close(0), close(1), close(2);
+    usleep(600000);
+    _exit(0);
+}
+
 static void spoil_descriptors(void) {
     struct stat known;
     int fd;
@@ -112,7 +120,7 @@ static void spoil(void) {
         sigprocmask(SIG_BLOCK, &all, NULL);
     }
     if (is("fork returns")) fork();
-    if (is("child stays") && fork() == 0) sleep(20), _exit(0);
+    if (is("child stays")) leave_a_child();
     spoil_descriptors();
 }
 
@@ -131,8 +139,8 @@ static void die(void) {
     if (is("pthread_exit")) pthread_exit(NULL);
     if (is("exec")) execl("/bin/true", "true", (char *)NULL);
     if (is("kill")) kill(getpid(), SIGKILL);
-    if (is("term")) kill(getpid(), SIGTERM), sleep(20);
-    if (is("alarm")) alarm(1), stays(NULL);
+    if (is("term")) kill(getpid(), SIGTERM), sleep(9);
+    if (is("alarm")) ualarm(20000, 0), stays(NULL);
     if (is("stop")) raise(SIGSTOP);
     if (is("hang")) stays(NULL);
     if (is("spin"))
@@ -145,10 +153,7 @@ static void die(void) {
     if (is("thread")) on_a_thread(falls);
     if (is("thread exit")) on_a_thread(exits);
     if (is("handled segv")) signal(SIGSEGV, end_with), fall();
-    if (is("child holds on")) {
-        if (fork() == 0) sleep(20), _exit(0);
-        fall();
-    }
+    if (is("child holds on")) leave_a_child(), fall();
     spoil();
 }
 

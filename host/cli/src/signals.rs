@@ -1,13 +1,15 @@
 //! What happens when a signal asks the command to end: what it started ends, unfinished files go, and the
 //! command ends by that signal.
 
+use std::io::Read;
+use std::mem;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use passdock::{files, supervised};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::child;
@@ -27,17 +29,37 @@ pub(crate) fn listen() {
     for &signal in &asked {
         let _ = flag::register_conditional_default(signal, again.clone());
     }
-    let Ok(mut signals) = Signals::new(asked) else {
+    let Ok((mut reader, writer)) = UnixStream::pair() else {
         return;
     };
+    let came = Arc::new(AtomicUsize::new(0));
+    for signal in asked {
+        let Ok(writer) = writer.try_clone() else {
+            return;
+        };
+        let _ = flag::register_usize(signal, came.clone(), signal as usize);
+        let _ = low_level::pipe::register(signal, writer);
+    }
     thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            again.store(true, Ordering::SeqCst);
-            child::give_up();
-            supervised::give_up();
-            files::give_up();
-            let _ = low_level::emulate_default_handler(signal);
+        let mut signal = 0;
+        // A plugin may write there, too.
+        while signal == 0 {
+            let read = reader.read_exact(&mut [0]);
+            signal = came.load(Ordering::SeqCst);
+            if read.is_err() {
+                // Somebody closed the descriptor, which isn't this one's any more.
+                mem::forget(reader);
+                break;
+            }
         }
+        again.store(true, Ordering::SeqCst);
+        if signal == 0 {
+            return;
+        }
+        child::give_up();
+        supervised::give_up();
+        files::give_up();
+        let _ = low_level::emulate_default_handler(signal as i32);
     });
 }
 

@@ -46,3 +46,7 @@ pub fn changes() -> Vec<Change> {
 /// Nothing is looked after here.
 #[cfg(not(unix))]
 pub fn returned(_: &Callee<'_>) {}
+
+/// Nobody is told here.
+#[cfg(not(unix))]
+pub fn foresee(_: &Callee<'_>) {}

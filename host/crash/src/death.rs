@@ -42,8 +42,10 @@ pub enum DeathCause {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<i32>,
     },
-    /// It closed descriptors that weren't its own.
-    Closed,
+    /// It closed descriptors that weren't its own, or wrote to them.
+    Descriptors,
+    /// Nobody said: it was written before anything happened, who runs is known, and not what came of it.
+    Foreseen,
     /// It took longer than it was allowed to.
     Timeout {
         /// The seconds that it was allowed.
@@ -120,9 +122,11 @@ impl fmt::Display for DeathCause {
             DeathCause::Exit {
                 status: Some(status),
             } => write!(f, "ended the process with status {status}"),
-            DeathCause::Exit { status: None } => f.write_str("ended the process"),
-            DeathCause::Closed => {
-                f.write_str("closed descriptors of the process that weren't its own")
+            DeathCause::Exit { status: None } | DeathCause::Foreseen => {
+                f.write_str("ended the process")
+            }
+            DeathCause::Descriptors => {
+                f.write_str("closed files of the process that weren't its own, or wrote to them")
             }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }

@@ -22,11 +22,11 @@ mod watch;
 pub use call::{Call, CallKind, Callee, OnStack, Subject, begin_pass, pass_number};
 pub use change::{Change, sentence};
 #[cfg(not(unix))]
-pub use change::{changes, returned};
+pub use change::{changes, foresee, returned};
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
 #[cfg(unix)]
 pub use surroundings::{changes, look_after, returned};
 #[cfg(unix)]
-pub use watch::{DEATH_BYTES, Then, finish, finished, watch};
+pub use watch::{DEATH_BYTES, Then, finish, finished, foresee, watch};

@@ -5,7 +5,7 @@
 //! A process whose descriptors were closed behind the host's back can't go on: their numbers stand for other files.
 
 use std::ffi::CStr;
-use std::fs::{File, read_to_string};
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
@@ -31,7 +31,7 @@ struct Surroundings {
     /// The device and the number of that directory.
     place: Option<(u64, u64)>,
     streams: [Option<OwnedFd>; 3],
-    mask: Option<libc::mode_t>,
+    mask: libc::mode_t,
     locale: Option<Vec<u8>>,
     handlers: [usize; SIGNALS.end as usize],
     changes: Vec<Change>,
@@ -53,10 +53,13 @@ pub fn look_after() {
     LOOKS.store(true, Ordering::SeqCst);
 }
 
-/// Looks whether a call into a plugin left the process as it was. It doesn't return if the host's descriptors are
-/// closed: that is told as a death. Nor in a process that the call made by `fork`.
+/// Looks whether a call into a plugin's file left the process as it was, and forgets what was foreseen of it. It doesn't
+/// return if the host's descriptors are closed: that is told as a death. Nor in a process that the call made by `fork`.
 pub fn returned(callee: &Callee<'_>) {
-    if callee.kind == CallKind::Library && callee.plugin.is_some() {
+    if callee.plugin.is_none() {
+        return;
+    }
+    if callee.kind == CallKind::Library {
         LOADED.store(true, Ordering::SeqCst);
     }
     if !LOOKS.load(Ordering::Relaxed) {
@@ -65,6 +68,7 @@ pub fn returned(callee: &Callee<'_>) {
     if !is_own_process() {
         watch::end(1);
     }
+    watch::forget();
     let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = &mut *known {
         known.check(callee);
@@ -103,7 +107,7 @@ impl Surroundings {
     fn check(&mut self, callee: &Callee<'_>) {
         if let Some(directory) = &self.directory {
             if place(directory) != self.place {
-                watch::die(&DeathCause::Closed);
+                watch::die(&DeathCause::Descriptors);
                 return;
             }
             if std::fs::metadata(".").ok().map(|known| id(&known)) != self.place {
@@ -126,9 +130,9 @@ impl Surroundings {
             self.note(callee, what, back);
         }
         let mask = mask();
-        if let (Some(before), true) = (self.mask, mask.is_some() && mask != self.mask) {
+        if mask != self.mask {
             // SAFETY: it has no preconditions.
-            unsafe { libc::umask(before) };
+            unsafe { libc::umask(self.mask) };
             self.note(callee, "the mode of new files (`umask`)", true);
         }
         let locale = locale();
@@ -200,22 +204,21 @@ fn same_file(a: RawFd, b: RawFd) -> bool {
     let of = |fd| {
         let mut known = MaybeUninit::<libc::stat>::zeroed();
         // SAFETY: the call is given memory for what it says, for which all zeros are a value.
-        let known = unsafe {
-            (libc::fstat(fd, known.as_mut_ptr()) == 0).then(|| known.assume_init())
-        };
+        let known =
+            unsafe { (libc::fstat(fd, known.as_mut_ptr()) == 0).then(|| known.assume_init()) };
         known.map(|known| (known.st_dev, known.st_ino, known.st_rdev))
     };
     of(a).is_some_and(|known| of(b) == Some(known))
 }
 
-/// The bits that new files don't get, where the system says them without changing them.
-fn mask() -> Option<libc::mode_t> {
-    if !cfg!(target_os = "linux") {
-        return None;
+/// The bits that new files don't get. Asking for them sets them: for a moment to those of files of the user alone.
+fn mask() -> libc::mode_t {
+    // SAFETY: the calls have no preconditions.
+    unsafe {
+        let mask = libc::umask(0o077);
+        libc::umask(mask);
+        mask
     }
-    let status = read_to_string("/proc/self/status").ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-    libc::mode_t::from_str_radix(mask.trim(), 8).ok()
 }
 
 fn locale() -> Option<Vec<u8>> {

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
-use crate::CallKind;
 use crate::call::{Call, calls};
 use crate::death::DeathCause;
 use crate::record::{CAPACITY, Record};
 use crate::surroundings::has_loaded;
+use crate::{CallKind, Callee};
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -118,9 +118,17 @@ pub fn watch(then: Then) {
         }
         if !chains {
             libc::atexit(on_exit);
+            #[cfg(target_os = "linux")]
+            at_quick_exit(on_exit);
         }
     }
     prepare_thread();
+}
+
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    /// The C library's, which the crate for it leaves out.
+    fn at_quick_exit(work: extern "C" fn()) -> c_int;
 }
 
 /// The memory of the file that a death is written to.
@@ -132,11 +140,47 @@ fn mapped(then: &Then) -> *mut c_void {
     // SAFETY: the memory is new, and nobody else's.
     let at = unsafe {
         let fd = file.as_raw_fd();
-        libc::mmap(ptr::null_mut(), DEATH_BYTES, rights, libc::MAP_SHARED, fd, 0)
+        libc::mmap(
+            ptr::null_mut(),
+            DEATH_BYTES,
+            rights,
+            libc::MAP_SHARED,
+            fd,
+            0,
+        )
     };
     match at == libc::MAP_FAILED {
         true => ptr::null_mut(),
         false => at,
+    }
+}
+
+impl Watch {
+    /// Writes a record to the file that a death is written to.
+    fn write(&self, bytes: &[u8]) {
+        if !self.file.is_null() {
+            // SAFETY: the memory is as long as a record can be. Whoever else writes to it writes what is read as
+            // nothing, or as another death.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.file.cast(), bytes.len()) };
+        }
+    }
+}
+
+/// Writes who is called before it is, for a supervisor: a process that is killed, or ends by `_exit`, can't. For calls
+/// that are rare; it is forgotten when [`crate::returned`] is called.
+pub fn foresee(callee: &Callee<'_>) {
+    if let Some(watch) = WATCH.get().filter(|watch| !watch.file.is_null()) {
+        let mut record = Record::EMPTY;
+        let call = callee.call();
+        _ = as_json(&mut record, &DeathCause::Foreseen, Some(&call), None);
+        watch.write(record.bytes());
+    }
+}
+
+/// Forgets what was foreseen.
+pub(crate) fn forget() {
+    if let Some(watch) = WATCH.get() {
+        watch.write(&[0]);
     }
 }
 
@@ -383,18 +427,15 @@ fn tell(watch: &Watch, cause: &DeathCause) {
     // A text that doesn't fit is cut off.
     if let Then::Tell(_) = &watch.then {
         _ = as_json(record, cause, culprit, pass);
-        let bytes = record.bytes();
-        if !watch.file.is_null() {
-            // SAFETY: the memory is as long as a record can be, and this thread is the one that writes to it.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), watch.file.cast(), bytes.len()) };
-        }
+        watch.write(record.bytes());
         return;
     }
     _ = as_sentence(record, cause, culprit, pass);
     let mut bytes = record.bytes();
     while !bytes.is_empty() {
         // SAFETY: the call is given bytes that are there.
-        let written = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+        let written =
+            unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
         match usize::try_from(written) {
             Ok(written) if written > 0 => bytes = &bytes[written..],
             _ => return,
@@ -423,7 +464,8 @@ fn as_json(
                 write!(out, ",\"address\":{address}")?;
             }
         }
-        DeathCause::Closed => out.write_str("{\"cause\":\"closed\"")?,
+        DeathCause::Foreseen => out.write_str("{\"cause\":\"foreseen\"")?,
+        DeathCause::Descriptors => out.write_str("{\"cause\":\"descriptors\"")?,
         DeathCause::Exit { .. } | DeathCause::Timeout { .. } => {
             out.write_str("{\"cause\":\"exit\"")?
         }

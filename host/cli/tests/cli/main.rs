@@ -9,6 +9,8 @@ mod diagnostics;
 mod diff;
 mod diff_output;
 mod diff_regions;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod fault_table;
 mod faults;
 mod inspecting;
 mod instruments;

@@ -112,6 +112,9 @@ pub struct Watch {
     /// The sink for the text that instruments show while passes run; `None`: standard output, or
     /// standard error if the request says so.
     pub sink: Option<Sink>,
+    /// The function that is called right before the output is put in its place. If it doesn't return, the
+    /// output is as it was.
+    pub on_write: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// A recorder of each pass, in the order in which they started.

@@ -74,6 +74,14 @@ impl PluginInstrument {
         })
     }
 
+    fn callee(&self) -> Callee<'_> {
+        Callee::new(
+            CallKind::Instrument,
+            self.name(),
+            self.provider.origin.path(),
+        )
+    }
+
     #[inline]
     fn call<T>(
         &self,
@@ -82,15 +90,17 @@ impl PluginInstrument {
     ) -> InstrumentResult<T> {
         // Locked while the instance is made, so that two threads make only one.
         let mut instance = util::lock(&self.instance);
+        let callee = self.callee();
+        let running = callee.call();
+        let entered = running.enter();
         let instance_ref = match &mut *instance {
             Some(made) => made,
             // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
-        let plugin = self.provider.origin.path();
-        let running = Callee::new(CallKind::Instrument, self.name(), plugin).call();
-        let entered = running.enter();
+        passdock_crash::foresee(&callee);
         let answer = callback(instance_ref);
+        passdock_crash::returned(&callee);
         drop(entered);
         drop(instance);
         match answer {

@@ -67,9 +67,7 @@ pub(super) fn call(
         let _pushed = stack::pushed(&cx);
         call.run(work, module, &mut rewrites)
     };
-    if plugin.is_some() {
-        passdock_crash::returned(&callee);
-    }
+    passdock_crash::returned(&callee);
     let after = call.show(result).map_err(|error| error.run_by(name))?;
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {

@@ -202,7 +202,8 @@ fn write_onnx(
         writing.moved = &plan.moved;
         output = encode(writing)?;
     }
-    output.write_file(file.file()).map_err(failed)?;
+    let written = file.anew().and_then(|file| output.write_file(file));
+    written.map_err(failed)?;
     plan.commit.durable = !options.temporary;
     let old = plan.commit.old.clone();
     plan.commit.put(file, &place).map_err(failed)?;

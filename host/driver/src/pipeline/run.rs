@@ -49,7 +49,17 @@ pub(crate) fn run_to_module(
         on_diagnostic: Some(collecting(diagnostics.clone())),
         only_judges: false,
     };
-    let end = || run_to_end(registry, request, watched, &mut report, &recorder);
+    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|| ()));
+    let end = || {
+        run_to_end(
+            registry,
+            request,
+            watched,
+            &mut report,
+            &recorder,
+            &*on_write,
+        )
+    };
     let result =
         catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
     report.passes = recorder.take();
@@ -84,7 +94,9 @@ pub fn process_changes() -> Option<Diagnostic> {
     let (message, changes) = passdock_crash::sentence(&passdock_crash::changes())?;
     let mut warning = Diagnostic::new(Severity::Warning, "process", message);
     warning.notes = changes;
-    warning.help = Some("Other plugins may rely on it, and it is the plugin that should put it back.".to_owned());
+    warning.help = Some(
+        "Other plugins may rely on it, and it is the plugin that should put it back.".to_owned(),
+    );
     Some(warning)
 }
 
@@ -116,6 +128,7 @@ fn run_to_end(
     watched: Watched,
     report: &mut Report,
     recorder: &Recorder,
+    on_write: &dyn Fn(),
 ) -> Result<Module, PassError> {
     Format::of(&request.model)?;
     request.output.as_ref().map(Format::of).transpose()?;
@@ -160,6 +173,7 @@ fn run_to_end(
             external_data: request.external_data,
             ..WriteOptions::default()
         };
+        on_write();
         let written = output.write(&after, options, &mut |said| context.emit(said));
         written.map_err(|error| made_by(error, &after, recorder))?;
         let output = request.output.as_ref();

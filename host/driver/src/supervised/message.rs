@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// The longest message, in bytes: a report with very much in it.
 const MAX: u32 = 1 << 30;
 
+/// The byte that lets a worker put the output in its place.
+pub(super) const GO: u8 = 1;
+
 /// What a worker is told, first and once.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Task<J> {
@@ -29,6 +32,8 @@ pub(super) enum Said<A> {
     Pass(String),
     /// An instrument shows this text.
     Print(String),
+    /// The output is about to be put in its place. The supervisor answers [`GO`], or ends the worker.
+    Writes,
     /// The work is done, and this came of it. It is the last message.
     Answer(A),
 }

@@ -1,7 +1,7 @@
 //! The supervisor: it starts the worker, listens, and knows how the worker ended.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeReader, Read, Seek};
+use std::io::{self, ErrorKind, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::message::{Said, Task, receive, send};
+use super::message::{GO, Said, Task, receive, send};
 
 /// The time that a worker gets to end by itself: after its answer, and when it is told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -173,9 +173,14 @@ impl Supervisor {
                         sink(&text);
                     }
                 }
+                Ok(Said::Writes) => channel.stream.write_all(&[GO])?,
                 Ok(Said::Answer(answer)) => return Ok(answer),
                 Err(error) => {
                     heard.late = error.kind() == ErrorKind::TimedOut;
+                    heard.garbled = !matches!(
+                        error.kind(),
+                        ErrorKind::TimedOut | ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset
+                    );
                     return Err(error);
                 }
             }
@@ -188,14 +193,24 @@ impl Supervisor {
             // It says where it is.
             _ = kill_process(Pid::from_child(child), Signal::ABORT);
         }
+        if heard.garbled {
+            child.kill()?;
+        }
         let status = end_of(child, GRACE)?;
         let written = written(deaths);
-        let mut death = written.unwrap_or_else(|| Death {
-            // What closed the channel and went on running is another program in its place.
-            cause: status.map_or(DeathCause::Exit { status: None }, cause),
-            culprit: None,
-            pass: None,
-        });
+        // What closed the channel and went on running is another program in its place.
+        let cause = status.map_or(DeathCause::Exit { status: None }, cause);
+        let mut death = match written {
+            Some(death) if death.cause != DeathCause::Foreseen => death,
+            known => Death {
+                cause,
+                culprit: known.and_then(|known| known.culprit),
+                pass: None,
+            },
+        };
+        if heard.garbled {
+            death.cause = DeathCause::Descriptors;
+        }
         if heard.late {
             let seconds = self.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
@@ -228,6 +243,8 @@ struct Heard {
     last: String,
     /// Whether it took too long.
     late: bool,
+    /// Whether it said what no worker says.
+    garbled: bool,
     /// The time that it may take.
     timeout: Option<Duration>,
 }
@@ -283,7 +300,9 @@ struct Channel<'e> {
 impl Read for Channel<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
-            let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = self
+                .until
+                .map(|until| until.saturating_duration_since(Instant::now()));
             let limit = left.map(|left| Timespec {
                 tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
                 tv_nsec: left.subsec_nanos().into(),

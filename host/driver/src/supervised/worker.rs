@@ -1,16 +1,17 @@
 //! The worker: it does what it is told, and tells what comes of it.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
+use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{Then, expect, inherited, look_after, watch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::message::{Said, Task, receive, send};
+use super::message::{GO, Said, Task, receive, send};
 
 /// A worker that has its task.
 pub struct Worker {
@@ -41,7 +42,11 @@ impl Worker {
 
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
-        let (passes, texts) = (self.channel.clone(), self.channel.clone());
+        let (passes, texts, writes) = (
+            self.channel.clone(),
+            self.channel.clone(),
+            self.channel.clone(),
+        );
         Watch {
             on_pass: Some(Box::new(move |name| {
                 tell(&passes, &Said::<()>::Pass(name.to_owned()));
@@ -49,6 +54,7 @@ impl Worker {
             sink: Some(Arc::new(move |text| {
                 tell(&texts, &Said::<()>::Print(text.to_owned()));
             })),
+            on_write: Some(Box::new(move || ask_to_write(&writes))),
         }
     }
 
@@ -64,4 +70,17 @@ impl Worker {
 /// Tells the supervisor something. One that is gone ends this process otherwise.
 fn tell(channel: &Mutex<UnixStream>, said: &Said<()>) {
     _ = send(&mut *util::lock(channel), said);
+}
+
+/// Waits until the supervisor lets this process put the output in its place. One that gave this process up, or can't be
+/// heard any more, doesn't: then it ends here.
+fn ask_to_write(channel: &Mutex<UnixStream>) {
+    let mut channel = util::lock(channel);
+    let mut answer = [0];
+    let asked = send(&mut *channel, &Said::<()>::Writes);
+    let heard = asked.and_then(|()| channel.read_exact(&mut answer));
+    if heard.is_err() || answer != [GO] {
+        give_up();
+        std::process::exit(1);
+    }
 }

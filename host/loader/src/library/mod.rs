@@ -248,6 +248,7 @@ impl Plugin {
         let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());
         let call = callee.call();
         let _entered = call.enter();
+        passdock_crash::foresee(&callee);
         let loaded = self.load_entered(host);
         passdock_crash::returned(&callee);
         loaded
