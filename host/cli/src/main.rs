@@ -23,11 +23,13 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
+use passdock::crash;
 #[cfg(unix)]
-use passdock::crash::{self, Then};
+use passdock::crash::Then;
 use passdock::{files, pipeline};
 
 fn main() -> ExitCode {
+    crash::keep_quiet();
     #[cfg(unix)]
     {
         signals::listen();
@@ -58,7 +60,8 @@ fn main() -> ExitCode {
         crash::watch(Then::Exit(1));
         crash::look_after();
     }
-    let status = command::run(cli.command);
+    let status = crash::caught(|| command::run(cli.command))
+        .unwrap_or_else(|panic| show::fail(&pipeline::failed(&panic)));
     if let Some(warning) = pipeline::process_changes() {
         show::diagnostic(&warning);
     }

@@ -141,6 +141,11 @@ impl Drop for OnStack<'_> {
     }
 }
 
+/// Whether there is a call on this thread's stack.
+pub(crate) fn is_any() -> bool {
+    !TOP.get().is_null()
+}
+
 /// The calls on this thread's stack, innermost first.
 pub(crate) fn calls<'t>() -> impl Iterator<Item = &'t Call<'t>> {
     let mut at = TOP.get();

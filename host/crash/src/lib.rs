@@ -12,6 +12,7 @@ mod change;
 mod death;
 #[cfg(unix)]
 mod inherited;
+mod panics;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
@@ -26,6 +27,7 @@ pub use change::{changes, foresee, returned};
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
+pub use panics::{Panic, caught, keep_quiet};
 #[cfg(unix)]
 pub use surroundings::{changes, look_after, returned};
 #[cfg(unix)]

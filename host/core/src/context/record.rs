@@ -183,6 +183,22 @@ impl Recorder {
         names
     }
 
+    /// The names of the passes that ran and are in files of plugins, each once, in order.
+    pub fn foreign(&self) -> Vec<String> {
+        let records = util::lock(&self.records);
+        let ran = records.iter().filter(|record| {
+            let ran = matches!(record.status, PassStatus::Changed | PassStatus::Unchanged);
+            ran && record.file.is_some() && !record.is_sequential
+        });
+        let mut names: Vec<String> = Vec::new();
+        for record in ran {
+            if !names.contains(&record.name) {
+                names.push(record.name.clone());
+            }
+        }
+        names
+    }
+
     /// The names of the passes that changed a function, each once, the last one last.
     pub fn changing_function(&self, name: &str) -> Vec<String> {
         let changed = util::lock(&self.changed);

@@ -9,7 +9,7 @@ use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
-use passdock_core::files::{StandardOutput, check_room, directory_of, Target, open_special};
+use passdock_core::files::{StandardOutput, Target, check_room, directory_of, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it

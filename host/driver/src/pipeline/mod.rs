@@ -20,7 +20,7 @@ pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{ModelReport, PipelineReport, Report};
 pub use rerun::Rerun;
-pub use run::{process_changes, run};
+pub use run::{failed, process_changes, run};
 
 pub use crate::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::pipeline_file::SCHEMA;

@@ -1,11 +1,10 @@
 //! `run`: a function from a request to a report.
 
-use std::any::Any;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use passdock_crash::{Panic, caught};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
@@ -15,7 +14,7 @@ use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
-    Watch, capitalized, suggest, util,
+    Watch, capitalized, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -60,8 +59,7 @@ pub(crate) fn run_to_module(
             &*on_write,
         )
     };
-    let result =
-        catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
+    let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
     let after = match result {
@@ -77,8 +75,8 @@ pub(crate) fn run_to_module(
                 report.diagnostics.push(error.to_diagnostic());
             }
             let write = || reproduce::write(request, &error, &mut report);
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
-                report.diagnostics.push(failed(&*payload).to_diagnostic());
+            if let Err(panic) = caught(write) {
+                report.diagnostics.push(failed(&panic).to_diagnostic());
             }
             Err(error)
         }
@@ -102,9 +100,14 @@ pub fn process_changes() -> Option<Diagnostic> {
 
 /// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
 /// looked.
-fn failed(payload: &(dyn Any + Send)) -> PassError {
-    let message = format!("passdock itself failed: {}.", util::panic_text(payload));
-    PassError::new(ErrorKind::Panicked, message).help(
+pub fn failed(panic: &Panic) -> PassError {
+    let text = util::panic_text(&*panic.payload);
+    let message = format!("passdock itself failed: {text}.");
+    let mut error = PassError::new(ErrorKind::Panicked, message);
+    error
+        .notes
+        .extend(panic.place.iter().map(|place| format!("at {place}")));
+    error.help(
         "It is a mistake in passdock, or of a plugin that writes into what it may only read: \
          `--verify all` says which.",
     )
@@ -174,8 +177,12 @@ fn run_to_end(
             ..WriteOptions::default()
         };
         on_write();
-        let written = output.write(&after, options, &mut |said| context.emit(said));
-        written.map_err(|error| made_by(error, &after, recorder))?;
+        let write = || output.write(&after, options, &mut |said| context.emit(said));
+        let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
+        written.map_err(|error| {
+            let broken = verify::broken(&after, &recorder.foreign());
+            broken.unwrap_or_else(|| made_by(error, &after, recorder))
+        })?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }
