@@ -12,6 +12,8 @@ mod diff_regions;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod fault_table;
 mod faults;
+#[cfg(target_os = "linux")]
+mod flips;
 mod inspecting;
 mod instruments;
 mod listing;
