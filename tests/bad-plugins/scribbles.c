@@ -7,8 +7,8 @@
 
 static const passdock_host *host;
 
-/* Writes a word into the view as the variable SCRIBBLE says: `COLUMN BYTE VALUE`. A column is a number in the order of the
- * header, the header itself is the column 18. A byte beyond the column's end is nothing to write to. */
+/* Writes a word into the view as the variable SCRIBBLE says: `COLUMN WORD VALUE`. A column is a number in the order of the
+ * header, the header itself is the column 18. Words are counted from the start again behind the column's end. */
 static passdock_status write_word(passdock_function_view *view, const char *where) {
     static const size_t sizes[18] = {
         sizeof(passdock_op),       sizeof(passdock_value), sizeof(passdock_use),
@@ -18,20 +18,17 @@ static passdock_status write_word(passdock_function_view *view, const char *wher
         sizeof(uint32_t),          sizeof(int64_t),        sizeof(float),
         sizeof(passdock_range),    sizeof(uint8_t),        sizeof(uint8_t)};
     const passdock_column *columns = &view->ops;
-    unsigned column, byte, value;
+    unsigned column, word, value;
     size_t end = sizeof *view;
     char *base = (char *)view;
-    if (sscanf(where, "%u %u %u", &column, &byte, &value) != 3 || column > 18) abort();
+    if (sscanf(where, "%u %u %u", &column, &word, &value) != 3 || column > 18) abort();
     if (column == 17) return PASSDOCK_OK;
     if (column < 17) {
         base = (char *)columns[column].base;
         end = columns[column].len * sizes[column];
     }
-    if (byte + sizeof value > end) {
-        printf("the column has %zu bytes\n", end);
-        return PASSDOCK_OK;
-    }
-    memcpy(base + byte, &value, sizeof value);
+    if (end < sizeof value) return PASSDOCK_OK;
+    memcpy(base + word % (end / sizeof value) * sizeof value, &value, sizeof value);
     return PASSDOCK_OK;
 }
 
@@ -52,6 +49,7 @@ static passdock_status scribble(void *state, passdock_context *context,
     op->name = neg;
     return PASSDOCK_OK;
 }
+
 PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_PASS("c.transform.Scribble", "function", 0, ""));
 
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,

@@ -6,7 +6,7 @@ use crate::Callee;
 
 /// A change of what belongs to the whole process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ProcessChange {
     /// What was changed.
     pub what: String,
     /// Whether it was put back.
@@ -20,14 +20,15 @@ pub struct Change {
 }
 
 /// The changes in a sentence, and a line about each; `None`: there are none.
-pub fn sentence(changes: &[Change]) -> Option<(String, Vec<String>)> {
+pub fn sentence(changes: &[ProcessChange]) -> Option<(String, Vec<String>)> {
     let first = changes.first()?;
-    let is_same = |change: &&Change| (change.kind, &change.name) == (first.kind, &first.name);
+    let is_same =
+        |change: &&ProcessChange| (change.kind, &change.name) == (first.kind, &first.name);
     let who = match changes.iter().all(|change| is_same(&change)) {
         true => format!("The {} `{}`", first.kind.name(), first.name),
         false => "Plugins".to_owned(),
     };
-    let line = |change: &Change| {
+    let line = |change: &ProcessChange| {
         let by = format!("{} `{}`", change.kind.name(), change.name);
         let plugin = change.plugin.iter().map(|file| format!(" of `{file}`"));
         let back = if change.put_back { ", put back" } else { "" };
@@ -39,7 +40,7 @@ pub fn sentence(changes: &[Change]) -> Option<(String, Vec<String>)> {
 
 /// Nothing is looked after here.
 #[cfg(not(unix))]
-pub fn changes() -> Vec<Change> {
+pub fn changes() -> Vec<ProcessChange> {
     Vec::new()
 }
 

@@ -21,7 +21,7 @@ mod surroundings;
 mod watch;
 
 pub use call::{Call, CallKind, Callee, OnStack, Subject, begin_pass, pass_number};
-pub use change::{Change, sentence};
+pub use change::{ProcessChange, sentence};
 #[cfg(not(unix))]
 pub use change::{changes, foresee, returned};
 pub use death::{Culprit, Death, DeathCause, expect, expected};

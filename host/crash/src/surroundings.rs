@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use libc::{c_int, sigaction};
 
 use crate::watch::{self, is_own_process};
-use crate::{CallKind, Callee, Change, DeathCause};
+use crate::{CallKind, Callee, DeathCause, ProcessChange};
 
 /// The number from which on the descriptors here are kept, away from those that come and go.
 const KEPT_FROM: c_int = 200;
@@ -34,7 +34,7 @@ struct Surroundings {
     mask: libc::mode_t,
     locale: Option<Vec<u8>>,
     handlers: [usize; SIGNALS.end as usize],
-    changes: Vec<Change>,
+    changes: Vec<ProcessChange>,
 }
 
 static SURROUNDINGS: Mutex<Option<Surroundings>> = Mutex::new(None);
@@ -81,7 +81,7 @@ pub(crate) fn has_loaded() -> bool {
 }
 
 /// Takes what was changed so far.
-pub fn changes() -> Vec<Change> {
+pub fn changes() -> Vec<ProcessChange> {
     let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
     known
         .as_mut()
@@ -157,7 +157,7 @@ impl Surroundings {
         let plugin = callee
             .plugin
             .map(|path| path.to_string_lossy().into_owned());
-        let change = Change {
+        let change = ProcessChange {
             what: what.to_owned(),
             put_back,
             kind: callee.kind,

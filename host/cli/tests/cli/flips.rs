@@ -54,7 +54,7 @@ fn flip(bench: &Bench, good: &[u8], seed: u64) {
     let about = format!("bit {bit} of {}, seed {seed}", good.len());
     bench.write("plugin.so", &bytes);
     // A few of each: they take the same way to the file.
-    if seed % 8 == 0 {
+    if seed.is_multiple_of(8) {
         for words in ["list --plugin plugin.so", "inspect plugin.so"] {
             let ran = bench.run_with(&[("FAULT", "edit")], words.split(' '), "");
             is_told(&ran, &format!("{about}, {words}"));
