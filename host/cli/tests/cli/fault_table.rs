@@ -538,7 +538,7 @@ fn changed(good: &[u8], how: &str) -> Vec<u8> {
             bytes[to] = b'\n';
         }
         "kind" => put("kind = \"function\"", b"kind = \"fraction\""),
-        "name" => put("name = \"c.transform.Dies\"", b"name = \"ctransformDiess\""),
+        "name" => put("name = \"c.transform.Dies\"", b"name = \"c_transform_Dies\""),
         _ => panic!("{how} isn't a change of a file"),
     }
     bytes
