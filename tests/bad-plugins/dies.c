@@ -1,15 +1,22 @@
 /* A plugin in C that ends the process, or spoils it, as the variable FAULT says: for the tests of what is told of that.
- * Its pass does it; with AT, another part of it: "constructor", "create", "before" or another callback of its
- * instrument, "infer" of its op. With ONLY, functions are spared that have no op of that name. */
+ * Without FAULT it does nothing. Its pass does it; with AT, another part of it: "constructor", "load" (its entry),
+ * "table", "create", "before" or another callback of its instrument, "infer" of its op. With ONLY, functions are spared
+ * that have no op of that name. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "passdock.h"
 
+static const passdock_host *host;
 static volatile int zero;
 static volatile int *volatile nowhere;
 
@@ -21,21 +28,35 @@ static int sink(volatile int depth) {
     return zero == 0 ? sink(depth + 1) + room[0] : 0;
 }
 
-static void *on_a_thread(void *state) {
+static void *falls(void *state) {
     fall();
     return state;
 }
 
-static void at_exit_status(void) { _exit(9); }
+static void *exits(void *state) {
+    exit(0);
+    return state;
+}
 
-static void at_exit_crash(void) { fall(); }
+static void *stays(void *state) {
+    for (;;) pause();
+    return state;
+}
+
+static void status_at_exit(void) { _exit(9); }
+
+static void fall_at_exit(void) { fall(); }
+
+static void hang_at_exit(void) { stays(NULL); }
+
+static void fall_with(void *state) { falls(state); }
+
+static void end_with(int signal) { _exit(signal == 0); }
 
 static int is(const char *fault) {
     const char *asked = getenv("FAULT");
     return asked != NULL && strcmp(asked, fault) == 0;
 }
-
-static const passdock_host *host;
 
 /* Whether this part of the plugin is to do it. */
 static int is_at(const char *part) {
@@ -43,12 +64,128 @@ static int is_at(const char *part) {
     return strcmp(asked == NULL ? "pass" : asked, part) == 0;
 }
 
+/* At the end of the process. */
+__attribute__((destructor)) static void end(void) {
+    if (is("destructor status")) _exit(9);
+    if (is("destructor crash")) fall();
+}
+
+static void on_a_thread(void *(*work)(void *)) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    if (work != stays) pthread_join(thread, NULL);
+}
+
+/* One that keeps what the process has open, but for the standard streams. */
+static void leave_a_child(void) {
+    if (fork() != 0) return;
+    close(0), close(1), close(2);
+    usleep(600000);
+    _exit(0);
+}
+
+/* One that goes on for long, and holds what this one has open. */
+static void start_another(void) {
+    if (fork() == 0) {
+        sleep(600);
+        _exit(0);
+    }
+}
+
+static void spoil_descriptors(void) {
+    struct stat known;
+    int fd;
+    if (is("close 0 to 2"))
+        for (fd = 0; fd < 3; fd++) close(fd);
+    if (is("close all"))
+        for (fd = 0; fd < 1024; fd++) close(fd);
+    if (is("close from 3"))
+        for (fd = 3; fd < 1024; fd++) close(fd);
+    if (is("write to all"))
+        for (fd = 3; fd < 1024; fd++)
+            if (fstat(fd, &known) == 0 && write(fd, "written by the plugin\n", 22) < 0) continue;
+    if (is("stdout to a file")) dup2(open("printed", O_WRONLY | O_CREAT, 0666), 1);
+}
+
+static void spoil(void) {
+    extern int __cxa_atexit(void (*)(void *), void *, void *);
+    extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+    extern void *__dso_handle;
+    struct rlimit none = {0, 0};
+    sigset_t all;
+    if (is("print")) printf("printed by the plugin\n");
+    if (is("atexit status")) atexit(status_at_exit);
+    if (is("atexit crash")) atexit(fall_at_exit);
+    if (is("atexit hang")) atexit(hang_at_exit);
+    if (is("static destructor")) __cxa_atexit(fall_with, NULL, &__dso_handle);
+    if (is("thread destructor")) __cxa_thread_atexit_impl(fall_with, NULL, &__dso_handle);
+    if (is("thread stays")) on_a_thread(stays);
+    if (is("chdir") && chdir("/") != 0) abort();
+    if (is("umask")) umask(0777);
+    if (is("locale")) setlocale(LC_ALL, "C.UTF-8");
+    if (is("handler")) signal(SIGUSR1, end_with);
+    if (is("no files")) setrlimit(RLIMIT_NOFILE, &none);
+    if (is("no bytes")) setrlimit(RLIMIT_FSIZE, &none);
+    if (is("block signals")) {
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+    }
+    if (is("fork returns")) fork();
+    if (is("child stays")) leave_a_child();
+    if (is("fork")) start_another();
+    spoil_descriptors();
+}
+
+static void die(void) {
+    char *volatile block;
+    char *volatile again;
+    if (is("segv")) fall();
+    if (is("bus")) raise(SIGBUS);
+    if (is("abort")) abort();
+    if (is("fpe")) zero = raise(SIGFPE);
+    if (is("ill")) __builtin_trap();
+    if (is("stack")) sink(0);
+    if (is("exit")) exit(0);
+    if (is("exit 3")) exit(3);
+    if (is("quick_exit")) quick_exit(0);
+    if (is("_exit")) _exit(0);
+    if (is("pthread_exit")) pthread_exit(NULL);
+    if (is("exec")) execl("/bin/true", "true", (char *)NULL);
+    if (is("kill")) kill(getpid(), SIGKILL);
+    if (is("term")) kill(getpid(), SIGTERM), sleep(9);
+    if (is("alarm")) ualarm(20000, 0), stays(NULL);
+    if (is("stop")) raise(SIGSTOP);
+    if (is("hang")) stays(NULL);
+    if (is("spin"))
+        while (!zero) continue;
+    if (is("free twice")) {
+        again = block = malloc(100);
+        free(block);
+        free(again);
+    }
+    if (is("thread")) on_a_thread(falls);
+    if (is("thread exit")) on_a_thread(exits);
+    if (is("handled segv")) signal(SIGSEGV, end_with), fall();
+    if (is("child holds on")) leave_a_child(), fall();
+    if (is("fork and hang")) start_another(), stays(NULL);
+    if (is("fork and _exit")) start_another(), _exit(3);
+    spoil();
+}
+
+/* What the parts do that aren't the pass. */
+static passdock_status at(const char *part) {
+    if (is_at(part)) die();
+    return PASSDOCK_OK;
+}
+
+__attribute__((constructor)) static void begin(void) { at("constructor"); }
+
 /* Whether a function is spared. */
 static int is_spared(const passdock_function_ref *function) {
     const char *only = getenv("ONLY");
     passdock_symbol_id name;
     passdock_op_id op;
-    if (only == NULL || function == NULL) return 0;
+    if (only == NULL) return 0;
     name = host->symbols->find(function->view->symbols, passdock_text(only));
     for (op = 0; op < function->view->ops.len; op++) {
         const passdock_op *found = passdock_get_op(function->view, op);
@@ -80,32 +217,33 @@ static passdock_status take_one_out(const passdock_function_ref *function) {
     return PASSDOCK_OK;
 }
 
-/* Starts a process that goes on for long, and holds what this one has open. */
-static void start_another(void) {
-    if (fork() == 0) {
-        sleep(600);
-        _exit(0);
+/* What a pass that is right does: the first `onnx.Relu` gets an attribute. */
+static passdock_status edit(const passdock_function_ref *function) {
+    const passdock_function_view *view = function->view;
+    passdock_symbol_id relu = host->symbols->find(view->symbols, passdock_text("onnx.Relu"));
+    passdock_op_id op;
+    for (op = 0; op < view->ops.len; op++) {
+        const passdock_op *record = passdock_get_op(view, op);
+        passdock_attr_desc attr;
+        if (record == NULL || record->name != relu) continue;
+        memset(&attr, 0, sizeof attr);
+        attr.struct_size = sizeof attr;
+        attr.kind = PASSDOCK_ATTR_INT;
+        attr.name = host->symbols->intern(view->symbols, passdock_text("seen"));
+        attr.bits = 1;
+        return host->functions->set_attr(function->handle, op, &attr);
     }
+    return PASSDOCK_OK;
 }
 
 static passdock_status work(void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
-    pthread_t thread;
     (void)state;
     (void)context;
     (void)module;
     if (is_spared(function)) return PASSDOCK_OK;
-    if (is("fork")) start_another();
-    if (is("fork and hang")) {
-        start_another();
-        for (;;) pause();
-    }
-    if (is("fork and _exit")) {
-        start_another();
-        _exit(3);
-    }
-    if (is("exit 3")) exit(3);
+    at("pass");
     if (is("segv, fpe below 4 ops")) {
         if (ops(function) < 4) raise(SIGFPE);
         fall();
@@ -116,43 +254,11 @@ static passdock_status work(void *state, passdock_context *context,
         return take_one_out(function);
     }
     if (is("segv below 3 ops") && ops(function) < 3) fall();
-    if (is("segv")) fall();
-    if (is("abort")) abort();
-    if (is("fpe")) zero = raise(SIGFPE);
-    if (is("ill")) __builtin_trap();
-    if (is("stack")) sink(0);
-    if (is("exit")) exit(0);
-    if (is("quick_exit")) quick_exit(0);
-    if (is("_exit")) _exit(0);
-    if (is("exec")) execl("/bin/true", "true", (char *)NULL);
-    if (is("kill")) kill(getpid(), SIGKILL);
-    if (is("hang"))
-        for (;;) pause();
-    if (is("spin"))
-        while (!zero) continue;
-    if (is("thread")) {
-        pthread_create(&thread, NULL, on_a_thread, NULL);
-        pthread_join(thread, NULL);
-    }
-    if (is("print")) printf("printed by the plugin\n");
-    if (is("atexit status")) atexit(at_exit_status);
-    if (is("atexit crash")) atexit(at_exit_crash);
-    if (is("chdir") && chdir("/") != 0) return PASSDOCK_STATUS_FAILED;
+    if (is("status 77")) return 77;
+    if (is("edit")) return edit(function);
+    if (is("fail after chdir")) return chdir("/") == 0 ? PASSDOCK_STATUS_FAILED : PASSDOCK_OK;
     return PASSDOCK_OK;
 }
-
-/* What the parts do that aren't the pass. */
-static passdock_status at(const char *part) {
-    return is_at(part) ? work(NULL, NULL, NULL, NULL) : PASSDOCK_OK;
-}
-
-static passdock_status work_at_pass(void *state, passdock_context *context,
-                                    const passdock_function_ref *function,
-                                    const passdock_module_ref *module) {
-    return is_at("pass") ? work(state, context, function, module) : PASSDOCK_OK;
-}
-
-__attribute__((constructor)) static void constructor(void) { at("constructor"); }
 
 static passdock_status infer(void *state, passdock_op_call *call,
                              const passdock_function_ref *function, passdock_op_id op) {
@@ -166,7 +272,7 @@ static passdock_status infer(void *state, passdock_op_call *call,
 static passdock_status create(void *state, passdock_context *context, void **out) {
     (void)state;
     (void)context;
-    *out = NULL;
+    *out = (void *)&zero;
     return at("create");
 }
 
@@ -205,17 +311,50 @@ PASSDOCK_MANIFEST("dies", "0.1.0",
                   PASSDOCK_OP("dies.Op", 1)
                   PASSDOCK_INSTRUMENT("dies.watch", ""));
 
+static passdock_pass_entry pass;
+static passdock_op_entry op;
+static passdock_instrument_entry instrument;
+static passdock_plugin plugin;
+
+/* What is wrong with the table. */
+static void spoil_table(void) {
+    if (is("table of no size")) plugin.struct_size = 0;
+    if (is("table of a great size")) plugin.struct_size = 1u << 30;
+    if (is("no passes")) plugin.passes = NULL;
+    if (is("a million passes")) plugin.pass_count = 1u << 20;
+    if (is("passes that are nowhere")) plugin.passes = (void *)4096;
+    if (is("passes of no size")) plugin.pass_stride = 0;
+    if (is("no name")) pass.name.ptr = NULL;
+    if (is("a name that is nowhere")) pass.name.ptr = (const void *)1;
+    if (is("an endless name")) pass.name.len = (size_t)-1;
+    if (is("a name that isn't UTF-8")) pass.name = passdock_text("c.\xff");
+    if (is("another name")) pass.name = passdock_text("c.transform.Lives");
+    if (is("another kind")) pass.kind = PASSDOCK_PASS_MODULE;
+    if (is("a kind that isn't")) pass.kind = 77;
+    if (is("no function")) pass.run_function = NULL;
+    if (is("no op")) plugin.op_count = 0;
+    if (is("another op")) op.name = passdock_text("dies.Another");
+    if (is("no create")) instrument.create = NULL;
+}
+
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
-    static passdock_pass_entry pass;
-    static passdock_op_entry op;
-    static passdock_instrument_entry instrument;
-    static passdock_plugin plugin;
-    (void)attach;
     host = the_host;
-    if (is("load")) fall();
+    if (is("refuses")) {
+        attach->reason = passdock_text("there is no licence");
+        return NULL;
+    }
+    if (is("refuses without a word")) return NULL;
+    if (is("refuses at length")) {
+        attach->reason.ptr = (const void *)1;
+        attach->reason.len = (size_t)-1;
+        return NULL;
+    }
+    if (is("table that is nowhere")) return (const void *)8;
+    if (is("table that isn't aligned")) return (const void *)((const char *)&plugin + 1);
+    at("load");
     pass.name = passdock_text("c.transform.Dies");
     pass.kind = PASSDOCK_PASS_FUNCTION;
-    pass.run_function = work_at_pass;
+    pass.run_function = work;
     op.name = passdock_text("dies.Op");
     op.since = 1;
     op.min_operands = 1;
@@ -231,11 +370,12 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdoc
     plugin.pass_count = 1;
     plugin.passes = &pass;
     plugin.pass_stride = sizeof pass;
-    plugin.ops = &op;
     plugin.op_count = 1;
+    plugin.ops = &op;
     plugin.op_stride = sizeof op;
-    plugin.instruments = &instrument;
     plugin.instrument_count = 1;
+    plugin.instruments = &instrument;
     plugin.instrument_stride = sizeof instrument;
+    if (is_at("table")) spoil_table();
     return &plugin;
 }

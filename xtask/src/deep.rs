@@ -1,10 +1,12 @@
 //! `cargo xtask deep …`: what takes longer than anyone waits for.
 
+mod flips;
 mod fuzz;
 mod miri;
 mod mutants;
 mod rules;
 
+pub(crate) use flips::flips;
 pub(crate) use fuzz::fuzz;
 pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;

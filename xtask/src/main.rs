@@ -6,7 +6,7 @@
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep rules`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -42,6 +42,7 @@ cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
+cargo xtask deep flips        plugins' files with a flipped bit each, 10,000; --count N
 cargo xtask deep rules        random models of the rules' patterns, 10,000; --seed N, --count N, --only N
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
+        ["deep", "flips", ref rest @ ..] => deep::flips(&project, rest).map(|()| true),
         ["deep", "rules", ref rest @ ..] => deep::rules(&project, rest).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),

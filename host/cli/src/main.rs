@@ -23,18 +23,22 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
-#[cfg(unix)]
 use passdock::crash;
-use passdock::files;
+#[cfg(unix)]
+use passdock::{files, pipeline};
 
 fn main() -> ExitCode {
+    crash::keep_quiet();
     #[cfg(unix)]
     {
         signals::listen();
         allow_many_files();
         if let Some(args) = worker_args::WorkerArgs::of_process() {
             files::set_output_apart();
-            return finished(command::work(args));
+            let status = done(|| command::work(args));
+            // Its supervisor has the answer: what plugins do at the end is done, and doesn't matter.
+            crash::finished(status);
+            return ExitCode::from(status);
         }
     }
     let cli = match Cli::try_parse() {
@@ -57,15 +61,23 @@ fn main() -> ExitCode {
     show::set_color(cli.color);
     files::set_output_apart();
     #[cfg(unix)]
-    crash::watch(command::crashed(&cli.command));
-    finished(command::run(cli.command))
+    {
+        crash::watch(command::crashed(&cli.command));
+        crash::look_after();
+    }
+    let status = done(|| command::run(cli.command));
+    #[cfg(unix)]
+    crash::finish(status);
+    ExitCode::from(status)
 }
 
-/// The end with a status, whatever a plugin does about it.
-fn finished(status: u8) -> ExitCode {
-    #[cfg(unix)]
-    crash::finished(status);
-    ExitCode::from(status)
+/// The status of the work, also if it panics. What plugins changed of the process is told.
+fn done(work: impl FnOnce() -> u8) -> u8 {
+    let status = crash::caught(work).unwrap_or_else(|panic| show::fail(&pipeline::failed(&panic)));
+    if let Some(warning) = pipeline::process_changes() {
+        show::diagnostic(&warning);
+    }
+    status
 }
 
 /// A model may have its data in more files than a process may open unless it asks for more.

@@ -49,14 +49,15 @@ impl Progress {
         };
         let Some(bar) = self.0.clone() else {
             return Watch {
-                on_pass: None,
                 sink: Some(Arc::new(write)),
+                ..Watch::default()
             };
         };
         let line = bar.clone();
         Watch {
             on_pass: Some(Box::new(move |pass| line.set_message(show::safe(pass)))),
             sink: Some(Arc::new(move |text| bar.suspend(|| write(text)))),
+            ..Watch::default()
         }
     }
 }

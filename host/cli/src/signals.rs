@@ -1,13 +1,15 @@
 //! What happens when a signal asks the command to end: what it started ends, unfinished files go, and the
 //! command ends by that signal.
 
+use std::io::Read;
+use std::mem;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use passdock::{files, supervised};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
-use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::child;
@@ -27,23 +29,48 @@ pub(crate) fn listen() {
     for &signal in &asked {
         let _ = flag::register_conditional_default(signal, again.clone());
     }
-    let stops = (ignored & (1 << (SIGTSTP - 1)) == 0).then_some(SIGTSTP);
-    let Ok(mut signals) = Signals::new(asked.into_iter().chain(stops)) else {
+    let Ok((mut reader, writer)) = UnixStream::pair() else {
         return;
     };
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGTSTP {
-                stop();
-                continue;
-            }
-            again.store(true, Ordering::SeqCst);
-            child::give_up();
-            supervised::give_up();
-            files::give_up();
-            supervised::end_worker();
-            let _ = low_level::emulate_default_handler(signal);
+    let came = Arc::new(AtomicUsize::new(0));
+    let stops = Arc::new(AtomicBool::new(false));
+    let may_stop = ignored & (1 << (SIGTSTP - 1)) == 0;
+    if may_stop {
+        let _ = flag::register(SIGTSTP, stops.clone());
+    }
+    for signal in asked.into_iter().chain(may_stop.then_some(SIGTSTP)) {
+        let Ok(writer) = writer.try_clone() else {
+            return;
+        };
+        if signal != SIGTSTP {
+            let _ = flag::register_usize(signal, came.clone(), signal as usize);
         }
+        let _ = low_level::pipe::register(signal, writer);
+    }
+    thread::spawn(move || {
+        let mut signal = 0;
+        // A plugin may write there, too.
+        while signal == 0 {
+            let read = reader.read_exact(&mut [0]);
+            signal = came.load(Ordering::SeqCst);
+            if read.is_err() {
+                // Somebody closed the descriptor, which isn't this one's any more.
+                mem::forget(reader);
+                break;
+            }
+            if signal == 0 && stops.swap(false, Ordering::SeqCst) {
+                stop();
+            }
+        }
+        again.store(true, Ordering::SeqCst);
+        if signal == 0 {
+            return;
+        }
+        child::give_up();
+        supervised::give_up();
+        files::give_up();
+        supervised::end_worker();
+        let _ = low_level::emulate_default_handler(signal as i32);
     });
 }
 

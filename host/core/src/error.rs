@@ -138,6 +138,8 @@ pub enum ErrorKind {
     Crashed,
     /// The pass left invalid IR.
     Verify,
+    /// The IR that a pass was given, or that is to be written, is invalid: a pass before wrote where it may only read.
+    Broken,
     /// An instrument failed.
     Instrument,
     /// The pass changed what the model computes.
@@ -175,6 +177,7 @@ impl ErrorKind {
             ErrorKind::Panicked => "pass-panicked",
             ErrorKind::Crashed => "crashed",
             ErrorKind::Verify => "verify",
+            ErrorKind::Broken => "broken",
             ErrorKind::Instrument => "instrument",
             ErrorKind::Numerics => "numerics",
             ErrorKind::NotChecked => "not-checked",
@@ -193,6 +196,7 @@ impl ErrorKind {
             | ErrorKind::Panicked
             | ErrorKind::Crashed
             | ErrorKind::Verify
+            | ErrorKind::Broken
             | ErrorKind::Instrument
             | ErrorKind::Numerics
             | ErrorKind::NotChecked
@@ -272,7 +276,8 @@ impl PassError {
 
     /// Names the failed pass, if none is named yet.
     pub fn in_pass(mut self, name: &str, plugin: Option<&Provider>) -> PassError {
-        if self.pass.is_none() {
+        // Of IR that was broken before, it is the wrong one.
+        if self.pass.is_none() && self.kind != ErrorKind::Broken {
             self.pass = Some(name.to_owned());
             self.plugin = plugin.cloned();
         }

@@ -8,7 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(not(unix))]
+use crate::change::returned;
 use crate::observe::{Seen, tell};
+#[cfg(unix)]
+use crate::surroundings::returned;
 
 /// The kind of what runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,17 +167,24 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// As [`Call::enter`], of an instrument or a library: that it returns is told.
+    /// As [`Call::enter`]. When it returns, it is looked whether it left the process as it was; that an instrument or a
+    /// library returns is told.
     #[inline]
     pub fn enter_told(&self) -> impl Drop + use<'_, 'a> {
-        struct Told<'c>(#[expect(dead_code, reason = "it is only dropped")] OnStack<'c>);
+        struct Told<'c>(
+            Callee<'c>,
+            #[expect(dead_code, reason = "it is only dropped")] OnStack<'c>,
+        );
         impl Drop for Told<'_> {
             #[inline]
             fn drop(&mut self) {
-                tell(Seen::Returned);
+                returned(&self.0);
+                if self.0.kind != CallKind::Pass {
+                    tell(Seen::Returned);
+                }
             }
         }
-        Told(self.enter())
+        Told(self.callee, self.enter())
     }
 
     /// Makes this the innermost call of the thread, until what is returned is dropped.
@@ -201,6 +212,11 @@ impl Drop for OnStack<'_> {
     fn drop(&mut self) {
         TOP.set(self.outer);
     }
+}
+
+/// Whether there is a call on this thread's stack.
+pub(crate) fn is_any() -> bool {
+    !TOP.get().is_null()
 }
 
 /// The calls on this thread's stack, innermost first.

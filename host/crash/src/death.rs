@@ -50,6 +50,8 @@ pub enum DeathCause {
         /// That program's name.
         program: String,
     },
+    /// It closed descriptors that weren't its own, or wrote to them.
+    Descriptors,
     /// It took longer than it was allowed to.
     Timeout {
         /// The seconds that it was allowed.
@@ -117,6 +119,7 @@ impl DeathCause {
             DeathCause::Signal { signal, .. } => signal_name(*signal),
             DeathCause::Exit { .. } => "exit",
             DeathCause::Exec { .. } => "exec",
+            DeathCause::Descriptors => "descriptors",
             DeathCause::Timeout { .. } => "timeout",
         }
     }
@@ -153,6 +156,9 @@ impl fmt::Display for DeathCause {
                     f,
                     "put another program, `{program}`, in the place of the process"
                 )
+            }
+            DeathCause::Descriptors => {
+                f.write_str("closed files of the process that weren't its own, or wrote to them")
             }
             DeathCause::Timeout { seconds } => write!(f, "was still running after {seconds} s"),
         }

@@ -8,23 +8,37 @@
 //! crashed thread had on its stack.
 
 mod call;
+mod change;
 mod death;
 #[cfg(unix)]
 mod inherited;
+#[cfg(unix)]
+mod mapped;
 mod observe;
+mod panics;
 #[cfg(unix)]
 mod record;
+#[cfg(unix)]
+mod surroundings;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
 mod watch;
 
 pub use call::{Call, CallKind, Callee, OnStack, Subject};
+#[cfg(not(unix))]
+pub use change::changes;
+pub use change::{ProcessChange, sentence};
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
+#[cfg(unix)]
+pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
+pub use panics::{Panic, caught, keep_quiet};
+#[cfg(unix)]
+pub use surroundings::{changes, look_after};
 #[cfg(unix)]
 pub use terminal::never_stop_for_terminal;
 #[cfg(unix)]
-pub use watch::{Then, finished, watch};
+pub use watch::{DEATH_BYTES, Then, finish, finished, watch};

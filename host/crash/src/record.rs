@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// The length of the buffer in bytes. A write to a pipe of so many bytes is one write.
+/// The length of the buffer in bytes.
 pub(crate) const CAPACITY: usize = 4096;
 
 /// A text in a fixed buffer. What doesn't fit is left out.

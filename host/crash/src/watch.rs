@@ -5,15 +5,19 @@ use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::CallKind;
 use crate::call::{Call, Callee, calls};
 use crate::death::DeathCause;
+use crate::mapped::Mapped;
 use crate::record::{CAPACITY, Record, Shown};
+use crate::surroundings::has_loaded;
 
 /// The signals of a crash.
 const SIGNALS: [c_int; 5] = [
@@ -30,11 +34,17 @@ const ROOM: usize = 600;
 /// The bytes below the stack pointer within which a fault means that the stack is used up.
 const STACK_STEP: u64 = 1 << 16;
 
+/// The length of the file that a death is written to, in bytes.
+pub const DEATH_BYTES: usize = CAPACITY;
+
+/// The time that the streams of the C library get to write what they have.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// What happens after a crash was told.
 #[derive(Debug)]
 pub enum Then {
-    /// The death is written to a descriptor as JSON, and the process dies as it would have.
-    Tell(OwnedFd),
+    /// The death is written as JSON to the first [`DEATH_BYTES`] of this file, and the process dies as it would have.
+    Tell(Mapped),
     /// A sentence goes to standard error, and the process ends with this status.
     Exit(i32),
     /// As [`Then::Exit`]; before that, `before`, the sentence as a string of JSON and `after` go to a descriptor.
@@ -64,14 +74,6 @@ struct Watch {
     process: libc::pid_t,
     /// What handled each of the signals before.
     before: [sigaction; SIGNALS.len()],
-}
-
-impl Watch {
-    /// Whether this is another process, which the watched one forked.
-    fn is_elsewhere(&self) -> bool {
-        // SAFETY: it has no preconditions.
-        self.process != unsafe { libc::getpid() }
-    }
 }
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
@@ -106,13 +108,12 @@ pub fn watch(then: Then) {
             sigaction(*signal, ptr::null(), before);
         }
         let chains = then.chains();
-        // Handlers find it there.
-        let process = libc::getpid();
         let watch = Watch {
             then,
-            process,
+            process: libc::getpid(),
             before,
         };
+        // Handlers find it there.
         if WATCH.set(watch).is_err() {
             return;
         }
@@ -125,9 +126,46 @@ pub fn watch(then: Then) {
         }
         if !chains {
             at_exit();
+            #[cfg(target_os = "linux")]
+            at_quick_exit();
         }
     }
     prepare_thread();
+}
+
+/// Whether this is the process that is watched, and not one that a plugin made of it by `fork`.
+pub(crate) fn is_own_process() -> bool {
+    // SAFETY: it has no preconditions.
+    let process = unsafe { libc::getpid() };
+    WATCH.get().is_none_or(|watch| watch.process == process)
+}
+
+/// Ends the process with a status, whatever plugins would do at its end: their exit handlers and destructors aren't
+/// run. A process that loaded none ends as any.
+pub fn finish(status: u8) {
+    finished(status);
+    if !has_loaded() || WATCH.get().is_none_or(|watch| watch.then.chains()) {
+        return;
+    }
+    let (done, flushed) = mpsc::channel();
+    // What libraries printed and the C library still has. A stream may be held for ever.
+    thread::spawn(move || {
+        // SAFETY: null stands for all streams.
+        unsafe { libc::fflush(ptr::null_mut()) };
+        _ = done.send(());
+    });
+    _ = flushed.recv_timeout(PATIENCE);
+    end(status.into());
+}
+
+/// Tells of a death that the host noticed itself, and ends the process; nothing if crashes aren't watched here.
+pub(crate) fn die(cause: &DeathCause) {
+    let Some(watch) = WATCH.get() else { return };
+    if watch.then.chains() || TELLING.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    tell(&watch.then, cause);
+    end(1);
 }
 
 /// Says that the work is done, and with which status the process is to end whatever happens from now on.
@@ -205,7 +243,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let Some(watch) = WATCH.get() else {
         return;
     };
-    if watch.is_elsewhere() {
+    if !is_own_process() {
+        // Whoever made the process looks after it.
         as_before(watch, signal, info, context);
         return;
     }
@@ -262,8 +301,22 @@ fn at_exit() {
     unsafe { libc::atexit(without_status) };
 }
 
+/// Has [`at_end`] called by `quick_exit`, which says no status either.
+#[cfg(target_os = "linux")]
+fn at_quick_exit() {
+    extern "C" fn without_status() {
+        at_end(None);
+    }
+    // SAFETY: it is the C library's, with this signature; the crate for it leaves it out.
+    unsafe extern "C" {
+        fn at_quick_exit(function: extern "C" fn()) -> c_int;
+    }
+    // SAFETY: the function has no preconditions.
+    unsafe { at_quick_exit(without_status) };
+}
+
 fn at_end(status: Option<i32>) {
-    let Some(watch) = WATCH.get().filter(|watch| !watch.is_elsewhere()) else {
+    let Some(watch) = WATCH.get().filter(|_| is_own_process()) else {
         return;
     };
     let finished = FINISHED.load(Ordering::SeqCst);
@@ -279,7 +332,7 @@ fn at_end(status: Option<i32>) {
     end(1);
 }
 
-fn end(status: i32) -> ! {
+pub(crate) fn end(status: i32) -> ! {
     // SAFETY: it has no preconditions.
     unsafe { libc::_exit(status) }
 }
@@ -363,7 +416,7 @@ fn tell(then: &Then, cause: &DeathCause) {
     match then {
         Then::Tell(to) => {
             _ = as_json(record, cause, culprit, pass);
-            write(to.as_raw_fd(), record.bytes());
+            to.write(0, record.bytes());
         }
         Then::Exit(_) | Then::Answer { .. } | Then::Chain => {
             _ = as_sentence(record, cause, culprit, pass);
@@ -419,6 +472,7 @@ fn as_json(
         DeathCause::Exit {
             status: Some(status),
         } => write!(out, "{{\"cause\":\"exit\",\"status\":{status}")?,
+        DeathCause::Descriptors => out.write_str("{\"cause\":\"descriptors\"")?,
         DeathCause::Exit { status: None }
         | DeathCause::Exec { .. }
         | DeathCause::Timeout { .. } => out.write_str("{\"cause\":\"exit\"")?,

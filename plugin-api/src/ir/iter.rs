@@ -94,6 +94,8 @@ impl Iterator for Uses {
 pub struct IterUses<'a> {
     function: &'a Function,
     next: UseId,
+    /// The uses that there can be: a list that somebody wrote into may have no end.
+    left: usize,
 }
 
 impl Iterator for IterUses<'_> {
@@ -102,6 +104,7 @@ impl Iterator for IterUses<'_> {
     #[inline]
     fn next(&mut self) -> Option<Use> {
         let slot = self.function.raw.use_(self.next.0)?;
+        self.left = self.left.checked_sub(1)?;
         let first = self.function.op_record(slot.user).operands.start;
         let index = (self.next.0 - first) as usize;
         self.next = slot.next;
@@ -123,7 +126,9 @@ impl Function {
     pub fn ops_in(&self, region: RegionId) -> Ops {
         let mut ids = Vec::new();
         let mut next = self.region_record(region).first;
-        while let Some(record) = self.raw.op(next.0) {
+        // A list that somebody wrote into may have no end.
+        let most = self.op_count();
+        while let Some(record) = self.raw.op(next.0).filter(|_| ids.len() < most) {
             ids.push(next);
             next = record.next;
         }
@@ -198,13 +203,14 @@ impl Function {
     /// quadratic time.
     #[track_caller]
     pub fn iter_uses(&self, value: ValueId) -> IterUses<'_> {
-        let next = match self.value_record(value) {
-            Some(record) => record.first_use,
-            None => UseId::NONE,
+        let (next, left) = match self.value_record(value) {
+            Some(record) => (record.first_use, record.use_count as usize),
+            None => (UseId::NONE, 0),
         };
         IterUses {
             function: self,
             next,
+            left,
         }
     }
 
@@ -230,6 +236,8 @@ pub struct Walk<'a> {
     next: OpId,
     /// The ops to go on at, innermost last.
     pending: Vec<OpId>,
+    /// The ops that there can be: a list that somebody wrote into may have no end.
+    left: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -238,6 +246,7 @@ impl<'a> Walk<'a> {
             function,
             next: function.region_record(region).first,
             pending: Vec::new(),
+            left: function.op_count(),
         }
     }
 }
@@ -252,6 +261,7 @@ impl Iterator for Walk<'_> {
         }
         let op = self.next;
         let record = self.function.raw.op(op.0)?;
+        self.left = self.left.checked_sub(1)?;
         self.next = record.next;
         if record.regions.len > 0 {
             self.pending.extend(self.next.option());

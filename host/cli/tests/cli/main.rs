@@ -13,7 +13,11 @@ mod diagnostics;
 mod diff;
 mod diff_output;
 mod diff_regions;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod fault_table;
 mod faults;
+#[cfg(target_os = "linux")]
+mod flips;
 mod inspecting;
 mod instruments;
 mod listing;

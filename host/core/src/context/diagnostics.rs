@@ -55,7 +55,7 @@ impl DiagnosticContext {
     /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as
     /// failed.
     pub fn emit(&self, diagnostic: Diagnostic) {
-        util::lock(&self.0.said).push(diagnostic);
+        util::keep_said(&mut util::lock(&self.0.said), diagnostic);
     }
 
     /// The diagnostics that aren't shown yet.

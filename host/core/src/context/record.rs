@@ -118,6 +118,9 @@ pub struct Watch {
     /// The sink for the text that instruments show while passes run; `None`: standard output, or
     /// standard error if the request says so.
     pub sink: Option<Sink>,
+    /// The function that is called right before the output is put in its place. If it doesn't return, the
+    /// output is as it was.
+    pub on_write: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// A recorder of each pass, in the order in which they started.
@@ -180,6 +183,22 @@ impl Recorder {
         let mut names: Vec<String> = Vec::new();
         for record in changing {
             if !record.is_sequential && !names.contains(&record.name) {
+                names.push(record.name.clone());
+            }
+        }
+        names
+    }
+
+    /// The names of the passes that ran and are in files of plugins, each once, in order.
+    pub fn foreign(&self) -> Vec<String> {
+        let records = util::lock(&self.records);
+        let ran = records.iter().filter(|record| {
+            let ran = matches!(record.status, PassStatus::Changed | PassStatus::Unchanged);
+            ran && record.file.is_some() && !record.is_sequential
+        });
+        let mut names: Vec<String> = Vec::new();
+        for record in ran {
+            if !names.contains(&record.name) {
                 names.push(record.name.clone());
             }
         }

@@ -104,6 +104,8 @@ impl Commit {
         }
         let _placing = placing();
         let record = self.record(dir)?;
+        // Before anything is in its place: a process may be out of descriptors.
+        let directory = self.open_directory(dir)?;
         let mut made: Vec<PathBuf> = Vec::new();
         let put = self.place(dir, &mut made).and_then(|()| file.put(path));
         if let Err(error) = put {
@@ -116,7 +118,7 @@ impl Commit {
             }
             return Err(error);
         }
-        let kept = self.sync_directory(dir);
+        let kept = directory.as_ref().map_or(Ok(()), sync);
         for name in &self.old {
             remove_unless(dir, name, |_, _| false);
         }
@@ -182,17 +184,31 @@ impl Commit {
 
     /// Waits until the names in a directory are on the disk.
     fn sync_directory(&self, dir: &Path) -> io::Result<()> {
+        self.open_directory(dir)?.as_ref().map_or(Ok(()), sync)
+    }
+
+    /// A directory, if its names are to be on the disk and the system opens directories.
+    fn open_directory(&self, dir: &Path) -> io::Result<Option<File>> {
         if !self.durable {
-            return Ok(());
+            return Ok(None);
         }
-        match File::open(dir).and_then(|file| file.sync_all()) {
-            // Systems that can't open or sync directories write names on their own.
-            Err(error)
-                if cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput) =>
-            {
-                Ok(())
-            }
-            done => done,
+        match File::open(dir) {
+            Ok(directory) => Ok(Some(directory)),
+            Err(error) if is_unsupported(&error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
+}
+
+/// Waits until the names in a directory are on the disk.
+fn sync(directory: &File) -> io::Result<()> {
+    match directory.sync_all() {
+        Err(error) if is_unsupported(&error) => Ok(()),
+        done => done,
+    }
+}
+
+/// Systems that can't open or sync directories write names on their own.
+fn is_unsupported(error: &io::Error) -> bool {
+    cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput)
 }

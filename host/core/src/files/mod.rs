@@ -21,6 +21,25 @@ pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
 pub use unfinished::{Unfinished, give_up};
 
+/// Checks that so many bytes fit on the disk that a directory is on. Where the system doesn't say, they do.
+///
+/// # Errors
+/// If they don't.
+pub fn check_room(dir: &Path, bytes: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if let Ok(disk) = rustix::fs::statvfs(dir) {
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if bytes > free {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::StorageFull,
+                format!("its constants take {bytes} bytes, and the disk has {free} left"),
+            ));
+        }
+    }
+    let _ = (dir, bytes);
+    Ok(())
+}
+
 /// The directory of a path.
 pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());

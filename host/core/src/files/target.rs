@@ -57,7 +57,7 @@ impl Target {
     ) -> io::Result<()> {
         match self {
             Target::File(path, mut file) => {
-                fill(file.file())?;
+                fill(file.anew()?)?;
                 let commit = Commit {
                     durable,
                     ..Commit::default()

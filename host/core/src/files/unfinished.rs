@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
@@ -154,6 +154,16 @@ impl Unfinished {
     /// The file, for writing.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
+    }
+
+    /// The file for writing it from its start: a plugin that writes to every descriptor has written to this one.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn anew(&mut self) -> io::Result<&mut File> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        Ok(&mut self.file)
     }
 
     /// Waits until the file's contents are on the disk.

@@ -82,7 +82,11 @@ impl<'r, 'c> Inner<'r, 'c> {
         if cx.verify() == Verify::All {
             verify::all(module).map_err(where_it_is)?;
         }
+        // The pass itself has run so far, too.
+        let mut foreign = self.outer.foreign.clone();
+        foreign.push(by.clone());
         let mut run = Run {
+            foreign,
             cx,
             watched: self.outer.watched,
             done,

@@ -49,7 +49,7 @@ pub(super) fn call(
     let name = &pass.info().name;
     check_depth(name, cx, run.around())?;
     let running = callee.call();
-    let _entered = running.enter();
+    let entered = running.enter_told();
     let cx = cx.for_pass(name);
     let call = LeafCall {
         pass,
@@ -61,6 +61,7 @@ pub(super) fn call(
         let _pushed = stack::pushed(&cx);
         call.run(work, module, &mut rewrites)
     };
+    drop(entered);
     let after = call.show(result).map_err(|error| error.run_by(name))?;
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {

@@ -194,6 +194,8 @@ struct Run<'c> {
     is_inner: bool,
     /// What the rules of the last pass did, until its record is made.
     rewrites: Rewrites,
+    /// The passes that ran and are in files of plugins, each once.
+    foreign: Vec<String>,
 }
 
 impl<'c> Run<'c> {
@@ -207,6 +209,7 @@ impl<'c> Run<'c> {
             depth: 0,
             is_inner: false,
             rewrites: Rewrites::default(),
+            foreign: Vec::new(),
         }
     }
 
@@ -335,6 +338,32 @@ impl<'c> Run<'c> {
 
     /// Runs a pass that isn't a Sequential, and verifies its result.
     fn leaf(
+        &mut self,
+        job: Job<'_>,
+        module: &Module,
+        callee: Callee<'_>,
+    ) -> Result<Module, PassError> {
+        let pass = job.pass;
+        let result = self.leaf_verified(job, module, callee);
+        let name = &pass.info().name;
+        if result.is_ok() {
+            let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
+            if is_foreign && !self.foreign.contains(name) {
+                self.foreign.push(name.clone());
+            }
+            return result;
+        }
+        // What it was given may be what is wrong, and then it isn't this pass that did it.
+        match self.cx.verify() {
+            Verify::Off | Verify::All => result,
+            Verify::Changed => result.map_err(|error| {
+                let broken = verify::broken(module, &self.foreign);
+                broken.unwrap_or(error)
+            }),
+        }
+    }
+
+    fn leaf_verified(
         &mut self,
         job: Job<'_>,
         module: &Module,

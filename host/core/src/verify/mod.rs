@@ -3,13 +3,14 @@
 mod interface;
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pub use interface::{is_undeclared_change, same_interface};
 pub(crate) use interface::{kept, kept_module};
 use passdock_abi::SymbolId;
+use passdock_crash::caught;
 use passdock_diagnostic::excerpt::{self, Part};
+use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module, text, verify};
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +103,30 @@ pub fn all(module: &Module) -> Result<(), PassError> {
     functions.try_for_each(|(name, function)| one(module, name, function))
 }
 
+/// The error of a module that is broken before a pass runs, or before it is written. `ran` are the passes that
+/// may have done it.
+pub fn broken(module: &Module, ran: &[String]) -> Option<PassError> {
+    if ran.is_empty() {
+        return None;
+    }
+    let found = guarded(None, || all(module)).err()?;
+    let by = match ran {
+        [one] => format!("the pass `{one}` wrote where it may only read"),
+        _ => "a pass wrote where it may only read".to_owned(),
+    };
+    let message = format!("The IR is broken: {by}. {}", found.message);
+    let mut error = PassError::new(ErrorKind::Broken, message);
+    if let [_, _, ..] = ran {
+        let names = suggest::listed(ran.iter().map(String::as_str));
+        error = error.note(format!("it is one of {names}"));
+    }
+    error.function.clone_from(&found.function);
+    Some(match ran {
+        [_] => error.help("A pass may change a function only by the functions of the host."),
+        _ => error.help("`--verify all` says which pass it was."),
+    })
+}
+
 fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassError> {
     let look = || Ok(verify::verify_in(module, name, function).err());
     let violations = guarded(Some(function), look)?.unwrap_or_default();
@@ -144,10 +169,10 @@ fn guarded<T>(
     function: Option<&Function>,
     look: impl FnOnce() -> Result<T, PassError>,
 ) -> Result<T, PassError> {
-    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|payload| {
+    caught(look).unwrap_or_else(|panic| {
         let message = format!(
             "The IR that the pass left can't be verified: {}.",
-            panic_text(&*payload)
+            panic_text(&*panic.payload)
         );
         let mut error = PassError::new(ErrorKind::Verify, message)
             .help("A pass may change a function only by the functions of the host.");

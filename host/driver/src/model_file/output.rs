@@ -9,7 +9,7 @@ use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
-use passdock_core::files::{StandardOutput, Target, open_special};
+use passdock_core::files::{StandardOutput, Target, check_room, directory_of, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
@@ -190,6 +190,7 @@ fn write_onnx(
     let own = data_files::own_location(&place);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
+    check_room(directory_of(&place), output.new_bytes()).map_err(failed)?;
     let mut plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
         Taken::Refused(error) => refused(path, error),
         Taken::Failed(error) => failed(error),
@@ -206,7 +207,8 @@ fn write_onnx(
         writing.moved = &plan.moved;
         output = encode(writing)?;
     }
-    output.write_file(file.file()).map_err(failed)?;
+    let written = file.anew().and_then(|file| output.write_file(file));
+    written.map_err(failed)?;
     let data = output
         .data_files()
         .iter()

@@ -21,7 +21,7 @@ pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::{Rerun, Trial, Trials};
-pub use run::run;
+pub use run::{failed, process_changes, run};
 
 pub use crate::pipeline_file::SCHEMA;
 pub use crate::pipeline_file::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};

@@ -1,12 +1,11 @@
 //! `run`: a function from a request to a report.
 
-use std::any::Any;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use passdock_crash::{Panic, caught};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
@@ -16,7 +15,7 @@ use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
-    Watch, capitalized, suggest, util,
+    Watch, capitalized, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -52,9 +51,19 @@ pub(crate) fn run_to_module(
         on_diagnostic: Some(Box::new(move |said| emitting(said))),
         only_judges: false,
     };
-    let end = || run_to_end(registry, request, watched, &*emit, &mut report, &recorder);
-    let result =
-        catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
+    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|| ()));
+    let end = || {
+        run_to_end(
+            registry,
+            request,
+            watched,
+            &*emit,
+            &mut report,
+            &recorder,
+            &*on_write,
+        )
+    };
+    let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
     let after = match result {
@@ -70,21 +79,39 @@ pub(crate) fn run_to_module(
                 report.diagnostics.push(error.to_diagnostic());
             }
             let write = || reproduce::write(request, &error, &mut report);
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
-                report.diagnostics.push(failed(&*payload).to_diagnostic());
+            if let Err(panic) = caught(write) {
+                report.diagnostics.push(failed(&panic).to_diagnostic());
             }
             Err(error)
         }
     };
+    report.diagnostics.extend(process_changes());
     report.seconds = start.elapsed().as_secs_f64();
     (report, after)
 }
 
+/// The warning of what plugins changed of what belongs to the whole process, if this process looks after that.
+/// What was told isn't told again.
+pub fn process_changes() -> Option<Diagnostic> {
+    let (message, changes) = passdock_crash::sentence(&passdock_crash::changes())?;
+    let mut warning = Diagnostic::new(Severity::Warning, "process", message);
+    warning.notes = changes;
+    warning.help = Some(
+        "Other plugins may rely on it, and it is the plugin that should put it back.".to_owned(),
+    );
+    Some(warning)
+}
+
 /// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
 /// looked.
-fn failed(payload: &(dyn Any + Send)) -> PassError {
-    let message = format!("passdock itself failed: {}.", util::panic_text(payload));
-    PassError::new(ErrorKind::Panicked, message).help(
+pub fn failed(panic: &Panic) -> PassError {
+    let text = util::panic_text(&*panic.payload);
+    let message = format!("passdock itself failed: {text}.");
+    let mut error = PassError::new(ErrorKind::Panicked, message);
+    error
+        .notes
+        .extend(panic.place.iter().map(|place| format!("at {place}")));
+    error.help(
         "It is a mistake in passdock, or of a plugin that writes into what it may only read: \
          `--verify all` says which.",
     )
@@ -109,6 +136,7 @@ fn run_to_end(
     emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
+    on_write: &dyn Fn(),
 ) -> Result<Module, PassError> {
     Format::of(&request.model)?;
     request.output.as_ref().map(Format::of).transpose()?;
@@ -159,8 +187,13 @@ fn run_to_end(
             external_data: request.external_data,
             ..WriteOptions::default()
         };
-        let written = output.write(&after, options, &mut |said| emit(said));
-        report.model.bytes_after = written.map_err(|error| made_by(error, &after, recorder))?;
+        on_write();
+        let write = || output.write(&after, options, &mut |said| emit(said));
+        let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
+        report.model.bytes_after = written.map_err(|error| {
+            let broken = verify::broken(&after, &recorder.foreign());
+            broken.unwrap_or_else(|| made_by(error, &after, recorder))
+        })?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }

@@ -29,9 +29,10 @@ pub struct ReproducerOptions {
 }
 
 /// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't
-/// be loaded and mistakes of the user aren't such.
+/// be loaded and mistakes of the user aren't such, and IR that was broken before can't be written.
 pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
-    let is_failure = error.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+    let is_failure = error.exit_status() == 1
+        && !matches!(error.kind, ErrorKind::NotChecked | ErrorKind::Broken);
     error.site().filter(|_| is_failure)
 }
 

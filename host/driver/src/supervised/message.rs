@@ -37,6 +37,8 @@ pub(super) enum Said<Q, A> {
     Print(String),
     /// The worker asks something, and waits for an answer.
     Ask(Q),
+    /// The output is about to be put in its place. The supervisor answers, or ends the worker.
+    Writes,
     /// The work is done, and this came of it. It is the last message, or the last about this piece of work.
     Answer(A),
 }

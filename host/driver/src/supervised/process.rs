@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, Seek};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
@@ -42,6 +42,8 @@ pub(super) struct Process<'s> {
     record: File,
     /// Whether it took too long.
     late: bool,
+    /// Whether it said what no worker says.
+    garbled: bool,
     /// Whether it was waited for.
     is_gone: bool,
 }
@@ -86,6 +88,7 @@ impl<'s> Process<'s> {
             channel,
             record,
             late: false,
+            garbled: false,
             is_gone: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
@@ -123,29 +126,25 @@ impl<'s> Process<'s> {
         left: &mut Option<Duration>,
     ) -> io::Result<Said<Q, A>> {
         let start = Instant::now();
-        let heard = self.wait(*left).and_then(|()| {
-            if let Some(left) = *left {
-                let left = left.saturating_sub(start.elapsed());
-                let left = left.max(Duration::from_millis(1));
-                self.channel.set_read_timeout(Some(left))?;
-            }
-            receive(&mut self.channel)
+        let heard = receive(&mut Heard {
+            process: self,
+            until: left.map(|left| start + left),
         });
         if let Some(left) = left {
             *left = left.saturating_sub(start.elapsed());
         }
         if let Err(error) = &heard {
-            let late = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
-            self.late = late.contains(&error.kind());
+            self.late = error.kind() == ErrorKind::TimedOut;
+            let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
+            self.garbled = !self.late && !ends.contains(&error.kind());
         }
         heard
     }
 
     /// Waits until there is something to hear, or nothing more can come.
-    fn wait(&self, left: Option<Duration>) -> io::Result<()> {
-        let start = Instant::now();
+    fn wait(&self, until: Option<Instant>) -> io::Result<()> {
         loop {
-            let left = left.map(|left| left.saturating_sub(start.elapsed()));
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(ErrorKind::TimedOut.into());
             }
@@ -199,6 +198,9 @@ impl<'s> Process<'s> {
             // It says where it is.
             _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
         }
+        if self.garbled {
+            self.child.kill()?;
+        }
         let (status, program) = self.end(GRACE)?;
         let (written, mut state) = record::read(&self.record);
         let mut death = written.unwrap_or_else(|| {
@@ -213,6 +215,9 @@ impl<'s> Process<'s> {
                 loaded: Vec::new(),
             }
         });
+        if self.garbled {
+            death.cause = DeathCause::Descriptors;
+        }
         if self.late {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
@@ -252,6 +257,19 @@ impl<'s> Process<'s> {
         self.is_gone = true;
         running().take();
         Ok((has_ended.then_some(status), program))
+    }
+}
+
+/// What a worker says, for as long as it is there and has time.
+struct Heard<'p, 's> {
+    process: &'p Process<'s>,
+    until: Option<Instant>,
+}
+
+impl Read for Heard<'_, '_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.process.wait(self.until)?;
+        (&self.process.channel).read(bytes)
     }
 }
 

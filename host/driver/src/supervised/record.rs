@@ -9,11 +9,23 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
 use passdock_core::util;
-use passdock_crash::{CallKind, Callee, Culprit, Death, Seen};
+use passdock_crash::{CallKind, Callee, Culprit, DEATH_BYTES, Death, Mapped, Seen};
 use serde::{Deserialize, Serialize};
 
-/// Where it stands what the worker is at: behind the longest death.
-const STATE: u64 = 1 << 16;
+/// Where it stands what the worker is at, behind the longest death: which of two places it is in, and these. A worker that
+/// is killed while it writes to one leaves the other.
+const STATE: usize = DEATH_BYTES;
+
+/// The bytes of one of the places: a length, and JSON.
+const ROOM: usize = 1 << 16;
+
+/// The length of the file.
+pub(super) const LEN: usize = place_of(2);
+
+/// Where the first, or the second, place begins.
+const fn place_of(place: usize) -> usize {
+    STATE + 1 + place * ROOM
+}
 
 /// What a worker is at.
 #[derive(Default, Serialize, Deserialize)]
@@ -59,47 +71,60 @@ fn culprit(callee: &Callee<'_>) -> Culprit {
 /// A file without a name.
 pub(super) fn create() -> io::Result<File> {
     #[cfg(target_os = "linux")]
-    {
+    let file = {
         use rustix::fs::{MemfdFlags, memfd_create};
-        Ok(memfd_create("passdock", MemfdFlags::CLOEXEC)?.into())
-    }
+        File::from(memfd_create("passdock", MemfdFlags::CLOEXEC)?)
+    };
     #[cfg(not(target_os = "linux"))]
-    {
-        tempfile::tempfile()
-    }
+    let file = tempfile::tempfile()?;
+    file.set_len(LEN as u64)?;
+    Ok(file)
 }
 
 /// The worker's side of its record.
 pub(super) struct Written {
-    file: File,
-    state: Mutex<State>,
+    memory: Mapped,
+    /// What it is at, and the place where that is written next.
+    state: Mutex<(State, usize)>,
 }
 
 impl Written {
-    pub(super) fn new(file: File) -> Written {
+    pub(super) fn new(memory: Mapped) -> Written {
         Written {
-            file,
+            memory,
             state: Mutex::default(),
         }
     }
 
-    /// Writes what the worker is at now. A record that can't be written says less.
+    /// Writes what the worker is at now. For what doesn't fit, the files are left out.
     pub(super) fn see(&self, seen: Seen<'_>) {
-        let mut state = util::lock(&self.state);
+        let mut guard = util::lock(&self.state);
+        let (state, next) = &mut *guard;
         state.see(seen);
-        let mut bytes = vec![0; 4];
-        if serde_json::to_writer(&mut bytes, &*state).is_ok()
-            && let Ok(len) = u32::try_from(bytes.len() - 4)
-        {
-            bytes[..4].copy_from_slice(&len.to_le_bytes());
-            _ = self.file.write_all_at(&bytes, STATE);
+        let mut bytes = bytes_of(state);
+        if bytes.len() > ROOM {
+            state.loaded.clear();
+            bytes = bytes_of(state);
         }
+        self.memory.write(place_of(*next), &bytes);
+        self.memory.write(STATE, &[*next as u8]);
+        *next = 1 - *next;
     }
+}
+
+/// A state as it is written.
+fn bytes_of(state: &State) -> Vec<u8> {
+    let mut bytes = vec![0; 4];
+    // Nothing in it can't be written; half of it is read as nothing.
+    _ = serde_json::to_writer(&mut bytes, state);
+    let len = (bytes.len() - 4) as u32;
+    bytes[..4].copy_from_slice(&len.to_le_bytes());
+    bytes
 }
 
 /// What a worker wrote of its death, and what it was at.
 pub(super) fn read(file: &File) -> (Option<Death>, State) {
-    let mut bytes = vec![0; STATE as usize];
+    let mut bytes = vec![0; STATE];
     let len = file.read_at(&mut bytes, 0).unwrap_or(0);
     let bytes = &bytes[..len];
     // Behind it stand zeros.
@@ -109,27 +134,26 @@ pub(super) fn read(file: &File) -> (Option<Death>, State) {
 }
 
 fn read_state(file: &File) -> Option<State> {
-    let mut len = [0; 4];
-    file.read_exact_at(&mut len, STATE).ok()?;
-    let size = file.metadata().ok()?.len();
-    let len = u32::from_le_bytes(len);
-    let is_there = STATE + 4 + u64::from(len) <= size;
-    let mut bytes = vec![0; is_there.then_some(len)? as usize];
-    file.read_exact_at(&mut bytes, STATE + 4).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    let mut place = [0];
+    file.read_exact_at(&mut place, STATE as u64).ok()?;
+    let mut bytes = vec![0; ROOM];
+    let at = place_of(usize::from(place[0] & 1));
+    file.read_exact_at(&mut bytes, at as u64).ok()?;
+    let (len, text) = bytes.split_first_chunk()?;
+    let text = text.get(..u32::from_le_bytes(*len) as usize)?;
+    serde_json::from_slice(text).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     #[test]
     fn what_a_worker_is_at_is_known_without_its_help() {
         let file = create().unwrap();
         assert!(read(&file).0.is_none());
-        let written = Written::new(file.try_clone().unwrap());
+        let memory = Mapped::new(&file, LEN).unwrap();
+        let written = Written::new(memory);
         let pass = Callee::new(CallKind::Pass, "a.pass", None);
         let library = Callee::new(CallKind::Library, "lib", Some("lib.so".as_ref()));
         let watch = Callee::new(CallKind::Instrument, "watch", None);
@@ -151,12 +175,12 @@ mod tests {
 
     #[test]
     fn what_it_wrote_of_its_death_is_read() {
-        let mut file = create().unwrap();
-        let written = Written::new(file.try_clone().unwrap());
+        let file = create().unwrap();
+        let memory = Mapped::new(&file, LEN).unwrap();
+        let written = Written::new(memory);
         let pass = Callee::new(CallKind::Pass, "a.pass", None);
         written.see(Seen::Began(&pass, None));
-        file.write_all(b"{\"cause\":\"exit\",\"status\":3}\n")
-            .unwrap();
+        memory.write(0, b"{\"cause\":\"exit\",\"status\":3}\n");
         let (death, state) = read(&file);
         assert_eq!(
             death.unwrap().cause.to_string(),

@@ -109,6 +109,7 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 questions += 1;
                 left = timeout;
             }
+            Ok(Said::Writes) => process.tell(&())?,
             Ok(Said::Answer(answer)) => {
                 process.finish()?;
                 return Ok(Ok(answer));

@@ -79,7 +79,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                         sink(&text);
                     }
                 }
-                Ok(Said::Pass(_) | Said::Ask(())) => {}
+                Ok(Said::Pass(_) | Said::Ask(()) | Said::Writes) => {}
                 Err(_) => {
                     let death = process.death().map_err(wrong)?;
                     return Ok(Tried::Failed {

@@ -6,15 +6,17 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
-    CallKind, Seen, Then, expect, inherited, never_stop_for_terminal, observe, watch,
+    CallKind, Mapped, Seen, Then, expect, inherited, look_after, never_stop_for_terminal, observe,
+    watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::message::{Said, Task, receive, send};
-use super::record::Written;
+use super::record::{LEN, Written};
 
 /// A worker that has its task.
 pub struct Worker {
@@ -32,8 +34,8 @@ impl Worker {
     /// If this process wasn't started by a supervisor.
     pub fn start<J: DeserializeOwned>(channel: RawFd, record: RawFd) -> io::Result<(Worker, J)> {
         let mut channel = UnixStream::from(inherited(channel)?);
-        let record = inherited(record)?;
-        let written = Written::new(record.try_clone()?.into());
+        let record = Mapped::new(inherited(record)?, LEN)?;
+        let written = Written::new(record);
         IS_WORKER.store(true, Ordering::SeqCst);
         // The foreground group of its terminal is the supervisor's.
         never_stop_for_terminal();
@@ -45,6 +47,7 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
         watch(Then::Tell(record));
+        look_after();
         let channel = Arc::new(Mutex::new(channel));
         let hears = task.says_passes.then(|| channel.clone());
         observe(Box::new(move |seen| {
@@ -61,13 +64,14 @@ impl Worker {
 
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
-        let texts = self.channel.clone();
+        let (texts, writes) = (self.channel.clone(), self.channel.clone());
         Watch {
             // It hears of passes anyway.
             on_pass: None,
             sink: Some(Arc::new(move |text| {
                 tell(&texts, &Said::Print(text.to_owned()));
             })),
+            on_write: Some(Box::new(move || ask_to_write(&writes))),
         }
     }
 
@@ -108,4 +112,15 @@ pub fn end_worker() {
 /// Tells the supervisor something. One that is gone ends this process otherwise.
 fn tell(channel: &Mutex<UnixStream>, said: &Said<(), ()>) {
     _ = send(&mut *util::lock(channel), said);
+}
+
+/// Waits until the supervisor lets this process put the output in its place. One that gave this process up, or can't be
+/// heard any more, doesn't: then it ends here.
+fn ask_to_write(channel: &Mutex<UnixStream>) {
+    let mut channel = util::lock(channel);
+    let asked = send(&mut *channel, &Said::<(), ()>::Writes);
+    if asked.and_then(|()| receive::<()>(&mut *channel)).is_err() {
+        give_up();
+        std::process::exit(1);
+    }
 }

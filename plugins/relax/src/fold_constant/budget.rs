@@ -22,8 +22,11 @@ const TOGETHER: u64 = 16;
 const PART: u64 = 250;
 /// And the part beyond which a value whose elements are all the same stays an op: as such it costs nothing.
 const SPLAT_PART: u64 = 1600;
-/// Scratch constants take no more than this.
+/// Scratch constants take no more than this, or than the model's own.
 const SCRATCH: u64 = 256 << 20;
+/// With growth allowed they take no more than this, or than so many times the model's own.
+const ALLOWED: u64 = 2 << 30;
+const TIMES: u64 = 4;
 
 /// The bytes that are evaluated anyway, whether they may be kept or not.
 const SMALL: u64 = 1 << 20;
@@ -42,21 +45,25 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(f: &Function, options: &FoldConstant) -> Limits {
+        let add = |sum: u64, (_, record): (_, abi::Constant)| sum.saturating_add(record.byte_len);
+        let bytes = f.constants().fold(0, add);
+        // A splat takes one element of memory, whatever its shape says.
+        let is_stored = |(_, record): &(_, abi::Constant)| record.storage != abi::Storage::SPLAT;
+        let stored = f.constants().filter(is_stored).fold(0, add);
         if options.allow_growth {
             return Limits {
                 one: u64::MAX,
                 all: u64::MAX,
                 splat: u64::MAX,
-                scratch: u64::MAX,
+                scratch: ALLOWED.max(stored.saturating_mul(TIMES)),
             };
         }
         let floor = u64::try_from(options.max_growth).unwrap_or(0);
-        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
         Limits {
             one: floor.max(bytes / PART),
             all: floor.saturating_mul(TOGETHER).max(bytes / PART),
             splat: floor.max(bytes / SPLAT_PART),
-            scratch: SCRATCH.max(bytes),
+            scratch: SCRATCH.max(stored),
         }
     }
 }

@@ -20,6 +20,7 @@ use super::{gate, input, settings};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
+use crate::util;
 
 /// All of the table but `rewrite`, which needs more than a session.
 pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
@@ -417,7 +418,7 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
         let mut diagnostic = described(session, &input::described(diagnostic)?)?;
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
         diagnostic.definition = session.blamed(message, op);
-        session.extras().diagnostics.borrow_mut().push(diagnostic);
+        util::keep_said(&mut session.extras().diagnostics.borrow_mut(), diagnostic);
         Ok(())
     })
 }

@@ -1,0 +1,547 @@
+//! The table of docs/isolation.md: what a plugin does, and what comes of it where. The table is what this test sees.
+
+use std::fmt::Write;
+use std::fs;
+
+use crate::support::{Bench, REPOSITORY, Ran, in_c};
+
+/// What a plugin does.
+struct Fault {
+    /// As the table says it.
+    what: &'static str,
+    /// Where the plugin does it.
+    place: &'static str,
+    /// What `dies.c` calls it; of the place `file` it is a change of the file.
+    name: &'static str,
+    /// Whether the run succeeds all the same.
+    harmless: bool,
+}
+
+const fn deadly(place: &'static str, name: &'static str, what: &'static str) -> Fault {
+    Fault {
+        what,
+        place,
+        name,
+        harmless: false,
+    }
+}
+
+const fn harmless(place: &'static str, name: &'static str, what: &'static str) -> Fault {
+    Fault {
+        what,
+        place,
+        name,
+        harmless: true,
+    }
+}
+
+/// What happens while a pass runs.
+const PASS: &[Fault] = &[
+    harmless("pass", "", "nothing of this"),
+    deadly("pass", "segv", "reads where nothing is"),
+    deadly("pass", "bus", "reads what can't be reached"),
+    deadly("pass", "fpe", "divides by zero"),
+    deadly("pass", "ill", "does what is no instruction"),
+    deadly("pass", "abort", "calls `abort`"),
+    deadly("pass", "free twice", "frees memory twice"),
+    deadly("pass", "stack", "uses up its stack"),
+    deadly("pass", "exit", "calls `exit(0)`"),
+    deadly("pass", "quick_exit", "calls `quick_exit(0)`"),
+    deadly("pass", "_exit", "calls `_exit(0)`"),
+    deadly("pass", "pthread_exit", "calls `pthread_exit`"),
+    deadly("pass", "exec", "puts another program in its place"),
+    deadly("pass", "handled segv", "crashes, and ends with 0 over it"),
+    deadly("pass", "kill", "is killed"),
+    deadly("pass", "term", "is asked to end (SIGTERM)"),
+    deadly("pass", "alarm", "is ended by an alarm"),
+    deadly("pass", "hang", "waits for ever (`--timeout 0.2`)"),
+    deadly("pass", "spin", "computes for ever (`--timeout 0.2`)"),
+    deadly("pass", "stop", "stops itself (`--timeout 0.2`)"),
+    deadly("pass", "thread", "crashes on a thread of its own"),
+    deadly(
+        "pass",
+        "thread exit",
+        "calls `exit(0)` on a thread of its own",
+    ),
+    deadly(
+        "pass",
+        "child holds on",
+        "crashes, and leaves a process behind",
+    ),
+    harmless("pass", "child stays", "leaves a process behind"),
+    harmless("pass", "fork returns", "returns twice (`fork`)"),
+    deadly("pass", "status 77", "answers a status that there isn't"),
+    deadly("pass", "fail after chdir", "changes directory and fails"),
+    deadly("pass", "no files", "lets the process open no more files"),
+    deadly("pass", "no bytes", "lets the process write no more"),
+    deadly("pass", "close all", "closes all descriptors"),
+    deadly(
+        "pass",
+        "close from 3",
+        "closes all but the standard streams",
+    ),
+    harmless("pass", "close 0 to 2", "closes the standard streams"),
+    harmless(
+        "pass",
+        "stdout to a file",
+        "leads standard output elsewhere",
+    ),
+    harmless("pass", "print", "prints"),
+    harmless("pass", "chdir", "changes directory"),
+    harmless("pass", "umask", "changes the mode of new files"),
+    harmless("pass", "locale", "changes the locale"),
+    harmless("pass", "handler", "handles a signal"),
+    harmless("pass", "block signals", "blocks all signals"),
+    harmless("pass", "thread stays", "leaves a thread running"),
+    harmless(
+        "pass",
+        "atexit status",
+        "ends with another status when the process ends (`atexit`)",
+    ),
+    harmless(
+        "pass",
+        "atexit crash",
+        "crashes when the process ends (`atexit`)",
+    ),
+    harmless(
+        "pass",
+        "atexit hang",
+        "hangs when the process ends (`atexit`)",
+    ),
+    harmless(
+        "pass",
+        "static destructor",
+        "crashes in a static object's destructor",
+    ),
+    harmless(
+        "pass",
+        "thread destructor",
+        "crashes in a thread-local object's destructor",
+    ),
+    harmless(
+        "pass",
+        "destructor status",
+        "ends with another status in a library's destructor",
+    ),
+    harmless(
+        "pass",
+        "destructor crash",
+        "crashes in a library's destructor",
+    ),
+];
+
+/// What happens elsewhere.
+const ELSEWHERE: &[Fault] = &[
+    deadly("before", "segv", "crashes in an instrument"),
+    deadly("before", "exit", "calls `exit(0)` in an instrument"),
+    deadly("before", "_exit", "calls `_exit(0)` in an instrument"),
+    deadly("infer", "segv", "crashes in an op's definition"),
+    deadly("infer", "exit", "calls `exit(0)` in an op's definition"),
+    deadly("infer", "_exit", "calls `_exit(0)` in an op's definition"),
+    deadly("constructor", "segv", "crashes in a constructor"),
+    deadly("constructor", "exit", "calls `exit(0)` in a constructor"),
+    deadly("constructor", "_exit", "calls `_exit(0)` in a constructor"),
+    deadly("constructor", "kill", "is killed in a constructor"),
+    deadly(
+        "constructor",
+        "hang",
+        "waits for ever in a constructor (`--timeout 0.2`)",
+    ),
+    deadly(
+        "constructor",
+        "close from 3",
+        "closes descriptors in a constructor",
+    ),
+    harmless("constructor", "chdir", "changes directory in a constructor"),
+    harmless("constructor", "print", "prints in a constructor"),
+    deadly("load", "segv", "crashes in its entry"),
+    deadly("load", "exit", "calls `exit(0)` in its entry"),
+];
+
+/// What is wrong with the table of the plugin.
+const TABLE: &[Fault] = &[
+    deadly("table", "refuses", "refuses the host"),
+    deadly(
+        "table",
+        "refuses without a word",
+        "refuses the host without a word",
+    ),
+    deadly(
+        "table",
+        "refuses at length",
+        "refuses the host with a reason that is nowhere",
+    ),
+    deadly(
+        "table",
+        "table that is nowhere",
+        "answers a table that is nowhere",
+    ),
+    deadly(
+        "table",
+        "table that isn't aligned",
+        "answers a table at an odd address",
+    ),
+    deadly(
+        "table",
+        "table of no size",
+        "says that its table has 0 bytes",
+    ),
+    deadly(
+        "table",
+        "table of a great size",
+        "says that its table has 2³⁰ bytes",
+    ),
+    deadly("table", "no passes", "has no list of passes"),
+    deadly("table", "a million passes", "says that it has 2²⁰ passes"),
+    deadly(
+        "table",
+        "passes that are nowhere",
+        "has a list of passes that is nowhere",
+    ),
+    deadly("table", "passes of no size", "says that a pass has 0 bytes"),
+    deadly("table", "no name", "has a pass without a name"),
+    deadly(
+        "table",
+        "a name that is nowhere",
+        "has a name that is nowhere",
+    ),
+    deadly("table", "an endless name", "has a name of 2⁶⁴ bytes"),
+    deadly(
+        "table",
+        "a name that isn't UTF-8",
+        "has a name that isn't UTF-8",
+    ),
+    deadly(
+        "table",
+        "another name",
+        "has another pass than its manifest",
+    ),
+    deadly(
+        "table",
+        "another kind",
+        "has a pass of another kind than its manifest",
+    ),
+    deadly(
+        "table",
+        "a kind that isn't",
+        "has a pass of a kind that there isn't",
+    ),
+    deadly("table", "no function", "has a pass without a function"),
+    deadly("table", "no op", "lacks an op of its manifest"),
+    deadly("table", "another op", "has another op than its manifest"),
+    deadly("table", "no create", "has an instrument that can't be made"),
+];
+
+/// What is wrong with the file.
+const FILE: &[Fault] = &[
+    deadly("file", "empty", "is empty"),
+    deadly("file", "text", "is a text"),
+    deadly("file", "half", "is cut off in the middle"),
+    deadly("file", "header", "is cut off in its header"),
+    deadly("file", "last byte", "lacks its last byte"),
+    deadly("file", "zeros", "has a middle of zeros"),
+    deadly("file", "magic", "has another magic number"),
+    deadly("file", "machine", "is for another machine"),
+    deadly("file", "class", "is for 32 bits"),
+    deadly("file", "program", "is a program"),
+    deadly("file", "no entry", "has no entry"),
+    deadly("file", "no manifest", "has no manifest"),
+    deadly("file", "major", "was built for another ABI"),
+    deadly("file", "minor", "needs a newer ABI"),
+    deadly("file", "ir", "was built for another IR"),
+    deadly("file", "toml", "has a manifest that is no TOML"),
+    deadly("file", "utf8", "has a manifest that isn't UTF-8"),
+    deadly("file", "endless", "has a manifest without an end"),
+    deadly(
+        "file",
+        "kind",
+        "has a pass of a kind that there isn't, in the manifest",
+    ),
+    deadly(
+        "file",
+        "name",
+        "has a pass without a namespace, in the manifest",
+    ),
+];
+
+const MODEL: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = dies.Op(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
+/// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
+const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
+
+/// What a signal that isn't caught ends, in process.
+const SIGNALLED: [&str; 3] = ["kill", "term", "alarm"];
+
+/// What goes on until somebody ends it, in process.
+const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
+
+fn bench() -> Option<Bench> {
+    let bench = Bench::new();
+    bench.write("m.ir", MODEL);
+    in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    Some(bench)
+}
+
+#[test]
+fn the_table_of_the_documentation_is_what_happens() {
+    let Some(_) = bench() else { return };
+    // Half of them on a thread each: a run is two processes and much waiting.
+    let sections = [
+        ("A pass …", PASS),
+        ("Elsewhere, a plugin …", ELSEWHERE),
+        ("The table that a plugin gives the host …", TABLE),
+        ("A plugin's file …", FILE),
+    ];
+    let mut text = String::new();
+    for (title, faults) in sections {
+        _ = write!(
+            text,
+            "\n| {title} | supervised | in process |\n|---|---|---|\n"
+        );
+        let (first, second) = faults.split_at(faults.len() / 2);
+        let halves = std::thread::scope(|scope| {
+            let halves = [first, second].map(|half| scope.spawn(move || rows(half)));
+            halves.map(|half| half.join().expect("the rows of half the table"))
+        });
+        text.extend(halves);
+    }
+    let path = format!("{REPOSITORY}/docs/isolation.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (begin, end) = (
+        "<!-- made by host/cli/tests/cli/fault_table.rs -->\n",
+        "\n<!-- end -->",
+    );
+    let at = page.find(begin).expect("the place of the table") + begin.len();
+    let to = at + page[at..].find(end).expect("its end");
+    if page[at..to] != text && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, format!("{}{text}{}", &page[..at], &page[to..])).expect("the page");
+        return;
+    }
+    pretty_assert(&page[at..to], &text);
+}
+
+#[track_caller]
+fn pretty_assert(expected: &str, found: &str) {
+    let lines = expected.lines().zip(found.lines());
+    let other: Vec<_> = lines
+        .filter(|(expected, found)| expected != found)
+        .collect();
+    assert!(
+        other.is_empty() && expected.len() == found.len(),
+        "docs/isolation.md isn't what happens; UPDATE_EXPECT=1 writes it anew: {other:#?}"
+    );
+}
+
+/// The rows of some faults, each seen in both ways.
+fn rows(faults: &[Fault]) -> String {
+    let bench = bench().expect("a compiler, as before");
+    let good = fs::read(bench.path("plugin.so")).expect("the plugin");
+    let mut text = String::new();
+    for fault in faults {
+        if fault.place == "file" {
+            bench.write("plugin.so", changed(&good, fault.name));
+        }
+        let supervised = cell(&bench, fault, false);
+        let in_process = match fault.place {
+            "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
+                "until somebody ends it".to_owned()
+            }
+            _ => cell(&bench, fault, true),
+        };
+        let in_process = match in_process == supervised {
+            true => "the same".to_owned(),
+            false => in_process,
+        };
+        _ = writeln!(text, "| {} | {supervised} | {in_process} |", fault.what);
+    }
+    text
+}
+
+/// What comes of a fault.
+fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
+    bench.write("out.ir", "as it was");
+    let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
+    words.extend(["--passes", "c.transform.Dies,relax.transform.InferType"]);
+    if fault.place == "before" {
+        words.extend(["--instrument", "dies.watch"]);
+    }
+    match in_process {
+        true => words.push("--in-process"),
+        // What a process that is left behind holds open isn't waited for.
+        false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
+        false if ENDLESS.contains(&fault.name) => words.extend(["--timeout", "0.2"]),
+        false => {}
+    }
+    let variables = [("FAULT", fault.name), ("AT", fault.place)];
+    let ran = bench.run_with(&variables, words, "");
+    let whole = || {
+        let how = if in_process {
+            "in process"
+        } else {
+            "supervised"
+        };
+        let (stdout, stderr) = (&ran.stdout, &ran.stderr);
+        format!(
+            "{}, {}, {how}: {}\n{stdout}{stderr}",
+            fault.place, fault.name, ran.status
+        )
+    };
+    assert!(!ran.stderr.contains("panicked at"), "{}", whole());
+    let out = bench.read("out.ir");
+    let is_silent = in_process && UNNOTICED.contains(&fault.name);
+    match ran.status {
+        0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
+        0 => assert!(is_silent && out == "as it was", "{}", whole()),
+        -1 => assert!(in_process && SIGNALLED.contains(&fault.name), "{}", whole()),
+        _ => {
+            assert!(!fault.harmless, "{}", whole());
+            assert_eq!(out, "as it was", "{}", whole());
+            // Who closes standard error closes the mouth.
+            let is_mute = in_process && fault.name == "close all";
+            assert_eq!(ran.stderr.contains("error["), !is_mute, "{}", whole());
+        }
+    }
+    if !ran.stdout.is_empty() {
+        assert!(!ran.stdout.contains("printed by the plugin"), "{}", whole());
+    }
+    let mut files = bench.files();
+    let has_reproducer = files.iter().any(|file| file == "out.ir.reproducer");
+    files.retain(|file| file != "out.ir.reproducer" && file != "printed");
+    assert_eq!(files, ["m.ir", "out.ir", "plugin.so"], "{}", whole());
+    if has_reproducer {
+        fs::remove_dir_all(bench.path("out.ir.reproducer")).expect("a directory");
+    }
+    _ = fs::remove_file(bench.path("printed"));
+    told(&ran, &bench.plugins(), has_reproducer)
+}
+
+/// A run in a few words: the status, what is said, who is named, and what is left.
+fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
+    let mut text = match ran.status {
+        -1 => "ends by the signal".to_owned(),
+        0 if !ran.stdout.contains("written to out.ir") => "0, not noticed".to_owned(),
+        status => status.to_string(),
+    };
+    let mut said = Vec::new();
+    let mut errors = ran.stderr.lines().filter(|line| line.starts_with("error["));
+    if let Some(error) = errors.next() {
+        let sentence = error.split_once("]: ").map_or(error, |(_, said)| said);
+        said.push(everywhere(sentence, plugins));
+    }
+    let named = [
+        ("pass c.transform.Dies", "pass"),
+        ("pass `c.transform.Dies`", "pass"),
+        ("@main", "function"),
+        ("`plugin.so`", "plugin"),
+    ];
+    let is_named = named.iter().filter(|(name, _)| ran.stderr.contains(name));
+    let mut names: Vec<&str> = is_named.map(|(_, what)| *what).collect();
+    names.dedup();
+    if ran.status > 0 && !names.is_empty() {
+        said.push(format!("Names {}.", names.join(", ")));
+    }
+    if has_reproducer {
+        said.push("Reproducer.".to_owned());
+    }
+    if ran.stderr.contains("warning[process]") {
+        let is_back = ran.stderr.contains(", put back");
+        let what = if is_back {
+            "A warning; it is put back."
+        } else {
+            "A warning."
+        };
+        said.push(what.to_owned());
+    }
+    if ran.stderr.contains("printed by the plugin") {
+        said.push("It goes to standard error.".to_owned());
+    }
+    if !said.is_empty() {
+        _ = write!(text, ": {}", said.join(" "));
+    }
+    text
+}
+
+/// A sentence as it is everywhere: without addresses, without the sizes of the file, and without the plugins' place.
+fn everywhere(sentence: &str, plugins: &str) -> String {
+    let text = sentence
+        .replace("Plugin `plugin.so` can't be used: ", "")
+        .replace(plugins, "…/");
+    let text = match text.split_once(" (address") {
+        Some((before, after)) => {
+            let rest = after.split_once(')').map_or("", |(_, rest)| rest);
+            format!("{before}{rest}")
+        }
+        None => text,
+    };
+    let is_cut_off = text.contains("is cut off");
+    let words = text
+        .split(' ')
+        .map(|word| match word.trim_end_matches(';').parse::<u64>() {
+            Ok(100..) if is_cut_off => word
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .replacen("", "N", 1),
+            _ => word.to_owned(),
+        });
+    words.collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+/// The file of a plugin, spoilt.
+fn changed(good: &[u8], how: &str) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    let mut put = |from: &str, to: &[u8]| {
+        let from = from.as_bytes();
+        assert!(to.len() <= from.len() + 1, "{how}");
+        let places: Vec<usize> = (0..good.len() - from.len())
+            .filter(|at| good[*at..].starts_with(from))
+            .collect();
+        assert!(!places.is_empty(), "{how}");
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    };
+    match how {
+        "empty" => bytes.clear(),
+        "text" => bytes = b"This is no library.\n".to_vec(),
+        "half" => bytes.truncate(good.len() / 2),
+        "header" => bytes.truncate(40),
+        "last byte" => bytes.truncate(good.len() - 1),
+        "zeros" => bytes[good.len() / 8..good.len() * 7 / 8].fill(0),
+        "magic" => bytes[1] = b'F',
+        "machine" => bytes[18] ^= 1,
+        "class" => bytes[4] = 1,
+        "program" => bytes[16] = 2,
+        "no entry" => put("passdock_plugin_v0", b"passdock_plugin_v9"),
+        "no manifest" => put("passdock_manifest_v0", b"passdock_manifest_v9"),
+        "major" => put("\nabi = \"0.", b"\nabi = \"9."),
+        "minor" => put("min_host = \"0.", b"min_host = \"0.9"),
+        "ir" => put("\nir = \"0.", b"\nir = \"9."),
+        "toml" => put("[plugin]\nname", b"[plugin\nname "),
+        "utf8" => put("summary = \"Does", b"summary = \"D\xff\xfe\xff"),
+        "endless" => {
+            let at = find(good, b"[plugin]\nname");
+            let to = at + find(&good[at..], b"\0");
+            bytes[to] = b'\n';
+        }
+        "kind" => put("kind = \"function\"", b"kind = \"fraction\""),
+        "name" => put(
+            "name = \"c.transform.Dies\"",
+            b"name = \"c_transform_Dies\"",
+        ),
+        _ => panic!("{how} isn't a change of a file"),
+    }
+    bytes
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> usize {
+    let mut windows = bytes.windows(what.len());
+    windows
+        .position(|window| window == what)
+        .expect("it is there")
+}

@@ -1,0 +1,47 @@
+//! A file that is mapped: what is written to it arrives, whatever became of the descriptors.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The first bytes of a file, for as long as the process lives.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapped {
+    at: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the memory stays where it is, and is only written to, byte after byte, by atomic stores.
+unsafe impl Send for Mapped {}
+// SAFETY: see above.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// Maps so many bytes of a file that has them.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(file: impl AsFd, len: usize) -> io::Result<Mapped> {
+        let fd = file.as_fd().as_raw_fd();
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the memory is new, and nobody else's.
+        let at = unsafe { libc::mmap(ptr::null_mut(), len, rights, libc::MAP_SHARED, fd, 0) };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Mapped { at: at.cast(), len })
+    }
+
+    /// Writes bytes from a place on, if there is room for them. It neither allocates nor takes a lock.
+    pub fn write(&self, place: usize, bytes: &[u8]) {
+        if bytes.len() > self.len.saturating_sub(place) {
+            return;
+        }
+        for (index, byte) in bytes.iter().enumerate() {
+            // SAFETY: it is in the memory, which is only written to like this.
+            let to = unsafe { AtomicU8::from_ptr(self.at.add(place + index)) };
+            to.store(*byte, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What belongs to the whole process, and what a plugin may have changed of it.
+//!
+//! The current directory, the mode of new files and the standard streams are put back as soon as a call returns, so
+//! that files go where they should. What can't be put back safely is told: the locale, and handlers of signals.
+//! A process whose descriptors were closed behind the host's back can't go on: their numbers stand for other files.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use libc::{c_int, sigaction};
+
+use crate::watch::{self, is_own_process};
+use crate::{CallKind, Callee, DeathCause, ProcessChange};
+
+/// The number from which on the descriptors here are kept, away from those that come and go.
+const KEPT_FROM: c_int = 200;
+
+/// The signals that are looked at: all but those of real time.
+const SIGNALS: std::ops::Range<c_int> = 1..32;
+
+/// What the process had when it was looked at first, with what was changed since.
+struct Surroundings {
+    /// The current directory, which also says whether descriptors were closed.
+    directory: Option<File>,
+    /// The device and the number of that directory.
+    place: Option<(u64, u64)>,
+    streams: [Option<OwnedFd>; 3],
+    mask: libc::mode_t,
+    locale: Option<Vec<u8>>,
+    handlers: [usize; SIGNALS.end as usize],
+    changes: Vec<ProcessChange>,
+}
+
+static SURROUNDINGS: Mutex<Option<Surroundings>> = Mutex::new(None);
+
+/// Whether anything is looked at.
+static LOOKS: AtomicBool = AtomicBool::new(false);
+
+/// Whether code of a plugin was loaded.
+static LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Remembers what belongs to the whole process, as it is before any plugin is loaded: from now on [`returned`] looks
+/// whether it still is so. For a program that is its process; the first call counts.
+pub fn look_after() {
+    let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_with(Surroundings::now);
+    LOOKS.store(true, Ordering::SeqCst);
+}
+
+/// Looks whether a call into a plugin's file left the process as it was. It doesn't return if the host's descriptors are
+/// closed: that is told as a death. Nor in a process that the call made by `fork`.
+pub(crate) fn returned(callee: &Callee<'_>) {
+    if callee.plugin.is_none() {
+        return;
+    }
+    if callee.kind == CallKind::Library {
+        LOADED.store(true, Ordering::SeqCst);
+    }
+    if !LOOKS.load(Ordering::Relaxed) {
+        return;
+    }
+    if !is_own_process() {
+        watch::end(1);
+    }
+    let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = &mut *known {
+        known.check(callee);
+    }
+}
+
+/// Whether code of a plugin was loaded in this process.
+pub(crate) fn has_loaded() -> bool {
+    LOADED.load(Ordering::SeqCst)
+}
+
+/// Takes what was changed so far.
+pub fn changes() -> Vec<ProcessChange> {
+    let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    known
+        .as_mut()
+        .map(|known| std::mem::take(&mut known.changes))
+        .unwrap_or_default()
+}
+
+impl Surroundings {
+    fn now() -> Surroundings {
+        let directory = directory();
+        Surroundings {
+            place: directory.as_ref().and_then(place),
+            directory,
+            streams: [0, 1, 2].map(copy),
+            mask: mask(),
+            locale: locale(),
+            handlers: handlers(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Compares what there is, and puts back what can be put back.
+    fn check(&mut self, callee: &Callee<'_>) {
+        if let Some(directory) = &self.directory {
+            if place(directory) != self.place {
+                watch::die(&DeathCause::Descriptors);
+                return;
+            }
+            if std::fs::metadata(".").ok().map(|known| id(&known)) != self.place {
+                let what = "the current directory";
+                // SAFETY: the call is given a descriptor that is open.
+                let back = unsafe { libc::fchdir(directory.as_raw_fd()) } == 0;
+                self.note(callee, what, back);
+            }
+        }
+        for at in 0..3 {
+            let kept = self.streams[at].as_ref().map(AsRawFd::as_raw_fd);
+            let Some(kept) = kept else { continue };
+            let stream = at as RawFd;
+            if same_file(kept, stream) {
+                continue;
+            }
+            // SAFETY: the call is given a descriptor that is open.
+            let back = unsafe { libc::dup2(kept, stream) } == stream;
+            let what = ["standard input", "standard output", "standard error"][at];
+            self.note(callee, what, back);
+        }
+        let mask = mask();
+        if mask != self.mask {
+            // SAFETY: it has no preconditions.
+            unsafe { libc::umask(self.mask) };
+            self.note(callee, "the mode of new files (`umask`)", true);
+        }
+        let locale = locale();
+        if locale != self.locale {
+            self.locale = locale;
+            self.note(callee, "the locale", false);
+        }
+        let handlers = handlers();
+        if handlers != self.handlers {
+            let differs = |signal: &c_int| {
+                let at = *signal as usize;
+                handlers[at] != self.handlers[at]
+            };
+            let names: Vec<String> = SIGNALS.filter(differs).map(named).collect();
+            self.handlers = handlers;
+            let what = format!("how signals are handled ({})", names.join(", "));
+            self.note(callee, &what, false);
+        }
+    }
+
+    fn note(&mut self, callee: &Callee<'_>, what: &str, put_back: bool) {
+        let plugin = callee
+            .plugin
+            .map(|path| path.to_string_lossy().into_owned());
+        let change = ProcessChange {
+            what: what.to_owned(),
+            put_back,
+            kind: callee.kind,
+            name: callee.name.to_owned(),
+            plugin,
+        };
+        if !self.changes.contains(&change) {
+            self.changes.push(change);
+        }
+    }
+}
+
+fn named(signal: c_int) -> String {
+    match crate::death::signal_name(signal) {
+        "a signal" => format!("signal {signal}"),
+        name => name.to_owned(),
+    }
+}
+
+/// The current directory, opened in a place where it stays.
+fn directory() -> Option<File> {
+    let opened = File::open(".").or_else(|_| File::open("/")).ok()?;
+    copy(opened.as_raw_fd()).map(File::from)
+}
+
+/// A copy of a descriptor, with a number of its own.
+fn copy(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: the call fails if there is no such descriptor.
+    let kept = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, KEPT_FROM) };
+    // SAFETY: it was made here.
+    (kept >= 0).then(|| unsafe { OwnedFd::from_raw_fd(kept) })
+}
+
+fn place(directory: &File) -> Option<(u64, u64)> {
+    directory.metadata().ok().map(|known| id(&known))
+}
+
+fn id(known: &std::fs::Metadata) -> (u64, u64) {
+    (known.dev(), known.ino())
+}
+
+/// Whether two descriptors stand for one file.
+fn same_file(a: RawFd, b: RawFd) -> bool {
+    let of = |fd| {
+        let mut known = MaybeUninit::<libc::stat>::zeroed();
+        // SAFETY: the call is given memory for what it says, for which all zeros are a value.
+        let known =
+            unsafe { (libc::fstat(fd, known.as_mut_ptr()) == 0).then(|| known.assume_init()) };
+        known.map(|known| (known.st_dev, known.st_ino, known.st_rdev))
+    };
+    of(a).is_some_and(|known| of(b) == Some(known))
+}
+
+/// The bits that new files don't get. Asking for them sets them: for a moment to those of files of the user alone.
+fn mask() -> libc::mode_t {
+    // SAFETY: the calls have no preconditions.
+    unsafe {
+        let mask = libc::umask(0o077);
+        libc::umask(mask);
+        mask
+    }
+}
+
+fn locale() -> Option<Vec<u8>> {
+    // SAFETY: with a null pointer the call only says what is set; the text stays until it is called again.
+    let name = unsafe { libc::setlocale(libc::LC_ALL, ptr::null()) };
+    // SAFETY: it is null or a text.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec())
+}
+
+/// What handles each signal.
+fn handlers() -> [usize; SIGNALS.end as usize] {
+    let mut handlers = [0; SIGNALS.end as usize];
+    for signal in SIGNALS {
+        // SAFETY: the memory is a `sigaction`, for which all zeros are a value; the call is given a pointer to it.
+        handlers[signal as usize] = unsafe {
+            let mut action: sigaction = MaybeUninit::zeroed().assume_init();
+            sigaction(signal, ptr::null(), &mut action);
+            action.sa_sigaction
+        };
+    }
+    handlers
+}
