@@ -69,8 +69,9 @@ pub(crate) fn listen() {
         child::give_up();
         supervised::give_up();
         files::give_up();
-        supervised::end_worker();
-        let _ = low_level::emulate_default_handler(signal as i32);
+        let signal = signal as i32;
+        supervised::end_worker(signal);
+        let _ = low_level::emulate_default_handler(signal);
     });
 }
 

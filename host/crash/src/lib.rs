@@ -41,4 +41,4 @@ pub use surroundings::{changes, look_after};
 #[cfg(unix)]
 pub use terminal::never_stop_for_terminal;
 #[cfg(unix)]
-pub use watch::{DEATH_BYTES, Then, finish, finished, watch};
+pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, watch};

@@ -168,6 +168,19 @@ pub(crate) fn die(cause: &DeathCause) {
     end(1);
 }
 
+/// Tells a supervisor of the signal that the process is about to die of, which a thread of the host was asked by.
+pub fn ends_by(signal: i32) {
+    let Some(watch) = WATCH.get() else { return };
+    if matches!(watch.then, Then::Tell(_)) && !TELLING.swap(true, Ordering::SeqCst) {
+        let cause = DeathCause::Signal {
+            signal,
+            address: None,
+            stack_overflow: false,
+        };
+        tell(&watch.then, &cause);
+    }
+}
+
 /// Says that the work is done, and with which status the process is to end whatever happens from now on.
 pub fn finished(status: u8) {
     FINISHED.store(status.into(), Ordering::SeqCst);

@@ -131,8 +131,8 @@ use forward::Forward;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldConstant {
-        /// The bytes by which one folded op may make the function larger, and all together by 16 times as much. If
-        /// it is more, 1/250 of the bytes of its constants, for one op as for all; what costs least is folded first.
+        /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
+        /// constants if that is more; all folded ops together by 16 times as much.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

@@ -114,6 +114,7 @@ impl Bench {
             .env_remove("PASSDOCK_PLUGIN_PATH")
             .env_remove("ORT_DYLIB_PATH")
             .env_remove("CI")
+            .env_remove("RUST_BACKTRACE")
             .env("PASSDOCK_CACHE", "off")
             .env("NO_COLOR", "1")
             .envs(variables.iter().copied());

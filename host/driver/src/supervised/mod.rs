@@ -1,9 +1,10 @@
 //! Work in a process of its own, which may die: its supervisor stays, and says what it died of.
 //!
-//! A [`Supervisor`] starts a program as its [`Worker`] and gives it a job. The worker tells it what instruments show, and
-//! answers in the end; `message` says how. A worker that dies says of what, if it still can (`passdock_crash`), and has
-//! written down what it was at; `record` says where. Then a second one does the same job, lets the pass that the first one died in fail instead
-//! of running it, and answers as of any pass that failed: with a report, and with a reproducer.
+//! A [`Supervisor`] starts a program as its [`Worker`] and gives it a job. The worker tells it what instruments show, asks
+//! before it puts the output in its place, and answers in the end; `message` says how. A worker that dies says of what, if
+//! it still can (`passdock_crash`), and has written down what it was at; `record` says where. Then a second one does the
+//! same job, lets the pass that the first one died in fail instead of running it, and answers as of any pass that failed:
+//! with a report, and with a reproducer.
 
 mod message;
 mod process;

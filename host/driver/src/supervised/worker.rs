@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
-    CallKind, Mapped, Seen, Then, expect, inherited, look_after, never_stop_for_terminal, observe,
-    watch,
+    CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, never_stop_for_terminal,
+    observe, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -100,11 +100,12 @@ impl Worker {
     }
 }
 
-/// Ends this process and what it started, if it is a worker. For a thread that is about to end the process because of a
-/// signal.
-pub fn end_worker() {
+/// Ends this process and what it started, if it is a worker, and tells of the signal. For a thread that is about to end
+/// the process because of that.
+pub fn end_worker(signal: i32) {
     use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
     if IS_WORKER.load(Ordering::SeqCst) && getpgrp() == getpid() {
+        ends_by(signal);
         _ = kill_process_group(getpid(), Signal::KILL);
     }
 }

@@ -39,8 +39,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError
             at += rest.find('\n').unwrap_or(rest.len());
             continue;
         }
-        let token = if first == '_' || first.is_alphabetic() {
-            let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric());
+        let token = if first == '_' || first.is_ascii_alphabetic() {
+            let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
             at += end.unwrap_or(rest.len());
             Token::Word(text[start..at].to_owned())
         } else if first.is_ascii_digit() {

@@ -196,7 +196,7 @@ impl<'t> Parser<'t> {
     pub(super) fn expected(&self, what: &str) -> RuleError {
         let found = match self.peek() {
             Token::Word(word) => format!("`{}`", word),
-            Token::Number(number, _) => format!("`{}`", number),
+            Token::Number(..) => format!("`{}`", &self.text[self.at()]),
             Token::Text(_) => "a text".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "the end".to_owned(),

@@ -15,13 +15,11 @@ use super::forward::{Folded, Forward, byte_len};
 /// names).
 pub(super) const CONSTANT: u64 = 32;
 pub(super) const OP: u64 = 64;
-/// In small functions, ops may cost so many times together what one may.
+/// Together, ops may cost so many times what one may. Where many cost as much as they may, another run finds room again:
+/// the more one may take, the sooner.
 const TOGETHER: u64 = 16;
-/// The part of the constants' bytes by which a function may grow. The default pipeline folds twice, and a model is to
-/// grow by no more than a hundredth, of which the passes that fold into weights have a fifth.
-const PART: u64 = 250;
-/// And the part beyond which a value whose elements are all the same stays an op: as such it costs nothing.
-const SPLAT_PART: u64 = 1600;
+/// The part of the constants' bytes by which a function may grow.
+const PART: u64 = 100;
 /// Scratch constants take no more than this, or than the model's own.
 const SCRATCH: u64 = 256 << 20;
 /// With growth allowed they take no more than this, or than so many times the model's own.
@@ -37,8 +35,6 @@ pub(super) struct Limits {
     pub(super) one: u64,
     /// The bytes of all ops.
     all: u64,
-    /// The bytes beyond which a splat stays one.
-    pub(super) splat: u64,
     /// The bytes of what is tried out.
     pub(super) scratch: u64,
 }
@@ -54,15 +50,14 @@ impl Limits {
             return Limits {
                 one: u64::MAX,
                 all: u64::MAX,
-                splat: u64::MAX,
                 scratch: ALLOWED.max(stored.saturating_mul(TIMES)),
             };
         }
         let floor = u64::try_from(options.max_growth).unwrap_or(0);
+        let all = floor.saturating_mul(TOGETHER).max(bytes / PART);
         Limits {
-            one: floor.max(bytes / PART),
-            all: floor.saturating_mul(TOGETHER).max(bytes / PART),
-            splat: floor.max(bytes / SPLAT_PART),
+            one: (all / TOGETHER).max(floor),
+            all,
             scratch: SCRATCH.max(stored),
         }
     }

@@ -54,7 +54,7 @@ impl Forward {
             flags,
             useful,
             only,
-            large: limits.splat,
+            large: limits.one,
             elements: HashMap::new(),
             singles: HashMap::new(),
             room: limits.scratch,
