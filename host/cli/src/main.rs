@@ -8,6 +8,7 @@ mod check_command;
 mod child;
 mod command;
 mod data_args;
+mod page;
 mod plugin_args;
 mod plugins;
 mod progress;
