@@ -79,18 +79,17 @@ impl<'r> Document<'r> {
     }
 }
 
-/// The passes, with the numbers of what they left: both lists are in the order in which passes started, but only the
-/// report has those that didn't run.
+/// The passes, with the numbers of what they left: both lists are in the order in which passes started. Only the report
+/// has those that didn't run, and only the trails have the pipeline itself.
 fn listed<'r>(records: &'r [PassRecord], recorded: Option<&Recorded>) -> Vec<ListedPass<'r>> {
-    let mut trails = recorded.map_or(&[][..], |recorded| &recorded.passes);
-    let all = trails.len();
+    let trails = recorded.map_or(&[][..], |recorded| &recorded.passes);
+    let mut next = 0;
     let listed = records.iter().map(|record| {
         let ran = record.status != PassStatus::Skipped;
-        let first = trails.first().filter(|trail| ran && trail.name == record.name);
-        let trail = first.map(|_| all - trails.len());
-        if trail.is_some() {
-            trails = &trails[1..];
-        }
+        let mut left = trails.iter().skip(next);
+        let at = left.position(|trail| ran && trail.name == record.name);
+        let trail = at.map(|at| next + at);
+        next = trail.map_or(next, |trail| trail + 1);
         ListedPass { record, trail }
     });
     listed.collect()
