@@ -34,6 +34,7 @@ function show(data: PageData, main: HTMLElement): void {
     ),
     ...sections,
   );
+  pairUp(main, "kinds", "rules");
   explorer?.start();
   addEventListener("keydown", (event) => {
     const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
@@ -53,6 +54,15 @@ function show(data: PageData, main: HTMLElement): void {
   };
   addEventListener("hashchange", unfold);
   unfold();
+}
+
+/** Puts two sections beside each other, where there is room. */
+function pairUp(main: HTMLElement, first: string, second: string): void {
+  const [left, right] = [first, second].map((id) => main.querySelector(`#${id}`));
+  if (!left || !right) return;
+  const pair = element("div", { class: "pair" });
+  left.before(pair);
+  pair.append(left, right);
 }
 
 async function start(): Promise<void> {

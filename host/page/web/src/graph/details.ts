@@ -102,8 +102,9 @@ export class Details {
         {},
         text === "" ? null : element("code", {}, text),
         ...ops.map((op) => {
-          const title = `${shortKind(graph.op(op).kind)} ${graph.title(op)}`;
-          return element("button", { type: "button", class: "link", click: () => this.events.openOp(op) }, title);
+          const title = graph.title(op);
+          const short = `${shortKind(graph.op(op).kind)} ${title.slice(title.lastIndexOf("/") + 1)}`;
+          return element("button", { type: "button", class: "link", title, click: () => this.events.openOp(op) }, short);
         }),
       ),
     );

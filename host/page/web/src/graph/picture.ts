@@ -22,7 +22,7 @@ interface Placed {
 const MIN_ZOOM = 0.05;
 const MAX_ZOOM = 3;
 /** Smaller text can't be read, so a view that doesn't fit begins at its top at this zoom. */
-const READABLE = 0.55;
+const READABLE = 0.7;
 
 export class Picture {
   readonly element: HTMLElement;
@@ -322,11 +322,11 @@ export function curve(points: [number, number][]): string {
   if (!first) return "";
   const at = ([x, y]: [number, number]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   let path = `M${at(first)}`;
-  rest.forEach((point, index) => {
-    const next = rest[index + 1];
-    if (!next) path += `L${at(point)}`;
-    else if (index + 2 === rest.length) path += `Q${at(point)} ${at(next)}`;
-    else path += `Q${at(point)} ${at([(point[0] + next[0]) / 2, (point[1] + next[1]) / 2])}`;
+  if (rest.length === 1 && rest[0]) path += `L${at(rest[0])}`;
+  rest.slice(0, -1).forEach((point, index) => {
+    const next = rest[index + 1] ?? point;
+    const isLast = index + 2 === rest.length;
+    path += `Q${at(point)} ${at(isLast ? next : [(point[0] + next[0]) / 2, (point[1] + next[1]) / 2])}`;
   });
   return path;
 }

@@ -59,6 +59,8 @@ export function scopeTree(graph: OpGraph): ScopeTree {
   const waiting = [root];
   for (let at = waiting.pop(); at; at = waiting.pop()) {
     shorten(at, of);
+    at.children = at.children.map(dissolved);
+    adopt(at, of);
     group(at, of);
     at.id = all.length;
     all.push(at);
@@ -105,6 +107,13 @@ function shorten(at: Scope, of: Scope[]): void {
     at.children = scope.children;
     adopt(at, of);
   }
+}
+
+/** The op instead of a scope that has nothing but it. */
+function dissolved(child: Child): Child {
+  let last = child;
+  while ("scope" in last && last.scope.children.length === 1) last = last.scope.children[0] as Child;
+  return "op" in last ? last : child;
 }
 
 /** Cuts the children into groups of neighbours if they are too many. */

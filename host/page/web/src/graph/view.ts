@@ -41,13 +41,18 @@ class Builder {
   private readonly places = new Map<string, number>();
   private readonly edges = new Set<number>();
 
-  constructor(private readonly graph: OpGraph) {}
+  /** `path` is that of the scope that is drawn, which names needn't repeat. */
+  constructor(
+    private readonly graph: OpGraph,
+    private readonly path: string | null,
+  ) {}
 
   add(box: Omit<Box, "width" | "height">): number {
     const known = this.places.get(box.id);
     if (known !== undefined) return known;
     const place = this.view.boxes.length;
-    const letters = Math.max(box.title.length * 7.6, box.subtitle.length * 6.4);
+    const sign = box.mark === "same" ? 0 : 2;
+    const letters = Math.max((box.title.length + sign) * 7.8, box.subtitle.length * 6.4);
     this.view.boxes.push({ ...box, width: Math.round(Math.min(250, Math.max(84, letters + 30))), height: 44 });
     this.places.set(box.id, place);
     return place;
@@ -62,10 +67,16 @@ class Builder {
       kind: "op",
       mark,
       title: shortKind(op.kind),
-      subtitle: squeezed(title.slice(title.lastIndexOf("/") + 1), 32),
+      subtitle: squeezed(this.within(title), 32),
       label: `${op.kind} ${title}${mark === "same" ? "" : `, ${mark}`}`,
       op: at,
     });
+  }
+
+  /** An op's name without the scope that is drawn, or its last part. */
+  private within(title: string): string {
+    const start = `${this.path}/`;
+    return this.path !== null && title.startsWith(start) ? title.slice(start.length) : title.slice(title.lastIndexOf("/") + 1);
   }
 
   scope(scope: Scope): number {
@@ -104,7 +115,7 @@ class Builder {
 
 /** The children of a scope, and those outside that they are connected with. */
 export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
-  const builder = new Builder(graph);
+  const builder = new Builder(graph, scope.path);
   const around = new Set<Scope>();
   for (let at: Scope | null = scope.parent; at; at = at.parent) around.add(at);
   const boxOfOp = new Map<number, number>();
@@ -182,7 +193,7 @@ export function neighbours(graph: OpGraph, op: number, most: number): number[] {
 
 /** The neighbourhood of an op, with nothing collapsed. */
 export function neighbourhood(graph: OpGraph, op: number, most: number): View {
-  const builder = new Builder(graph);
+  const builder = new Builder(graph, null);
   const near = neighbours(graph, op, Math.min(most, MOST_BOXES - MOST_ARGUMENTS)).sort((a, b) => a - b);
   const boxes = new Map(near.map((at) => [at, builder.op(at)]));
   for (const [at, box] of boxes) {

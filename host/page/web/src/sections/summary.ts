@@ -21,7 +21,7 @@ export function summary(data: PageData): HTMLElement {
     "summary",
     "Summary",
     data.ok ? null : failure(data),
-    element("div", { class: "cards" }, ...cards),
+    data.passes.length > 0 || data.ok ? element("div", { class: "cards" }, ...cards) : null,
     element("dl", { class: "facts" }, ...terms(data)),
     diagnostics(data),
   );
@@ -41,7 +41,8 @@ function change(title: string, [before, after]: [number, number]): HTMLElement {
   const difference = after - before;
   const sign = difference < 0 ? "−" : "+";
   const note = difference === 0 ? "as before" : sign + bytes(Math.abs(difference));
-  return card(title, before === after ? bytes(after) : `${bytes(before)} → ${bytes(after)}`, note);
+  const [was, is] = [bytes(before), bytes(after)];
+  return card(title, was === is ? is : `${was} → ${is}`, note);
 }
 
 function terms(data: PageData): HTMLElement[] {
@@ -69,8 +70,13 @@ function failure(data: PageData): HTMLElement {
     { class: "failure", role: "alert" },
     element("p", {}, element("strong", {}, failed ? `${failed.name} failed.` : "The run failed.")),
     ...errors.map((said) => element("pre", { class: "code" }, said.text)),
-    data.recorded ? null : element("p", {}, "The process that ran the passes left no record, so there are no graphs."),
+    data.recorded ? null : element("p", {}, missing(data)),
   );
+}
+
+function missing(data: PageData): string {
+  const why = data.passes.length > 0 ? "The process that ran the passes left no record" : "No pass began, or none is known of";
+  return `${why}: there are no graphs and no diffs.`;
 }
 
 function diagnostics(data: PageData): HTMLElement | null {
