@@ -10,7 +10,10 @@ use passdock_page::{Document, NAME, Recorded, RunFacts};
 
 /// Writes the page that was asked for, by `--report` or as an instrument of a pipeline, and takes its data out of the
 /// report. The answer is the page's file, if there is one.
-pub(crate) fn write(asked: Option<&Path>, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
+pub(crate) fn write(
+    asked: Option<&Path>,
+    report: &mut Report,
+) -> Result<Option<PathBuf>, PassError> {
     let recorded = take_recorded(report);
     let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
     let Some(file) = asked.map(Path::to_owned).or(recorded_file) else {
@@ -36,7 +39,10 @@ pub(crate) fn write(asked: Option<&Path>, report: &mut Report) -> Result<Option<
 
 /// What the instrument recorded: none if the process that ran it died.
 fn take_recorded(report: &mut Report) -> Option<Recorded> {
-    let at = report.instruments.iter().position(|instrument| instrument.name == NAME)?;
+    let at = report
+        .instruments
+        .iter()
+        .position(|instrument| instrument.name == NAME)?;
     serde_json::from_value(report.instruments.remove(at).data?).ok()
 }
 
@@ -51,6 +57,8 @@ fn size(path: &Path) -> Option<u64> {
 fn command() -> Vec<String> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();
-    let program = Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned());
+    let program = Path::new(&program)
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     program.into_iter().chain(words).collect()
 }

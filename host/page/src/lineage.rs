@@ -55,7 +55,12 @@ impl Lineage {
     }
 
     /// Goes on with the module that a pass made.
-    pub(crate) fn step(&mut self, pass: u32, before: &Module, after: &Module) -> Result<Tally, PassError> {
+    pub(crate) fn step(
+        &mut self,
+        pass: u32,
+        before: &Module,
+        after: &Module,
+    ) -> Result<Tally, PassError> {
         let mut tally = Tally::default();
         for paired in diff::pairs(before, after)? {
             let name = after.symbols().text(paired.function);
@@ -66,7 +71,10 @@ impl Lineage {
             let mut old_pasts = self.now.remove(name).unwrap_or_default();
             let mut pasts = FxHashMap::default();
             for pair in &paired.ops {
-                let kinds = [old.text(old.op(pair.before).name), new.text(new.op(pair.after).name)];
+                let kinds = [
+                    old.text(old.op(pair.before).name),
+                    new.text(new.op(pair.after).name),
+                ];
                 if kinds[0] != kinds[1] {
                     continue;
                 }
@@ -105,7 +113,13 @@ impl Lineage {
         Ok(tally)
     }
 
-    fn remove(&mut self, function: &str, pasts: FxHashMap<OpId, Past>, pass: u32, tally: &mut Tally) {
+    fn remove(
+        &mut self,
+        function: &str,
+        pasts: FxHashMap<OpId, Past>,
+        pass: u32,
+        tally: &mut Tally,
+    ) {
         tally.removed += pasts.len();
         for past in pasts.into_values() {
             if let Some(origin) = past.origin {

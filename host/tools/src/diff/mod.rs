@@ -205,8 +205,9 @@ mod tests {
             let text = format!("module {{ fn @f(%x: f32[2]) -> (%y: f32[2]) {{ {body} }} }}");
             parse(&text).expect("it can be read")
         };
-        let before =
-            module("%a = onnx.Relu(%x) %b = onnx.Concat(%a) {axis = 0} %c = onnx.Neg(%b) return %c");
+        let before = module(
+            "%a = onnx.Relu(%x) %b = onnx.Concat(%a) {axis = 0} %c = onnx.Neg(%b) return %c",
+        );
         let after = module(
             "%n = onnx.Abs(%x) %a = onnx.Relu(%n) %b = onnx.Concat(%a) {axis = 1} return %b",
         );
@@ -224,7 +225,8 @@ mod tests {
             same: %a = onnx.Relu(%x) | %a = onnx.Relu(%n)
             changed: %b = onnx.Concat(%a) {axis = 0} | %b = onnx.Concat(%a) {axis = 1}
             same: return %c | return %b
-        "#]].assert_eq(&lines.collect::<String>());
+        "#]]
+        .assert_eq(&lines.collect::<String>());
         assert!(pairs(&after, &after).expect("nothing is read").is_empty());
     }
 }

@@ -110,7 +110,9 @@ pub(crate) fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
         if !known().any(|known| known == name) {
             let known: BTreeSet<&str> = known().collect();
             let known = Vec::from_iter(known).join(", ");
-            return Err(PassError::new(format!("The pass makes no operator `{name}`; those that it knows: {known}.")));
+            return Err(PassError::new(format!(
+                "The pass makes no operator `{name}`; those that it knows: {known}."
+            )));
         }
     }
     let mut rules = Vec::new();
