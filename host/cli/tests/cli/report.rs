@@ -56,7 +56,7 @@ fn a_run_that_fails_or_dies_leaves_a_page_that_says_so() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
     let is_dying = in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"]).is_some();
-    let panics = plugin("misbehaving");
+    let panics = plugin("passdock_misbehaving");
     let panics = (panics.to_str().expect("UTF-8"), "bad.transform.Panic");
     let dies = is_dying.then_some(("plugin.so", "c.transform.Dies"));
     for (plugin, pass) in [panics].into_iter().chain(dies) {
