@@ -15,5 +15,5 @@ mod recorder;
 
 pub use document::{Document, RunFacts};
 pub use html::{render, write};
-pub use picture::{DrawnFunction, DrawnOp, DrawnValue, Fate};
+pub use picture::{DrawnFunction, DrawnOp, DrawnValue, OpFate};
 pub use recorder::{NAME, PassTrail, PluginRelease, Recorded, instrument};

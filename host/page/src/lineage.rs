@@ -12,7 +12,7 @@ use passdock_ir::{Function, Module};
 use passdock_tools::diff;
 use rustc_hash::FxHashMap;
 
-use crate::picture::Fate;
+use crate::picture::OpFate;
 
 /// How many ops a pass made, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) struct Lineage {
     /// By function and op; an op that isn't here is as it was in the first module, under the same id.
     now: BTreeMap<String, FxHashMap<OpId, Past>>,
     /// What became of the first module's ops, by function.
-    first: BTreeMap<String, FxHashMap<OpId, Fate>>,
+    first: BTreeMap<String, FxHashMap<OpId, OpFate>>,
 }
 
 /// The past of an op.
@@ -36,7 +36,7 @@ pub(crate) struct Lineage {
 struct Past {
     /// The op of the first module, in the function of the same name.
     origin: Option<OpId>,
-    fate: Fate,
+    fate: OpFate,
 }
 
 impl Lineage {
@@ -46,7 +46,7 @@ impl Lineage {
         for f in module.functions() {
             let past = |op| Past {
                 origin: Some(op),
-                fate: Fate::default(),
+                fate: OpFate::default(),
             };
             let ops = f.live_ops().map(|(op, _)| (op, past(op)));
             lineage.now.insert(name_of(f), ops.collect());
@@ -123,7 +123,7 @@ impl Lineage {
         tally.removed += pasts.len();
         for past in pasts.into_values() {
             if let Some(origin) = past.origin {
-                let fate = Fate {
+                let fate = OpFate {
                     removed: Some(pass),
                     ..past.fate
                 };
@@ -134,14 +134,14 @@ impl Lineage {
     }
 
     /// What passes did with an op of the last module.
-    pub(crate) fn of_last(&self, f: &Function, op: OpId) -> Fate {
+    pub(crate) fn of_last(&self, f: &Function, op: OpId) -> OpFate {
         let ops = self.now.get(f.text(f.name()));
         let past = ops.and_then(|ops| ops.get(&op));
         past.map(|past| past.fate.clone()).unwrap_or_default()
     }
 
     /// What passes did with the ops of the first module, those that are still there included.
-    pub(crate) fn of_first(&self) -> BTreeMap<String, FxHashMap<OpId, Fate>> {
+    pub(crate) fn of_first(&self) -> BTreeMap<String, FxHashMap<OpId, OpFate>> {
         let mut all = self.first.clone();
         for (name, pasts) in &self.now {
             let of_function = all.entry(name.clone()).or_default();
@@ -155,9 +155,9 @@ impl Lineage {
 fn made_by(pass: u32) -> Past {
     Past {
         origin: None,
-        fate: Fate {
+        fate: OpFate {
             made: Some(pass),
-            ..Fate::default()
+            ..OpFate::default()
         },
     }
 }

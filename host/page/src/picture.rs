@@ -53,12 +53,12 @@ pub struct DrawnOp {
     pub inside: Option<u32>,
     /// What passes did with it.
     #[serde(flatten)]
-    pub fate: Fate,
+    pub fate: OpFate,
 }
 
 /// What passes did with an op: they are numbers of [`super::PassTrail`]s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Fate {
+pub struct OpFate {
     /// The pass that made it; `None`: it was in the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<u32>,
@@ -73,14 +73,14 @@ pub struct Fate {
 /// Draws the functions of a module. `fate` says what became of each op.
 pub(crate) fn draw(
     module: &Module,
-    mut fate: impl FnMut(&Function, OpId) -> Fate,
+    mut fate: impl FnMut(&Function, OpId) -> OpFate,
 ) -> Vec<DrawnFunction> {
     let each = module.functions();
     each.map(|function| draw_function(function, &mut fate))
         .collect()
 }
 
-fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> Fate) -> DrawnFunction {
+fn draw_function(f: &Function, fate: &mut impl FnMut(&Function, OpId) -> OpFate) -> DrawnFunction {
     let pieces = Pieces::new(f);
     let ids: Vec<OpId> = f.walk(f.body()).collect();
     let places = ids.iter().enumerate().map(|(at, id)| (*id, at as u32));

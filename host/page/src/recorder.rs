@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::lineage::{Lineage, Tally};
-use crate::picture::{DrawnFunction, Fate, draw};
+use crate::picture::{DrawnFunction, OpFate, draw};
 
 /// The instrument's name.
 pub const NAME: &str = "page";
@@ -246,7 +246,7 @@ impl State {
         recorded.before = draw(first, |f, op| {
             let fates = fates.get(f.text(f.name()));
             let fate = fates.and_then(|fates| fates.get(&op));
-            fate.cloned().unwrap_or_else(Fate::default)
+            fate.cloned().unwrap_or_else(OpFate::default)
         });
         recorded.after = draw(last, |f, op| self.lineage.of_last(f, op));
         recorded
