@@ -38,14 +38,8 @@ fn install(project: &Project) -> Result<()> {
     }
     let (lock, installed) = ("package-lock.json", "node_modules/.package-lock.json");
     let changed = |file: &str| {
-        Some(
-            folder(project)
-                .join(file)
-                .metadata()
-                .ok()?
-                .modified()
-                .ok()?,
-        )
+        let about = folder(project).join(file).metadata();
+        about.ok()?.modified().ok()
     };
     if changed(installed) >= changed(lock) && changed(installed).is_some() {
         return Ok(());
