@@ -6,7 +6,8 @@
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep mutants`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`: what takes longer
+//!   than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -46,6 +47,7 @@ cargo xtask deep flips        plugins' files with a flipped bit each, 10,000; --
 cargo xtask deep rules        random models of the rules' patterns, 10,000; --seed N, --count N, --only N
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
+cargo xtask deep page [MODEL]  the page of a run in Chromium: opened, clicked, searched, by keyboard alone; screenshots
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
 
 fn main() -> ExitCode {
@@ -62,6 +64,8 @@ fn main() -> ExitCode {
         ["deep", "rules", ref rest @ ..] => deep::rules(&project, rest).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
+        ["deep", "page"] => test::web::browse(&project, None).map(|()| true),
+        ["deep", "page", model] => test::web::browse(&project, Some(model)).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
         ["guides"] => guides::guides(&project, "").map(|()| true),

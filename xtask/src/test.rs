@@ -13,6 +13,7 @@ mod share;
 mod steps;
 mod system_calls;
 mod unknown;
+pub(crate) mod web;
 mod windows;
 mod wine;
 
@@ -119,6 +120,10 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step(
         "types of ONNX's test cases, beside ONNX's inference",
         || python::test_node_types(project),
+    );
+    steps.step(
+        "the page of a run: types, tests, the committed file",
+        || web::test(project),
     );
     steps.step("the guides, as they say", || guides::guides(project, ""));
     steps.step("the demo", || demo::demo(project, Profile::Dev));

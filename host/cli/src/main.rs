@@ -8,6 +8,7 @@ mod check_command;
 mod child;
 mod command;
 mod names;
+mod page;
 mod plugins;
 mod progress;
 mod report;

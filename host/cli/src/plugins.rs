@@ -8,8 +8,9 @@ use passdock::Registry;
 /// A registry with the instruments that the command has beside the library's.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
-    // A registry that is new has no other of its name.
+    // A registry that is new has no others of their names.
     let _ = registry.register_instrument(passdock_tools::numerics::instrument());
+    let _ = registry.register_instrument(passdock_page::instrument());
     registry
 }
 

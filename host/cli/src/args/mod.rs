@@ -168,6 +168,7 @@ Examples:
   passdock run model.onnx --passes FoldConstant,DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
+  passdock run model.onnx --report out.html                what each pass did, as a page
   passdock run model.onnx --raise-opset 20 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
@@ -196,6 +197,10 @@ pub(crate) struct RunArgs {
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, help_heading = WATCH, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write a page to FILE: which pass did what, the diff of each, the graph before and after. One HTML file for any
+    /// browser, without network.
+    #[arg(long, help_heading = REPORT, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows them and their options.

@@ -8,6 +8,7 @@ use passdock::{ErrorKind, PassError};
 
 use super::worker;
 use crate::args::RunArgs;
+use crate::page;
 use crate::progress::Progress;
 use crate::report::{self, Notes, Shown};
 use crate::{request, show};
@@ -24,20 +25,31 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         width: show::width(),
     };
     let process = args.process.clone();
+    let page_file = args.report.clone();
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let watch = progress.watch(request.print.to_stderr);
-    let report = worker::run(&request, &process, watch);
+    let mut report = worker::run(&request, &process, watch);
     drop(progress);
+    let written = page::write(page_file.as_deref(), &mut report);
+    if let Err(error) = &written {
+        report.diagnostics.push(error.to_diagnostic());
+        report.exit_status = report.exit_status.max(error.exit_status());
+        report.ok = false;
+    }
     report::diagnostics(&report.diagnostics, how);
     if json {
         show::print_json(&report);
     } else if how != Notes::None {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
         show::print_beside(&report::render(&report, shown), to_stdout);
+        if let Ok(Some(file)) = written {
+            let line = format!("page: {}\n", show::safe(&file.display().to_string()));
+            show::print_beside(&line, to_stdout);
+        }
     }
     Ok(report.exit_status)
 }
@@ -106,6 +118,10 @@ fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
     }
     if let Some(dir) = &args.dump_dir {
         asked.push(flag("--dump-dir", "dump").option("dir", text_of("--dump-dir", dir)?));
+    }
+    if let Some(file) = &args.report {
+        let page = flag("--report", passdock_page::NAME);
+        asked.push(page.option("file", text_of("--report", file)?));
     }
     match &args.trace {
         Some(file) => {

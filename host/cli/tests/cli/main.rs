@@ -28,6 +28,7 @@ mod plugin_files;
 mod plugin_instruments;
 mod plugin_new;
 mod replay;
+mod report;
 mod rewriting;
 mod schema;
 mod sentences;

@@ -75,7 +75,10 @@ impl AskedInstrument {
     /// The file that a flag has it write.
     pub(super) fn flagged_file(&self) -> Option<&str> {
         match &self.by {
-            AskedBy::Flag(_) => self.options.get("trace").and_then(toml::Value::as_str),
+            AskedBy::Flag(_) => {
+                let file = |option| self.options.get(option)?.as_str();
+                file("trace").or_else(|| file("file"))
+            }
             AskedBy::Instrument(_) => None,
         }
     }

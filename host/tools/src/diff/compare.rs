@@ -93,6 +93,14 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();
+        for (a, b) in self.compare_pairs() {
+            self.list(a, b);
+        }
+        self.out
+    }
+
+    /// Compares the pairs of all areas, which are the answer.
+    pub(super) fn compare_pairs(&mut self) -> Vec<(u32, u32)> {
         let areas = std::mem::take(&mut self.m.areas);
         for &(a, b) in &areas {
             self.paired_areas[0].insert(a);
@@ -101,10 +109,12 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         for &(a, b) in &areas {
             self.pairs(a, b);
         }
-        for &(a, b) in &areas {
-            self.list(a, b);
-        }
-        self.out
+        areas
+    }
+
+    /// Whether a paired op of the second function says something else than its counterpart.
+    pub(super) fn is_changed(&self, op: u32) -> bool {
+        self.changes.contains_key(&op)
     }
 
     fn settings(&mut self) {

@@ -55,6 +55,8 @@ mod report;
 mod shared;
 mod spread;
 
+use graph::What;
+use passdock_abi::{OpId, SymbolId};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
@@ -128,4 +130,103 @@ fn settings(old: &[(String, String)], new: &[(String, String)]) -> Vec<Setting> 
         })
         .filter(|setting| setting.old != setting.new)
         .collect()
+}
+
+/// The ops of a function that two modules have, as far as they are the same ops.
+pub struct PairedOps {
+    /// The function's name in the second module.
+    pub function: SymbolId,
+    /// The ops, in the second function's order.
+    pub ops: Vec<PairedOp>,
+}
+
+/// An op that two functions have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairedOp {
+    /// The op of the first function.
+    pub before: OpId,
+    /// The op of the second function.
+    pub after: OpId,
+    /// Whether its kind, its attributes, its regions, or what it takes or gives differ; types and names don't count.
+    pub changed: bool,
+}
+
+/// Pairs the ops of the functions that two modules have under the same name and don't share.
+///
+/// # Errors
+/// If a constant's bytes have to be read and can't.
+pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
+    let mut symbols = SharedSymbols::new(a.symbols(), b.symbols());
+    let mut all = Vec::new();
+    for new in b.functions() {
+        let old = a.function_named(new.text(new.name()));
+        let Some(old) = old.filter(|old| !std::sync::Arc::ptr_eq(old, new)) else {
+            continue;
+        };
+        all.push(PairedOps {
+            function: new.name(),
+            ops: Comparison::new(old, new, &mut symbols)?.paired_ops(),
+        });
+    }
+    Ok(all)
+}
+
+impl Comparison<'_, '_, '_> {
+    fn paired_ops(mut self) -> Vec<PairedOp> {
+        self.compare_pairs();
+        let [old, new] = &self.graphs;
+        let nodes = 0..new.nodes.len() as u32;
+        let paired = nodes.filter_map(|node| {
+            let other = self.m.counterpart(1, node);
+            let before = (other != NONE).then(|| old.node(other).what)?;
+            match (before, new.node(node).what) {
+                (What::Op(before), What::Op(after)) => Some(PairedOp {
+                    before,
+                    after,
+                    changed: self.is_changed(node),
+                }),
+                _ => None,
+            }
+        });
+        paired.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use passdock_ir::text::{Pieces, parse};
+
+    use super::*;
+
+    #[test]
+    fn an_op_is_found_again_and_said_to_have_changed_if_it_says_something_else() {
+        let module = |body: &str| {
+            let text = format!("module {{ fn @f(%x: f32[2]) -> (%y: f32[2]) {{ {body} }} }}");
+            parse(&text).expect("it can be read")
+        };
+        let before = module(
+            "%a = onnx.Relu(%x) %b = onnx.Concat(%a) {axis = 0} %c = onnx.Neg(%b) return %c",
+        );
+        let after = module(
+            "%n = onnx.Abs(%x) %a = onnx.Relu(%n) %b = onnx.Concat(%a) {axis = 1} return %b",
+        );
+        let functions = [&before, &after].map(|module| {
+            let mut functions = module.functions();
+            functions.next().expect("one function")
+        });
+        let [old, new] = functions.map(|function| Pieces::new(function));
+        let paired = pairs(&before, &after).expect("nothing is read");
+        let lines = paired[0].ops.iter().map(|op| {
+            let how = if op.changed { "changed" } else { "same" };
+            format!("{how}: {} | {}\n", old.op(op.before), new.op(op.after))
+        });
+        expect![[r#"
+            same: %a = onnx.Relu(%x) | %a = onnx.Relu(%n)
+            changed: %b = onnx.Concat(%a) {axis = 0} | %b = onnx.Concat(%a) {axis = 1}
+            same: return %c | return %b
+        "#]]
+        .assert_eq(&lines.collect::<String>());
+        assert!(pairs(&after, &after).expect("nothing is read").is_empty());
+    }
 }

@@ -1,0 +1,167 @@
+//! Ops followed through passes: which pass made each, changed it, removed it.
+//!
+//! A pass may deal out ids anew, and the host does when much is dead, so an op isn't followed by its id: the ops
+//! before and after each pass are paired as `passdock diff` pairs them. An op that became one of another kind was
+//! removed, and another made.
+
+use std::collections::BTreeMap;
+
+use passdock_abi::OpId;
+use passdock_core::PassError;
+use passdock_ir::{Function, Module};
+use passdock_tools::diff;
+use rustc_hash::FxHashMap;
+
+use crate::picture::OpFate;
+
+/// How many ops a pass made, changed and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) made: usize,
+    pub(crate) changed: usize,
+    pub(crate) removed: usize,
+}
+
+/// The pasts of all ops of a module, and what became of those of the first one.
+#[derive(Default)]
+pub(crate) struct Lineage {
+    /// By function and op; an op that isn't here is as it was in the first module, under the same id.
+    now: BTreeMap<String, FxHashMap<OpId, Past>>,
+    /// What became of the first module's ops, by function.
+    first: BTreeMap<String, FxHashMap<OpId, OpFate>>,
+}
+
+/// The past of an op.
+#[derive(Clone, Default)]
+struct Past {
+    /// The op of the first module, in the function of the same name.
+    origin: Option<OpId>,
+    fate: OpFate,
+}
+
+impl Lineage {
+    /// Starts with a module's ops.
+    pub(crate) fn new(module: &Module) -> Lineage {
+        let mut lineage = Lineage::default();
+        for f in module.functions() {
+            let past = |op| Past {
+                origin: Some(op),
+                fate: OpFate::default(),
+            };
+            let ops = f.live_ops().map(|(op, _)| (op, past(op)));
+            lineage.now.insert(name_of(f), ops.collect());
+        }
+        lineage
+    }
+
+    /// Goes on with the module that a pass made.
+    pub(crate) fn step(
+        &mut self,
+        pass: u32,
+        before: &Module,
+        after: &Module,
+    ) -> Result<Tally, PassError> {
+        let mut tally = Tally::default();
+        for paired in diff::pairs(before, after)? {
+            let name = after.symbols().text(paired.function);
+            let functions = (before.function_named(name), after.function_named(name));
+            let (Some(old), Some(new)) = functions else {
+                continue;
+            };
+            let mut old_pasts = self.now.remove(name).unwrap_or_default();
+            let mut pasts = FxHashMap::default();
+            for pair in &paired.ops {
+                let kinds = [
+                    old.text(old.op(pair.before).name),
+                    new.text(new.op(pair.after).name),
+                ];
+                if kinds[0] != kinds[1] {
+                    continue;
+                }
+                let mut past = old_pasts.remove(&pair.before).unwrap_or_default();
+                if pair.changed {
+                    past.fate.changed.push(pass);
+                    tally.changed += 1;
+                }
+                pasts.insert(pair.after, past);
+            }
+            for (op, _) in new.live_ops() {
+                pasts.entry(op).or_insert_with(|| {
+                    tally.made += 1;
+                    made_by(pass)
+                });
+            }
+            self.remove(name, old_pasts, pass, &mut tally);
+            self.now.insert(name.to_owned(), pasts);
+        }
+        for f in after.functions() {
+            let name = f.text(f.name());
+            if before.function_named(name).is_none() {
+                let ops = f.live_ops().map(|(op, _)| (op, made_by(pass)));
+                let ops: FxHashMap<OpId, Past> = ops.collect();
+                tally.made += ops.len();
+                self.now.insert(name.to_owned(), ops);
+            }
+        }
+        for f in before.functions() {
+            let name = f.text(f.name());
+            if after.function_named(name).is_none() {
+                let pasts = self.now.remove(name).unwrap_or_default();
+                self.remove(name, pasts, pass, &mut tally);
+            }
+        }
+        Ok(tally)
+    }
+
+    fn remove(
+        &mut self,
+        function: &str,
+        pasts: FxHashMap<OpId, Past>,
+        pass: u32,
+        tally: &mut Tally,
+    ) {
+        tally.removed += pasts.len();
+        for past in pasts.into_values() {
+            if let Some(origin) = past.origin {
+                let fate = OpFate {
+                    removed: Some(pass),
+                    ..past.fate
+                };
+                let first = self.first.entry(function.to_owned()).or_default();
+                first.insert(origin, fate);
+            }
+        }
+    }
+
+    /// What passes did with an op of the last module.
+    pub(crate) fn of_last(&self, f: &Function, op: OpId) -> OpFate {
+        let ops = self.now.get(f.text(f.name()));
+        let past = ops.and_then(|ops| ops.get(&op));
+        past.map(|past| past.fate.clone()).unwrap_or_default()
+    }
+
+    /// What passes did with the ops of the first module, those that are still there included.
+    pub(crate) fn of_first(&self) -> BTreeMap<String, FxHashMap<OpId, OpFate>> {
+        let mut all = self.first.clone();
+        for (name, pasts) in &self.now {
+            let of_function = all.entry(name.clone()).or_default();
+            let still = pasts.values();
+            of_function.extend(still.filter_map(|past| Some((past.origin?, past.fate.clone()))));
+        }
+        all
+    }
+}
+
+fn made_by(pass: u32) -> Past {
+    Past {
+        origin: None,
+        fate: OpFate {
+            made: Some(pass),
+            ..OpFate::default()
+        },
+    }
+}
+
+fn name_of(f: &Function) -> String {
+    f.text(f.name()).to_owned()
+}

@@ -1,0 +1,292 @@
+//! The instrument: what only the process that runs the passes knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use passdock_core::sdk;
+use passdock_core::{
+    Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext, PassError, PassInstrument, util,
+};
+use passdock_ir::Module;
+use passdock_tools::diff;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::lineage::{Lineage, Tally};
+use crate::picture::{DrawnFunction, OpFate, draw};
+
+/// The instrument's name.
+pub const NAME: &str = "page";
+
+/// The most lines of the differences of one pass, and of all.
+const MAX_LINES: usize = 1_500;
+const MAX_ALL_LINES: usize = 12_000;
+/// The most characters of a line.
+const MAX_WIDTH: usize = 400;
+
+sdk::options! {
+    /// The options of `page`.
+    struct PageOptions {
+        /// The file that the page is written to when the run has ended.
+        file: String = "",
+    }
+}
+
+/// The instrument `page`, for a registry.
+///
+/// It records only: the program writes the page, so that there is one when the passes' process died, too.
+pub fn instrument() -> InstrumentSpec {
+    let summary = "Records what each pass did, for the page that `--report` writes.";
+    InstrumentSpec::watching(NAME, summary, |options: PageOptions, setup| {
+        let file = setup.new_file(NAME, "file", &options.file)?;
+        Ok(Arc::new(PageRecorder {
+            file,
+            state: Mutex::default(),
+        }))
+    })
+    .mandatory("file")
+    .paths(["file"])
+}
+
+/// What the instrument reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The file that the page goes to.
+    pub file: PathBuf,
+    /// The passes that ran, in the order in which they started.
+    pub passes: Vec<PassTrail>,
+    /// The plugins of those passes.
+    pub plugins: Vec<PluginRelease>,
+    /// The ops by kind before the first pass and after the last.
+    pub kinds: BTreeMap<String, [usize; 2]>,
+    /// The bytes of constants before the first pass and after the last.
+    pub constant_bytes: [u64; 2],
+    /// The module before the first pass.
+    pub before: Vec<DrawnFunction>,
+    /// The module after the last pass, or before the one that failed.
+    pub after: Vec<DrawnFunction>,
+}
+
+/// What a pass left.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PassTrail {
+    /// The pass's name.
+    pub name: String,
+    /// The differences of op counts, by kind.
+    pub kinds: BTreeMap<String, i64>,
+    /// How many ops it made, that aren't what became of others.
+    pub made: usize,
+    /// How many ops it changed.
+    pub changed: usize,
+    /// How many ops it removed.
+    pub removed: usize,
+    /// What it changed in the text, as a diff.
+    pub diff: String,
+    /// The lines of the diff that are left out.
+    pub left_out: usize,
+}
+
+/// A plugin, and which release of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PluginRelease {
+    /// The plugin's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its file, or that it is inside the program.
+    pub from: String,
+}
+
+struct PageRecorder {
+    file: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The first module, and the last one that was seen.
+    modules: Option<[Module; 2]>,
+    lineage: Lineage,
+    passes: Vec<PassTrail>,
+    /// The passes that run: the last one is inside the others.
+    running: Vec<usize>,
+    plugins: BTreeSet<String>,
+    lines: usize,
+    /// The times that the context is entered.
+    entered: u32,
+}
+
+impl PassInstrument for PageRecorder {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        if state.entered == 0 {
+            *state = State::default();
+        }
+        state.entered += 1;
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        state.entered = state.entered.saturating_sub(1);
+        Ok(())
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        // What a pass did before it ran this one is its own.
+        state.see(call.module)?;
+        let number = state.passes.len();
+        state.passes.push(PassTrail {
+            name: call.info.name.clone(),
+            ..PassTrail::default()
+        });
+        state.running.push(number);
+        let plugin = call.provider.map(|provider| provider.plugin.clone());
+        state.plugins.extend(plugin);
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        state.see(call.module)?;
+        state.running.pop();
+        Ok(())
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        // What passes inside of it did is undone with it.
+        state.see(call.module)?;
+        state.running.pop();
+        Ok(())
+    }
+
+    fn report(&self) -> Option<String> {
+        Some(self.file.display().to_string())
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let registry = PassContext::current().registry().plugins();
+        let mut state = util::lock(&self.state);
+        let release = |name: &String| {
+            let plugin = registry.iter().find(|plugin| plugin.name() == name)?;
+            Some(PluginRelease {
+                name: name.clone(),
+                version: plugin.manifest().plugin.version.clone(),
+                from: plugin.origin().to_string(),
+            })
+        };
+        let plugins = state.plugins.iter().filter_map(release).collect();
+        let mut recorded = state.recorded();
+        (recorded.file, recorded.plugins) = (self.file.clone(), plugins);
+        serde_json::to_value(recorded).ok()
+    }
+}
+
+impl State {
+    /// Meets the module as it is now: what is new in it was done by the pass that runs.
+    fn see(&mut self, module: &Module) -> Result<(), PassError> {
+        let Some([_, last]) = &mut self.modules else {
+            self.modules = Some([module.clone(), module.clone()]);
+            self.lineage = Lineage::new(module);
+            return Ok(());
+        };
+        let before = std::mem::replace(last, module.clone());
+        if before.is_same(module) {
+            return Ok(());
+        }
+        let Some(&number) = self.running.last() else {
+            return Ok(());
+        };
+        let Tally {
+            made,
+            changed,
+            removed,
+        } = self.lineage.step(number as u32, &before, module)?;
+        let text = diff::unified(&before, module);
+        let room = MAX_LINES.min(MAX_ALL_LINES - self.lines);
+        let (text, shown, left_out) = shortened(&text, room);
+        self.lines += shown;
+        let trail = &mut self.passes[number];
+        trail.made += made;
+        trail.changed += changed;
+        trail.removed += removed;
+        trail.diff.push_str(&text);
+        trail.left_out += left_out;
+        for (sign, module) in [(-1, &before), (1, module)] {
+            for (kind, count) in kinds(module) {
+                *trail.kinds.entry(kind).or_default() += sign * count as i64;
+            }
+        }
+        trail.kinds.retain(|_, count| *count != 0);
+        Ok(())
+    }
+
+    fn recorded(&mut self) -> Recorded {
+        let mut recorded = Recorded {
+            passes: self.passes.clone(),
+            ..Recorded::default()
+        };
+        let Some([first, last]) = &self.modules else {
+            return recorded;
+        };
+        for (at, module) in [first, last].into_iter().enumerate() {
+            for (kind, count) in kinds(module) {
+                recorded.kinds.entry(kind).or_default()[at] = count;
+            }
+            recorded.constant_bytes[at] = constant_bytes(module);
+        }
+        let fates = self.lineage.of_first();
+        recorded.before = draw(first, |f, op| {
+            let fates = fates.get(f.text(f.name()));
+            let fate = fates.and_then(|fates| fates.get(&op));
+            fate.cloned().unwrap_or_else(OpFate::default)
+        });
+        recorded.after = draw(last, |f, op| self.lineage.of_last(f, op));
+        recorded
+    }
+}
+
+/// The ops of a module by kind.
+fn kinds(module: &Module) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    for f in module.functions() {
+        for (_, op) in f.ops() {
+            let kind = f.text(op.name);
+            match kinds.get_mut(kind) {
+                Some(count) => *count += 1,
+                None => _ = kinds.insert(kind.to_owned(), 1),
+            }
+        }
+    }
+    kinds
+}
+
+fn constant_bytes(module: &Module) -> u64 {
+    let constants = module.functions().flat_map(|f| {
+        let constants = f.live_constants();
+        constants.map(|(id, _)| f.constant_data(id).len())
+    });
+    constants.sum()
+}
+
+/// The first lines of a text, none of them too long, and how many are shown and left out.
+fn shortened(text: &str, room: usize) -> (String, usize, usize) {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    let mut shown = 0;
+    for line in lines.by_ref().take(room) {
+        shown += 1;
+        match line.char_indices().nth(MAX_WIDTH) {
+            Some((at, _)) => out.extend([&line[..at], "…\n"]),
+            None => out.extend([line, "\n"]),
+        }
+    }
+    (out, shown, lines.count())
+}

@@ -1,0 +1,152 @@
+//! What the page of a run says, and that it asks for nothing else.
+
+use expect_test::expect;
+use passdock::model_file::parse_text;
+use passdock::pipeline::Report;
+use passdock::{
+    InstrumentSetup, Module, PassContext, PassError, PassInfo, PassRef, Registry, Sequential,
+    create_host_pass,
+};
+use passdock_page::{Document, Recorded, RunFacts, instrument, render};
+
+fn module(body: &str) -> Module {
+    let text =
+        format!("module {{ fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{ {body} }} }}");
+    parse_text("m.ir", &text).expect("it can be read")
+}
+
+/// A pass that makes this of every module.
+fn becomes(name: &str, body: &str) -> PassRef {
+    let after = module(body);
+    create_host_pass(PassInfo::new(name), move |_, _| Ok(after.clone()))
+}
+
+/// What is recorded while passes run.
+fn recorded(before: &str, passes: impl IntoIterator<Item = PassRef>) -> Recorded {
+    let registry = Registry::new();
+    let options = "file = 'page.html'".parse().expect("TOML");
+    let setup = InstrumentSetup::new(&registry);
+    let recorder = instrument().make(&options, &setup).expect("it can be made");
+    let context = PassContext::builder()
+        .registry(&registry)
+        .shared_instrument(recorder.clone())
+        .build()
+        .expect("a context");
+    let data = context.scope(|_| {
+        Sequential::new(passes).call(module(before))?;
+        Ok::<_, PassError>(recorder.report_data().expect("it has data"))
+    });
+    let data = data.expect("no pass fails");
+    serde_json::from_value(data).expect("it can be read again")
+}
+
+const BEFORE: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis = 0} loc(\"/c\") return %c";
+const THEN: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %b = onnx.Neg(%a) loc(\"/b/Neg\") %c = onnx.Concat(%b) {axis = 1} loc(\"/c\") return %c";
+const AFTER: &str = "%a = onnx.Relu(%x) loc(\"/a/Relu\") %n = onnx.Abs(%a) loc(\"/n\") %c = onnx.Concat(%n) {axis = 1} loc(\"/c\") return %c";
+
+#[test]
+fn each_op_says_which_pass_made_changed_or_removed_it() {
+    let passes = [becomes("axis", THEN), becomes("abs", AFTER)];
+    let recorded = recorded(BEFORE, passes);
+    let ops = [&recorded.before, &recorded.after].map(|functions| {
+        let each = functions[0].ops.iter();
+        let lines = each.map(|op| {
+            let name = |pass: &u32| recorded.passes[*pass as usize].name.as_str();
+            let said = [
+                op.fate.made.iter().map(name).collect::<Vec<_>>(),
+                op.fate.changed.iter().map(name).collect(),
+                op.fate.removed.iter().map(name).collect(),
+            ];
+            format!(
+                "{} {:?}: made {:?}, changed {:?}, removed {:?}\n",
+                op.kind, op.names, said[0], said[1], said[2]
+            )
+        });
+        lines.collect::<String>()
+    });
+    expect![[r#"
+        onnx.Relu ["/a/Relu"]: made [], changed [], removed []
+        onnx.Neg ["/b/Neg"]: made [], changed [], removed ["abs"]
+        onnx.Concat ["/c"]: made [], changed ["axis"], removed []
+        return []: made [], changed [], removed []
+
+        onnx.Relu ["/a/Relu"]: made [], changed [], removed []
+        onnx.Abs ["/n"]: made ["abs"], changed [], removed []
+        onnx.Concat ["/c"]: made [], changed ["axis"], removed []
+        return []: made [], changed [], removed []
+    "#]]
+    .assert_eq(&ops.join("\n"));
+}
+
+#[test]
+fn each_pass_says_what_it_changed() {
+    let passes = [
+        becomes("axis", THEN),
+        becomes("abs", AFTER),
+        becomes("none", AFTER),
+    ];
+    let recorded = recorded(BEFORE, passes);
+    let passes = serde_json::to_string_pretty(&recorded.passes[1..3]).expect("JSON");
+    expect![[r#"
+        [
+          {
+            "name": "axis",
+            "kinds": {},
+            "made": 0,
+            "changed": 1,
+            "removed": 0,
+            "diff": "--- @main\n+++ @main\n@@ -2,5 +2,5 @@\n   %a = onnx.Relu(%x) loc(\"/a/Relu\")\n   %b = onnx.Neg(%a) loc(\"/b/Neg\")\n-  %c = onnx.Concat(%b) {axis = 0} loc(\"/c\")\n+  %c = onnx.Concat(%b) {axis = 1} loc(\"/c\")\n   return %c\n }\n",
+            "left_out": 0
+          },
+          {
+            "name": "abs",
+            "kinds": {
+              "onnx.Abs": 1,
+              "onnx.Neg": -1
+            },
+            "made": 1,
+            "changed": 0,
+            "removed": 1,
+            "diff": "--- @main\n+++ @main\n@@ -1,6 +1,6 @@\n fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n   %a = onnx.Relu(%x) loc(\"/a/Relu\")\n-  %b = onnx.Neg(%a) loc(\"/b/Neg\")\n-  %c = onnx.Concat(%b) {axis = 1} loc(\"/c\")\n+  %n = onnx.Abs(%a) loc(\"/n\")\n+  %c = onnx.Concat(%n) {axis = 1} loc(\"/c\")\n   return %c\n }\n",
+            "left_out": 0
+          }
+        ]"#]].assert_eq(&passes);
+    expect![[r#"{"onnx.Abs":[0,1],"onnx.Concat":[1,1],"onnx.Neg":[1,0],"onnx.Relu":[1,1]}"#]]
+        .assert_eq(&serde_json::to_string(&recorded.kinds).expect("JSON"));
+    expect![[r#"[{"name":"main","values":[{"name":"%x","type":"f32[2]","from":-1},{"name":"%a","type":"?","from":0},{"name":"%n","type":"?","from":1},{"name":"%c","type":"?","from":2}],"ops":[{"kind":"onnx.Relu","names":["/a/Relu"],"text":"%a = onnx.Relu(%x)","operands":[0],"results":[1]},{"kind":"onnx.Abs","names":["/n"],"text":"%n = onnx.Abs(%a)","operands":[1],"results":[2],"made":2},{"kind":"onnx.Concat","names":["/c"],"text":"%c = onnx.Concat(%n) {axis = 1}","operands":[2],"results":[3],"changed":[1]},{"kind":"return","text":"return %c","operands":[3],"results":[]}]}]"#]].assert_eq(&serde_json::to_string(&recorded.after).expect("JSON"));
+}
+
+#[test]
+fn a_page_is_one_file_that_no_text_breaks() {
+    let before = BEFORE.replace("/b/Neg", "</script><script>alert(1)</script><!--");
+    let recorded = recorded(&before, [becomes("abs", AFTER)]);
+    let (report, facts) = (Report::default(), RunFacts::default());
+    let page = render(&Document::new(&report, Some(&recorded), &facts)).expect("JSON");
+    assert_eq!(page.matches("<script").count(), 2, "the data, the code");
+    assert!(page.contains("default-src 'none'"));
+    assert!(page.contains("u003c/script>\\u003cscript>alert(1)"));
+    let links = page.match_indices("http").filter(|(at, _)| {
+        // The name of what pictures are made of isn't looked at by anyone.
+        !page[*at..].starts_with("http://www.w3.org/2000/svg") && page[*at..].contains("://")
+    });
+    let asked: Vec<&str> = links
+        .map(|(at, _)| &page[at..(at + 30).min(page.len())])
+        .filter(|link| link.starts_with("http://") || link.starts_with("https://"))
+        .collect();
+    assert_eq!(asked, [""; 0]);
+}
+
+#[test]
+fn large_data_is_compressed() {
+    let ops: Vec<String> = (0..2000)
+        .map(|at| format!("%v{at} = onnx.Neg(%x)"))
+        .collect();
+    let before = format!("{} return %v0", ops.join(" "));
+    let recorded = recorded(&before, [becomes("abs", AFTER)]);
+    let (report, facts) = (Report::default(), RunFacts::default());
+    let document = Document::new(&report, Some(&recorded), &facts);
+    let page = render(&document).expect("JSON");
+    let json = serde_json::to_string(&document).expect("JSON");
+    assert!(page.contains("application/x-deflate-base64"));
+    assert!(page.len() < json.len() / 2);
+}

@@ -1,0 +1,36 @@
+// What passes did with an op, in a word.
+
+import type { DrawnOp } from "../data.ts";
+
+export type Mark = "same" | "made" | "changed" | "removed";
+
+/** The mark of an op: what happened to it last counts most. */
+export function markOf(op: DrawnOp): Mark {
+  if (op.removed !== undefined) return "removed";
+  if (op.made !== undefined) return "made";
+  return op.changed !== undefined && op.changed.length > 0 ? "changed" : "same";
+}
+
+/** How many ops have each mark. */
+export type MarkCounts = Record<Mark, number>;
+
+export function noMarks(): MarkCounts {
+  return { same: 0, made: 0, changed: 0, removed: 0 };
+}
+
+/** The sign before a marked op, for those who don't see its colour. */
+export const SIGNS: Record<Mark, string> = { same: "", made: "+", changed: "~", removed: "−" };
+
+/** The mark that tells most of several ops. */
+export function leading(counts: MarkCounts): Mark {
+  const changes = counts.made + counts.changed + counts.removed;
+  if (changes === 0) return "same";
+  if (counts.removed === changes) return "removed";
+  return counts.made === changes ? "made" : "changed";
+}
+
+/** `3 made, 1 changed` */
+export function markText(counts: MarkCounts): string {
+  const marks: Mark[] = ["made", "changed", "removed"];
+  return marks.filter((mark) => counts[mark] > 0).map((mark) => `${counts[mark]} ${mark}`).join(", ");
+}

@@ -1,0 +1,5 @@
+declare module "worker:*" {
+  /** The bundled worker. */
+  const text: string;
+  export default text;
+}
