@@ -116,6 +116,22 @@ impl Session {
     }
 }
 
+/// The text with the passes of each file on one line: where it breaks, the length of the file's directory says.
+fn on_one_line(text: &str, dirs: &[String]) -> String {
+    let (mut joined, mut is_file) = (String::new(), false);
+    for line in text.lines() {
+        if is_file && line.starts_with("  ") {
+            joined.pop();
+            joined += &format!(" {}", line.trim_start());
+        } else {
+            is_file = line.starts_with("from ") && dirs.iter().any(|dir| line.contains(dir));
+            joined += line;
+        }
+        joined.push('\n');
+    }
+    joined
+}
+
 /// What comes of a command, in marked lines.
 fn answer(bench: &Bench, command: &str) -> String {
     let words = words(command);
@@ -129,9 +145,11 @@ fn answer(bench: &Bench, command: &str) -> String {
         ["passdock", ref words @ ..] => {
             let before = bench.files();
             let ran = bench.run(words.iter().copied(), "");
-            let mut said = marked("< ", &ran.stdout) + &marked("  ", &ran.stderr);
             // Directories are other ones on each machine.
-            for dir in [bench.plugins(), bench.path("").display().to_string()] {
+            let dirs = [bench.plugins(), bench.path("").display().to_string()];
+            let stdout = on_one_line(&ran.stdout, &dirs);
+            let mut said = marked("< ", &stdout) + &marked("  ", &ran.stderr);
+            for dir in dirs {
                 said = said.replace(&dir, "");
             }
             let after = bench.files().into_iter();
