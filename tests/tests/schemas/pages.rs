@@ -123,6 +123,8 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
         ("A pass", "pass"),
         ("Rules of a file", "rules"),
         ("A group", "sequential"),
+        ("A built-in pipeline in one's own", "built_in"),
+        ("All passes of a level", "level"),
         ("A place for a phase", "place"),
         ("`[context]`", "context"),
         ("`[plugins]`", "plugins"),

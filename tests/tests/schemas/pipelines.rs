@@ -19,6 +19,8 @@ passes = [
     { name = "relax.transform.FoldConstant", options = { max_size = 4 }, disabled = ["a.transform.B"] },
     { phase = "late" },
     { rules = "fuse.rules", name = "fuse" },
+    { use = "default", disabled = ["FuseOperators"] },
+    { all_of_level = 3 },
     { passes = ["a", { name = "b" }, { passes = [] }], name = "group", opt_level = 1, required = ["c"], disabled = ["a"] },
 ]
 [context]
@@ -72,18 +74,49 @@ fn the_schema_has_the_keys_that_are_read() {
         (
             "pass",
             "passes = [{ name = 'a', zzz = 1 }]",
-            &["phase", "rules", "passes"],
+            &["phase", "rules", "use", "all_of_level", "passes"],
         ),
         (
             "sequential",
             "passes = [{ passes = [], zzz = 1 }]",
-            &["phase", "rules"],
+            &["phase", "rules", "use", "all_of_level"],
         ),
         (
             "rules",
             "passes = [{ rules = 'a.rules', zzz = 1 }]",
             &[
                 "phase",
+                "use",
+                "all_of_level",
+                "passes",
+                "options",
+                "opt_level",
+                "required",
+                "disabled",
+            ],
+        ),
+        (
+            "built_in",
+            "passes = [{ use = 'default', zzz = 1 }]",
+            &[
+                "phase",
+                "rules",
+                "all_of_level",
+                "name",
+                "passes",
+                "options",
+                "opt_level",
+                "required",
+            ],
+        ),
+        (
+            "level",
+            "passes = [{ all_of_level = 3, zzz = 1 }]",
+            &[
+                "phase",
+                "rules",
+                "use",
+                "name",
                 "passes",
                 "options",
                 "opt_level",
@@ -99,14 +132,19 @@ fn the_schema_has_the_keys_that_are_read() {
     let phases = Phase::ALL.map(Phase::name);
     let place = schema.definition("place");
     assert_eq!(place["properties"]["phase"]["enum"], json!(phases));
+    let built_in = schema.definition("built_in");
+    let names = pipeline::BUILT_IN.map(|known| known.name);
+    assert_eq!(built_in["properties"]["use"]["enum"], json!(names));
     // These are tables in which any other key has a meaning, or none at all.
     assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
     assert_eq!(schema.keys("instrument"), ["name"]);
     assert_eq!(schema.keys("place"), ["phase"]);
     let all = [
         "",
+        "built_in",
         "context",
         "instrument",
+        "level",
         "pass",
         "place",
         "plugin",
