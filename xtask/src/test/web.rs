@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
 use crate::shell;
-use crate::test::steps::{NotHere, Skip};
+use crate::test::steps::NotHere;
 
 /// The oldest node that has all that the tests need.
 const OLDEST_NODE: u32 = 20;
@@ -25,7 +25,7 @@ fn npm(project: &Project, words: &[&str]) -> Result<()> {
 fn install(project: &Project) -> Result<()> {
     for program in ["node", "npm"] {
         if !shell::exists(program) {
-            bail!(Skip(format!("no {program}")));
+            bail!(NotHere(format!("no {program}")));
         }
     }
     let version = shell::read(Command::new("node").arg("--version"))?;
