@@ -207,7 +207,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is refused");
     expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "what is used stays");
 
-    cx.rewrite(f, "rule nothing { acme.Nothing(%x) => %x }");
+    cx.rewrite(f, "rule nothing { elsewhere.Nothing(%x) => %x }");
     expect(status_of([&] { cx.rewrite(f, "rule"); }) == PASSDOCK_STATUS_INVALID, "rules that aren't right are refused");
     expect(cx.may_rewrite("nothing"), "a rule that nobody disabled may be applied");
     cx.rewrote("nothing");
