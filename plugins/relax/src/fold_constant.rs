@@ -73,32 +73,6 @@
 //! }
 //! ```
 //!
-//! A region that gives out a copy of a constant gives out a constant of its own, if that takes no more room than the copy.
-//!
-//! ```ir
-//! fn @main(%n: i64[], %x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
-//!   %go = const bool[] true
-//!   %0 = onnx.Loop(%n, %go, %x) : f32[4]
-//!     region body(%i: i64[], %c: bool[], %a: f32[4]) {
-//!       %1 = onnx.Identity(%go) : bool[]
-//!       %2 = onnx.Neg(%a) : f32[4]
-//!       yield %1, %2
-//!     }
-//!   return %0
-//! }
-//! →
-//! fn @main(%n: i64[], %x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
-//!   %go = const bool[] true
-//!   %0 = onnx.Loop(%n, %go, %x) : f32[4]
-//!     region body(%i: i64[], %c: bool[], %a: f32[4]) {
-//!       %1 = const bool[] true
-//!       %2 = onnx.Neg(%a) : f32[4]
-//!       yield %1, %2
-//!     }
-//!   return %0
-//! }
-//! ```
-//!
 //! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
 //! smaller than its value), what nobody can evaluate, and what would make the function larger: see
 //! the options. Nor what an op that uses it couldn't take: an integer divided by 0 in a branch that is never
@@ -117,7 +91,6 @@ mod report;
 mod splat;
 mod typed;
 mod walk;
-mod yields;
 
 use std::collections::HashMap;
 
@@ -151,9 +124,7 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
         fold(f, cx, only, false)?;
     }
     let only = ranks::only_branches(f)?;
-    fold(f, cx, only, true)?;
-    yields::own(f, cx.options::<FoldConstant>()?.allow_growth)?;
-    Ok(())
+    fold(f, cx, only, true)
 }
 
 /// Folds what can be folded, given the branches that run if anything does.

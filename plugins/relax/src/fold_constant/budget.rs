@@ -13,8 +13,8 @@ use super::forward::{Folded, Forward, byte_len};
 
 /// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
 /// names).
-pub(super) const CONSTANT: u64 = 32;
-pub(super) const OP: u64 = 64;
+const CONSTANT: u64 = 32;
+const OP: u64 = 64;
 /// Together, ops may cost so many times what one may. Where many cost as much as they may, another run finds room again:
 /// the more one may take, the sooner.
 const TOGETHER: u64 = 16;
@@ -104,7 +104,7 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
 }
 
 /// The bytes that go with a constant: none with one that the file keeps.
-pub(super) fn freed(f: &Function, id: ConstId) -> u64 {
+fn freed(f: &Function, id: ConstId) -> u64 {
     match f.constant_record(id) {
         Some(record) if record.flags & abi::Constant::KEPT == 0 => record.byte_len + CONSTANT,
         _ => 0,
