@@ -267,14 +267,8 @@ impl Planner<'_> {
                 let holders = holders.get_or_insert_with(|| self.holders_by_name());
                 let known = holders.get(&(region, name)).map_or(&[][..], Vec::as_slice);
                 self.free(region, name, value, known);
-                let is_result = f
-                    .defining_op(value)
-                    .is_some_and(|op| f.op(op).parent == region);
-                // The body's constants may have to be inputs, too.
-                let is_constant = f.value(value).flags & Value::KIND == Value::CONST
-                    && region != f.body()
-                    && home(f, value) == region;
-                if (is_result || is_constant) && claimed.insert(value) {
+                let op = f.defining_op(value);
+                if op.is_some_and(|op| f.op(op).parent == region) && claimed.insert(value) {
                     self.rename(value, name);
                 } else {
                     let copies = self.plan.copies.entry(region).or_default();

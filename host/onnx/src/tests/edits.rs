@@ -508,30 +508,6 @@ fn a_region_that_no_attribute_names_is_one() {
         .assert_eq(&error.to_string());
 }
 
-/// A region gives out its own constant by the name of the output, one from outside by a copy.
-#[test]
-fn a_region_s_own_constant_is_given_out_without_a_copy() {
-    let text = "module { fn @main(%c: bool[]) -> (%y: f32[1]) opset(\"\" = 17) {
-        %k = const f32[1] [1.0]
-        %0 = onnx.If(%c) {then_branch = region, else_branch = region} : f32[1]
-          region then_branch -> (%b: f32[1]) { %one = const f32[1] [2.0] yield %one }
-          region else_branch -> (%b: f32[1]) { yield %k }
-        return %0
-    } }";
-    let module = passdock_ir::text::parse(text).unwrap();
-    let written = bytes_of(&module);
-    expect![[r#"
-        (c) -> (y)
-          y = If(c) then_branch else_branch
-            () -> (b)
-              init b: 4 bytes
-            () -> (b)
-              b = Identity(k)
-          init k: 4 bytes
-    "#]]
-    .assert_eq(&show(&written));
-}
-
 /// In ONNX, an output that has the name of an input or of another output is the same value.
 #[test]
 fn outputs_that_would_need_one_name_for_two_values() {
