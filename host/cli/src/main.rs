@@ -24,9 +24,7 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
-use passdock::crash;
-#[cfg(unix)]
-use passdock::{files, pipeline};
+use passdock::{crash, files, pipeline};
 
 fn main() -> ExitCode {
     crash::keep_quiet();
