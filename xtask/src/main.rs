@@ -5,11 +5,12 @@
 //! - `compare`: other tools and passdock, side by side over models;
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
+//! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
 //! - `tidy`: the rules of the house that no compiler knows;
 //! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`: what takes longer
 //!   than anyone waits for.
 //!
-//! Nothing here writes outside cargo's target directory.
+//! Nothing here but `install` writes outside cargo's target directory.
 #![allow(
     clippy::print_stdout,
     reason = "talking to the person who typed the command is its job"
@@ -18,8 +19,8 @@
 mod compare;
 mod deep;
 mod demo;
+mod dist;
 mod environment;
-mod guides;
 mod layers;
 mod project;
 mod shell;
@@ -39,6 +40,8 @@ cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides [WORD]     only what the guides say, of those whose name contains the word; UPDATE_EXPECT=1 corrects them
 cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md
+cargo xtask install           passdock and its standard plugins where cargo installs programs; --root DIR
+cargo xtask dist              one archive of them, in target/dist
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
@@ -68,8 +71,12 @@ fn main() -> ExitCode {
         ["deep", "page", model] => test::web::browse(&project, Some(model)).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
-        ["guides"] => guides::guides(&project, "").map(|()| true),
-        ["guides", word] => guides::guides(&project, word).map(|()| true),
+        ["dist"] => dist::dist(&project).map(|_| true),
+        ["install", ref rest @ ..] => dist::prefix(rest)
+            .and_then(|prefix| dist::install(&project, prefix))
+            .map(|()| true),
+        ["guides"] => test::guides::guides(&project, "").map(|()| true),
+        ["guides", word] => test::guides::guides(&project, word).map(|()| true),
         ["layers", ref crates @ .., "--arrows", from, to] => {
             layers::arrows(&project, crates, from, to).map(|()| true)
         }

@@ -1,8 +1,10 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
 mod cpp;
+pub(crate) mod dist;
 mod embed;
 pub(crate) mod future;
+pub(crate) mod guides;
 mod native;
 mod new_plugin;
 mod old_rust;
@@ -20,7 +22,7 @@ mod wine;
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::{demo, guides, shell, tidy};
+use crate::{demo, shell, tidy};
 
 use steps::Steps;
 
@@ -126,6 +128,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         || web::test(project),
     );
     steps.step("the guides, as they say", || guides::guides(project, ""));
+    steps.step("the archive, elsewhere", || dist::test(project));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),

@@ -17,11 +17,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::project::{Profile, Project, library_name};
-use crate::shell;
-
-/// What a reader of the guides has installed.
-const PLUGINS: [&str; 3] = ["passdock_onnx_ops", "passdock_relax", "passdock_tir"];
+use crate::project::Project;
+use crate::{dist, shell};
 
 /// Goes through the guides whose names contain a word.
 pub(crate) fn guides(project: &Project, word: &str) -> Result<()> {
@@ -29,7 +26,9 @@ pub(crate) fn guides(project: &Project, word: &str) -> Result<()> {
     if home.exists() {
         fs::remove_dir_all(&home)?;
     }
-    let bin = install(project, &home)?;
+    // What a reader of the guides has installed.
+    dist::lay_out_for_tests(project, &home)?;
+    let bin = home.join("bin");
     let mut guides: Vec<PathBuf> = fs::read_dir(project.root.join("docs/guides"))?
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
@@ -58,29 +57,6 @@ pub(crate) fn guides(project: &Project, word: &str) -> Result<()> {
         bail!("{wrong} commands print something else; UPDATE_EXPECT=1 corrects the guides");
     }
     Ok(())
-}
-
-/// The command and the standard plugins, as a package manager would lay them; gives the directory
-/// of the command.
-fn install(project: &Project, home: &Path) -> Result<PathBuf> {
-    let (bin, plugins) = (home.join("bin"), home.join("lib/passdock/plugins"));
-    fs::create_dir_all(&bin)?;
-    fs::create_dir_all(&plugins)?;
-    let command = project.passdock(Profile::Dev);
-    let copy = |from: &Path, to: &Path| -> Result<()> {
-        let name = from.file_name().context("a file has a name")?;
-        fs::copy(from, to.join(name))
-            .with_context(|| format!("{} isn't built", project.shown(from)))?;
-        Ok(())
-    };
-    copy(&command, &bin)?;
-    for plugin in PLUGINS {
-        copy(
-            &project.built(Profile::Dev).join(library_name(plugin)),
-            &plugins,
-        )?;
-    }
-    Ok(bin)
 }
 
 struct Reader<'p> {
@@ -177,7 +153,6 @@ impl Reader<'_> {
             .stdin(Stdio::null())
             .env("PATH", path)
             .env("PASSDOCK", self.bin.join("passdock"))
-            .env("EXAMPLES", self.project.root.join("examples"))
             .env("CARGO_TARGET_DIR", "target")
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_QUIET", "true")

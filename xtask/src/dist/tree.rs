@@ -1,0 +1,74 @@
+//! The tree of files that an archive has, and an installation.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::project::Project;
+use crate::shell;
+
+use super::build::Built;
+use super::licences;
+
+/// Files of the checkout, and the directories of the tree that they are put in.
+const FILES: [(&str, &str); 8] = [
+    ("LICENSE-APACHE", "share/doc/passdock"),
+    ("LICENSE-MIT", "share/doc/passdock"),
+    ("CHANGELOG.md", "share/doc/passdock"),
+    ("plugin-api/abi/include/passdock.h", "include"),
+    ("plugin-api/abi/include/passdock.hpp", "include"),
+    (
+        "examples/models/digits.onnx",
+        "share/passdock/examples/models",
+    ),
+    (
+        "examples/pipelines/demo.toml",
+        "share/passdock/examples/pipelines",
+    ),
+    (
+        "examples/pipelines/simplify.toml",
+        "share/passdock/examples/pipelines",
+    ),
+];
+/// Shells, and where each looks for completions.
+const SHELLS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/passdock"),
+    ("zsh", "share/zsh/site-functions/_passdock"),
+    ("fish", "share/fish/vendor_completions.d/passdock.fish"),
+];
+
+pub(super) fn make(project: &Project, built: &Built, root: &Path) -> Result<()> {
+    copy_into(&built.command, &root.join("bin"))?;
+    for plugin in &built.plugins {
+        copy_into(plugin, &root.join("lib/passdock/plugins"))?;
+    }
+    for (file, directory) in FILES {
+        copy_into(&project.root.join(file), &root.join(directory))?;
+    }
+    let command = |arguments: &[&str]| shell::read(Command::new(&built.command).args(arguments));
+    for (shell, path) in SHELLS {
+        write(&root.join(path), &command(&["completions", shell])?)?;
+    }
+    write(&root.join("share/man/man1/passdock.1"), &command(&["man"])?)?;
+    let licences = root.join("share/doc/passdock/LICENSES-THIRD-PARTY.txt");
+    write(
+        &licences,
+        &licences::of_what_is_linked(project, &built.system)?,
+    )
+}
+
+fn copy_into(file: &Path, directory: &Path) -> Result<()> {
+    let name = file.file_name().context("a file has a name")?;
+    fs::create_dir_all(directory)?;
+    fs::copy(file, directory.join(name))
+        .with_context(|| format!("{} can't be copied", file.display()))?;
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
+    fs::write(path, text)?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! The archive that `cargo xtask dist` makes: unpacked where nothing else of the project is, it works.
+
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use flate2::read::GzDecoder;
+
+use crate::project::Project;
+use crate::{dist, shell};
+
+/// What an archive may have, in bytes.
+const MOST: u64 = 15_000_000;
+
+pub(crate) fn test(project: &Project) -> Result<()> {
+    let archive = dist::dist(project)?;
+    let size = fs::metadata(&archive)?.len();
+    ensure!(
+        size < MOST,
+        "{} has {size} bytes, {MOST} are allowed",
+        archive.display()
+    );
+    let place = project.target.join("dist/else where");
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    let root = unpack(&archive, &place)?;
+    names_no_path_of_this_machine(project, &root)?;
+    let command = |arguments: &[&str]| passdock(&root, &place, arguments);
+
+    let version = command(&["--version"])?;
+    ensure!(
+        version.starts_with("passdock "),
+        "--version prints {version}"
+    );
+    let passes = command(&["list", "passes", "--json"])?;
+    ensure!(
+        passes.contains("relax.transform.FoldConstant"),
+        "the plugins weren't found: {passes}"
+    );
+    let model = root.join("share/passdock/examples/models/digits.onnx");
+    let model = model.to_str().context("the path is UTF-8")?;
+    let report = command(&["run", model, "-o", "digits.onnx"])?;
+    ensure!(
+        report.contains("written to digits.onnx"),
+        "the report says\n{report}"
+    );
+    let pipeline = root.join("share/passdock/examples/pipelines/simplify.toml");
+    let pipeline = pipeline.to_str().context("the path is UTF-8")?;
+    command(&["run", pipeline, model, "-o", "again.onnx"])?;
+
+    // Also by a link in a directory of programs.
+    #[cfg(unix)]
+    {
+        fs::create_dir(place.join("programs"))?;
+        std::os::unix::fs::symlink(root.join("bin/passdock"), place.join("programs/passdock"))?;
+        let linked = Command::new(place.join("programs/passdock"))
+            .args(["run", model, "-o", "linked.onnx"])
+            .current_dir(&place)
+            .output()?;
+        ensure!(
+            linked.status.success(),
+            "by a link: {}",
+            String::from_utf8_lossy(&linked.stderr)
+        );
+    }
+
+    // The command alone says what it misses.
+    let alone = place.join("alone");
+    fs::create_dir(&alone)?;
+    let name = format!("passdock{EXE_SUFFIX}");
+    fs::copy(root.join("bin").join(&name), alone.join(&name))?;
+    let output = clean(&alone.join(&name), &place)
+        .args(["run", model, "-o", "alone.onnx"])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() || !said.contains("lib/passdock/plugins") {
+        bail!("the command without its plugins says\n{said}");
+    }
+    Ok(())
+}
+
+/// Unpacks the archive, and gives the one directory that it has.
+fn unpack(archive: &Path, place: &Path) -> Result<PathBuf> {
+    let file = fs::File::open(archive)?;
+    tar::Archive::new(GzDecoder::new(file)).unpack(place)?;
+    let entries: Vec<_> = fs::read_dir(place)?.collect::<std::io::Result<_>>()?;
+    match &entries[..] {
+        [root] => Ok(root.path()),
+        _ => bail!("the archive has {} entries at its top", entries.len()),
+    }
+}
+
+/// Programs and plugins tell nobody where they were built.
+fn names_no_path_of_this_machine(project: &Project, root: &Path) -> Result<()> {
+    let checkout = project
+        .root
+        .to_str()
+        .context("the checkout's path is UTF-8")?;
+    for directory in ["bin", "lib/passdock/plugins"] {
+        for entry in fs::read_dir(root.join(directory))? {
+            let file = entry?.path();
+            let found = memchr::memmem::find(&fs::read(&file)?, checkout.as_bytes());
+            ensure!(
+                found.is_none(),
+                "{} has the path {checkout}",
+                file.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What the unpacked command prints, to both streams.
+fn passdock(root: &Path, place: &Path, arguments: &[&str]) -> Result<String> {
+    let program = root.join("bin").join(format!("passdock{EXE_SUFFIX}"));
+    let output = shell::output(clean(&program, place).args(arguments))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, said) = (text(&output.stdout), text(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "passdock {} ended with {}:\n{said}",
+        arguments.join(" "),
+        output.status
+    );
+    Ok(printed + &said)
+}
+
+/// A command in a directory of its own, that knows nothing of this project's settings.
+fn clean(program: &Path, place: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(place);
+    for name in [
+        "PASSDOCK_PLUGIN_PATH",
+        "PASSDOCK_CONFIG",
+        "PASSDOCK_CACHE",
+        "LD_LIBRARY_PATH",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("PASSDOCK_CACHE", "off");
+    command
+}
