@@ -20,10 +20,10 @@ use crate::project::Project;
 
 use build::Built;
 
-/// Makes `target/dist/passdock-VERSION-SYSTEM.tar.gz`, and gives its path.
+/// Makes `target/distrib/passdock-VERSION-SYSTEM.tar.gz`, and gives its path.
 pub(crate) fn dist(project: &Project) -> Result<PathBuf> {
     let built = Built::to_give_away(project)?;
-    let directory = project.target.join("dist");
+    let directory = project.target.join("distrib");
     let name = format!("passdock-{}-{}", env!("CARGO_PKG_VERSION"), built.system);
     let root = directory.join(&name);
     if root.exists() {
@@ -44,7 +44,7 @@ pub(crate) fn install(project: &Project, prefix: Option<&str>) -> Result<()> {
         Some(prefix) => env::current_dir()?.join(prefix),
         None => cargo_home()?,
     };
-    let root = project.target.join("dist/install");
+    let root = project.target.join("distrib/install");
     if root.exists() {
         fs::remove_dir_all(&root)?;
     }

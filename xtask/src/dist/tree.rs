@@ -13,25 +13,18 @@ use super::build::Built;
 use super::licences;
 
 /// Files of the checkout, and the directories of the tree that they are put in.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 6] = [
     ("LICENSE-APACHE", "share/doc/passdock"),
     ("LICENSE-MIT", "share/doc/passdock"),
     ("CHANGELOG.md", "share/doc/passdock"),
-    ("plugin-api/abi/include/passdock.h", "include"),
-    ("plugin-api/abi/include/passdock.hpp", "include"),
+    ("examples/models/digits.onnx", EXAMPLES),
+    ("examples/models/digits_inputs.npy", EXAMPLES),
     (
-        "examples/models/digits.onnx",
-        "share/passdock/examples/models",
-    ),
-    (
-        "examples/pipelines/demo.toml",
-        "share/passdock/examples/pipelines",
-    ),
-    (
-        "examples/pipelines/simplify.toml",
-        "share/passdock/examples/pipelines",
+        "examples/rules/erf_gelu.rules",
+        "share/passdock/examples/rules",
     ),
 ];
+const EXAMPLES: &str = "share/passdock/examples/models";
 /// Shells, and where each looks for completions.
 const SHELLS: [(&str, &str); 3] = [
     ("bash", "share/bash-completion/completions/passdock"),
@@ -48,6 +41,10 @@ pub(super) fn make(project: &Project, built: &Built, root: &Path) -> Result<()> 
         copy_into(&project.root.join(file), &root.join(directory))?;
     }
     let command = |arguments: &[&str]| shell::read(Command::new(&built.command).args(arguments));
+    copy_all(
+        &project.root.join("plugin-api/abi/include"),
+        &root.join("include"),
+    )?;
     for (shell, path) in SHELLS {
         write(&root.join(path), &command(&["completions", shell])?)?;
     }
@@ -57,6 +54,21 @@ pub(super) fn make(project: &Project, built: &Built, root: &Path) -> Result<()> 
         &licences,
         &licences::of_what_is_linked(project, &built.system)?,
     )
+}
+
+/// Copies the files of a directory, and of those in it.
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => copy_all(
+                &path,
+                &to.join(path.file_name().context("a directory has a name")?),
+            )?,
+            false => copy_into(&path, to)?,
+        }
+    }
+    Ok(())
 }
 
 fn copy_into(file: &Path, directory: &Path) -> Result<()> {

@@ -22,7 +22,7 @@ pub(crate) fn test(project: &Project) -> Result<()> {
         "{} has {size} bytes, {MOST} are allowed",
         archive.display()
     );
-    let place = project.target.join("dist/else where");
+    let place = project.target.join("distrib/else where");
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
@@ -47,9 +47,21 @@ pub(crate) fn test(project: &Project) -> Result<()> {
         report.contains("written to digits.onnx"),
         "the report says\n{report}"
     );
-    let pipeline = root.join("share/passdock/examples/pipelines/simplify.toml");
-    let pipeline = pipeline.to_str().context("the path is UTF-8")?;
-    command(&["run", pipeline, model, "-o", "again.onnx"])?;
+    fs::write(
+        place.join("mine.toml"),
+        command(&["list", "pipelines", "simplify"])?,
+    )?;
+    command(&["run", "mine.toml", model, "-o", "again.onnx"])?;
+
+    // The headers are all there.
+    for (name, language) in [("passdock.h", "c"), ("passdock.hpp", "c++")] {
+        let file = root.join("include").join(name);
+        shell::run(
+            Command::new("cc")
+                .args(["-fsyntax-only", "-x", language])
+                .arg(file),
+        )?;
+    }
 
     // Also by a link in a directory of programs.
     #[cfg(unix)]
