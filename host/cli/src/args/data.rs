@@ -34,6 +34,7 @@ impl DataArgs {
         WriteOptions {
             drop_spans: self.drop_spans,
             external_data: self.external_data,
+            brief: false,
             temporary: false,
         }
     }

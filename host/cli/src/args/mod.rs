@@ -351,14 +351,21 @@ Examples:
   passdock convert model.onnx model.ir          read it, edit it
   passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
   passdock convert model.onnx small.onnx --external-data all
-  cat model.ir | passdock convert - model.onnx")]
+  cat model.ir | passdock convert - model.onnx
+  passdock convert --brief model.onnx | less -S      to read, not to read back
+
+--brief numbers the values (parameters keep short names), cuts long data, and leaves out names of nodes,
+documentation and metadata of ops, so that the lines of a real model fit a terminal.")]
 pub(crate) struct ConvertArgs {
     /// The model to read: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The model to write: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
+    /// The model to write: .onnx, .ir, or `-` for IR text, which is also what --brief writes without OUT.
+    #[arg(value_name = "OUT", required_unless_present = "brief")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write short IR text, to be read by people: numbered values, no long data.
+    #[arg(long)]
+    pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
 }
@@ -409,7 +416,7 @@ pub(crate) struct DiffArgs {
     /// The model after: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "B")]
     pub(crate) new: PathBuf,
-    /// Show a unified diff of the IR texts, large constants left out.
+    /// Show a unified diff of the brief IR texts, as `convert --brief` prints them: a value has one number in both.
     #[arg(long)]
     pub(crate) text: bool,
     /// List everything: also renamed values, and what else is many.

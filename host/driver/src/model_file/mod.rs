@@ -47,6 +47,8 @@ pub struct WriteOptions {
     pub drop_spans: bool,
     /// The place for the data of an ONNX model's initializers.
     pub external_data: ExternalData,
+    /// Whether text is only for reading: short, and not to be read back.
+    pub brief: bool,
     /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
     pub temporary: bool,
 }
