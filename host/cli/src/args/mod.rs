@@ -1,6 +1,7 @@
 //! The command line, as `--help` teaches it.
 
 pub(crate) mod data;
+pub(crate) mod extract;
 pub(crate) mod list;
 pub(crate) mod plugin;
 pub(crate) mod process;
@@ -15,6 +16,7 @@ use passdock::Verify;
 use serde::{Deserialize, Serialize};
 
 use crate::args::data::DataArgs;
+use crate::args::extract::ExtractArgs;
 use crate::args::list::ListArgs;
 use crate::args::plugin::PluginCommandArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
@@ -34,6 +36,7 @@ Examples:
   passdock list passes --plugin-dir plugins
   passdock explain pipeline.toml
   passdock convert model.onnx model.ir
+  passdock extract model.onnx --outputs logits -o part.onnx
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
   passdock bisect pipeline.toml model.onnx --check 'test-model {}'
@@ -86,6 +89,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Convert between .onnx and .ir.
     Convert(ConvertArgs),
+    /// Take the part between some values out of a model.
+    Extract(ExtractArgs),
     /// Show what is in a model.
     Stats(StatsArgs),
     /// Show what differs between two models.
@@ -351,6 +356,7 @@ Examples:
   passdock convert model.onnx model.ir          read it, edit it
   passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
   passdock convert model.onnx small.onnx --external-data all
+  passdock convert model.onnx typed.onnx --value-info    all shapes that can be inferred
   cat model.ir | passdock convert - model.onnx
   passdock convert --brief model.onnx | less -S      to read, not to read back
 
@@ -368,6 +374,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    #[command(flatten, next_help_heading = "Operators, for --value-info")]
+    pub(crate) plugins: PluginArgs,
 }
 
 #[derive(Debug, Args)]

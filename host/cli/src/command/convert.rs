@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use passdock::model_file::{self, Format, Output};
-use passdock::{ErrorKind, PassError};
+use passdock::{ErrorKind, PassError, pipeline};
 
 use crate::args::ConvertArgs;
-use crate::show;
+use crate::{plugins, request, show};
 
 pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     // Only --brief needs no name.
@@ -16,8 +16,12 @@ pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     }
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&to)?;
-    let module = model_file::read_with(&args.input, args.data.reading())?;
+    let mut module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;
+    if args.data.value_info {
+        let plugins = request::of_plugins(args.plugins);
+        module = pipeline::infer_types(&plugins::registry(), &plugins, &module)?;
+    }
     let mut options = args.data.writing();
     options.brief = args.brief;
     output.write(&module, options, &mut |said| show::diagnostic(&said))?;

@@ -5,6 +5,7 @@ mod check;
 mod convert;
 mod diff;
 mod explain;
+mod extract;
 mod in_full;
 mod inspect;
 mod list;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Check(args) => check::check(args),
         Command::Explain(args) => explain::explain(args),
         Command::Convert(args) => convert::convert(args),
+        Command::Extract(args) => extract::extract(args),
         Command::Stats(args) => stats::stats(args),
         Command::Bisect(args) => bisect::bisect(args),
         Command::Reduce(args) => reduce::reduce(args),
@@ -75,6 +77,7 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::Explain(_)
         | Command::Inspect(_)
         | Command::Convert(_)
+        | Command::Extract(_)
         | Command::Stats(_)
         | Command::Diff(_)
         | Command::Schema(_)

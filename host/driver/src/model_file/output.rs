@@ -8,6 +8,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
+use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::files::{StandardOutput, Target, check_room, directory_of, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
@@ -91,6 +92,15 @@ impl Output {
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
         let path = self.path;
+        let mut declared;
+        let module = match options.value_info {
+            true => {
+                declared = module.clone();
+                declare_types(&mut declared);
+                &declared
+            }
+            false => module,
+        };
         match (self.format, self.target) {
             (Format::Onnx, Some(target)) => {
                 passdock_onnx::remarks(module)
