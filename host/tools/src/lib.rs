@@ -2,13 +2,14 @@
 //!
 //! [`stats`](mod@stats) counts, [`diff`](mod@diff) compares two modules, [`bisect`](mod@bisect)
 //! finds the pass that breaks a model, [`reduce`](mod@reduce) makes a failing model small,
-//! [`extract`](mod@extract) takes a part out of one,
+//! [`extract`](mod@extract) takes a part out of one, [`blame`](mod@blame) says which passes made an op,
 //! [`numerics`] is the instrument that runs modules in ONNX Runtime after each pass, and
 //! [`plugin_check`] tries a plugin for its author.
 //!
 //! **Invariant:** `unsafe` is in `numerics/ort/` only, in calls to ONNX Runtime.
 
 pub mod bisect;
+pub mod blame;
 pub mod diff;
 pub mod extract;
 mod first_run;

@@ -1,5 +1,6 @@
 //! The command line, as `--help` teaches it.
 
+pub(crate) mod blame;
 pub(crate) mod data;
 pub(crate) mod extract;
 pub(crate) mod list;
@@ -15,6 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 use serde::{Deserialize, Serialize};
 
+use crate::args::blame::BlameArgs;
 use crate::args::data::DataArgs;
 use crate::args::extract::ExtractArgs;
 use crate::args::list::ListArgs;
@@ -40,6 +42,7 @@ Examples:
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
   passdock bisect pipeline.toml model.onnx --check 'test-model {}'
+  passdock blame model.onnx logits
   passdock plugin new acme-passes
 
 Environment:
@@ -97,6 +100,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Find the pass, and the function, that breaks a model.
     Bisect(BisectArgs),
+    /// Show which passes made or changed an op.
+    Blame(BlameArgs),
     /// Shrink a model to the ops on which a pipeline still goes wrong.
     Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.

@@ -1,6 +1,7 @@
 //! The subcommands, one file each. Each answers the exit status, or the error that ended it.
 
 mod bisect;
+mod blame;
 mod check;
 mod convert;
 mod diff;
@@ -49,6 +50,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Extract(args) => extract::extract(args),
         Command::Stats(args) => stats::stats(args),
         Command::Bisect(args) => bisect::bisect(args),
+        Command::Blame(args) => blame::blame(args),
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),
@@ -76,6 +78,7 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::List(args) => Some((&args.process, args.json)),
         Command::Explain(_)
         | Command::Inspect(_)
+        | Command::Blame(_)
         | Command::Convert(_)
         | Command::Extract(_)
         | Command::Stats(_)

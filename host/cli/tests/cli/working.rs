@@ -191,7 +191,7 @@ fn changes_are_shown_as_a_diff() {
     let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --print-changed");
     assert_eq!(ran.status, 0);
     assert!(
-        ran.stdout.contains("-  %0 = onnx.Add(%a, %a) : f32[2]"),
+        ran.stdout.contains("-  %1 = onnx.Add(%0, %0) : f32[2]"),
         "{}",
         ran.stdout
     );

@@ -66,6 +66,15 @@ pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [Stri
     [old, new].map(|printed| printed.map_or(String::new(), |(f, names)| print(f, &names)))
 }
 
+/// The value that the brief text of a function calls by a number.
+pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
+    let names = ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
+    let mut numbered = names.numbered().into_iter();
+    numbered
+        .find(|(_, known)| *known == number)
+        .map(|(value, _)| value)
+}
+
 fn print(f: &Function, names: &ValueNames) -> String {
     let mut out = Out::new(None);
     Printer::new(f, &OPTIONS, &mut out, names).function();

@@ -19,7 +19,7 @@ use std::{fmt, io};
 use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
-pub use brief::print_brief_pair;
+pub use brief::{brief_value, print_brief_pair};
 use names::{Spelling, ValueNames};
 use options::PrintOptions;
 use out::Out;
