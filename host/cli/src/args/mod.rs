@@ -347,7 +347,8 @@ pub(crate) struct ExplainArgs {
     /// Show also which states of the module passes need, establish and break.
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
+    /// Print the passes as a graph for Graphviz, with what requires them and their options:
+    /// `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,
     /// Print JSON.

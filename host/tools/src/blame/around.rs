@@ -92,7 +92,7 @@ impl<'m> Around<'m> {
         }
     }
 
-    /// The ops that went where `made` came: those that share a node with it, or a result's name.
+    /// What `made` came of: the ops that had a result of its name, and those that went and share a node with it.
     pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
         let names = find::names(self.new, made);
         let results: Vec<&str> = find::result_names(self.new, made).collect();
@@ -101,15 +101,14 @@ impl<'m> Around<'m> {
             let mut others = self.others.iter();
             others.any(|pair| pair.before == op && pair.after == made)
         };
+        let has_result = |op| find::result_names(self.old, op).any(|name| results.contains(&name));
+        let has_node = |op| find::names(self.old, op).iter().any(|n| names.contains(n));
         let is_source = |op: &OpId| {
-            became(*op)
-                || find::names(self.old, *op).iter().any(|n| names.contains(n))
-                || find::result_names(self.old, *op).any(|name| results.contains(&name))
+            let is_gone = !stays.contains(op);
+            has_result(*op) || is_gone && (became(*op) || has_node(*op))
         };
-        let gone = self.old.walk(self.old.body());
-        gone.filter(|op| !stays.contains(op))
-            .filter(is_source)
-            .collect()
+        let ops = self.old.walk(self.old.body());
+        ops.filter(is_source).collect()
     }
 
     /// The ops that came where `gone` went.
