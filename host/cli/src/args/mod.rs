@@ -1,9 +1,8 @@
 //! The command line, as `--help` teaches it.
 
-pub(crate) mod blame;
 pub(crate) mod data;
-pub(crate) mod extract;
 pub(crate) mod list;
+pub(crate) mod model;
 pub(crate) mod plugin;
 pub(crate) mod process;
 pub(crate) mod shell;
@@ -16,10 +15,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 use serde::{Deserialize, Serialize};
 
-use crate::args::blame::BlameArgs;
 use crate::args::data::DataArgs;
-use crate::args::extract::ExtractArgs;
 use crate::args::list::ListArgs;
+use crate::args::model::{BlameArgs, ConvertArgs, ExtractArgs};
 use crate::args::plugin::PluginCommandArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
 use crate::args::shell::{CompletionsArgs, ManArgs};
@@ -354,34 +352,6 @@ pub(crate) struct ExplainArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock convert model.onnx model.ir          read it, edit it
-  passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
-  passdock convert model.onnx small.onnx --external-data all
-  passdock convert model.onnx typed.onnx --value-info    all shapes that can be inferred
-  cat model.ir | passdock convert - model.onnx
-  passdock convert --brief model.onnx | less -S      to read, not to read back
-
---brief numbers the values (parameters keep short names), cuts long data, and leaves out names of nodes,
-documentation and metadata of ops, so that the lines of a real model fit a terminal.")]
-pub(crate) struct ConvertArgs {
-    /// The model to read: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// The model to write: .onnx, .ir, or `-` for IR text, which is also what --brief writes without OUT.
-    #[arg(value_name = "OUT", required_unless_present = "brief")]
-    pub(crate) output: Option<PathBuf>,
-    /// Write short IR text, to be read by people: numbered values, no long data.
-    #[arg(long)]
-    pub(crate) brief: bool,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-    #[command(flatten, next_help_heading = "Operators, for --value-info")]
-    pub(crate) plugins: PluginArgs,
 }
 
 #[derive(Debug, Args)]

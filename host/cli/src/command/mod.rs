@@ -1,16 +1,14 @@
 //! The subcommands, one file each. Each answers the exit status, or the error that ended it.
 
 mod bisect;
-mod blame;
 mod check;
-mod convert;
 mod diff;
 mod explain;
-mod extract;
 mod in_full;
 mod inspect;
 mod list;
 mod list_ops;
+mod model;
 mod plugin;
 mod reduce;
 mod replay;
@@ -46,11 +44,11 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Inspect(args) => inspect::inspect(args),
         Command::Check(args) => check::check(args),
         Command::Explain(args) => explain::explain(args),
-        Command::Convert(args) => convert::convert(args),
-        Command::Extract(args) => extract::extract(args),
+        Command::Convert(args) => model::convert::convert(args),
+        Command::Extract(args) => model::extract::extract(args),
         Command::Stats(args) => stats::stats(args),
         Command::Bisect(args) => bisect::bisect(args),
-        Command::Blame(args) => blame::blame(args),
+        Command::Blame(args) => model::blame::blame(args),
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),

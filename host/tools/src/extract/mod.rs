@@ -20,7 +20,7 @@ pub struct Bounds {
 
 /// A part of a model.
 #[derive(Debug)]
-pub struct Part {
+pub struct ModelPart {
     /// It, as a model.
     pub module: Module,
     /// The ops of the whole main graph.
@@ -38,7 +38,7 @@ pub struct Part {
 /// # Errors
 /// If there is no such value in the main graph, if an output doesn't depend on the inputs, or if it depends on values
 /// that aren't among them.
-pub fn extract(module: &Module, bounds: &Bounds) -> Result<Part, PassError> {
+pub fn extract(module: &Module, bounds: &Bounds) -> Result<ModelPart, PassError> {
     let Some(f) = module.function_named("main") else {
         return Err(usage("The model has no main graph."));
     };
@@ -52,7 +52,7 @@ pub fn extract(module: &Module, bounds: &Bounds) -> Result<Part, PassError> {
         cut::cut(f, &found).map_err(refused)?;
     }
     cut::drop_uncalled(&mut part, main);
-    Ok(Part {
+    Ok(ModelPart {
         ops_before: f.op_count(),
         ops_after: part.function(main).map_or(0, |f| f.op_count()),
         idle: found.idle,

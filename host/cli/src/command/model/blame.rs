@@ -5,7 +5,7 @@ use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameStep, Deed};
 use serde::Serialize;
 
-use crate::args::blame::BlameArgs;
+use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 

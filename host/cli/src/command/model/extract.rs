@@ -2,9 +2,9 @@
 
 use passdock::model_file::{self, Output, is_standard};
 use passdock::{Diagnostic, PassError, Severity, pipeline};
-use passdock_tools::extract::{self, Bounds, Part};
+use passdock_tools::extract::{self, Bounds, ModelPart};
 
-use crate::args::extract::ExtractArgs;
+use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
@@ -39,7 +39,7 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     Ok(0)
 }
 
-fn warn(part: &Part) {
+fn warn(part: &ModelPart) {
     for name in &part.idle {
         let message = format!("No output depends on the input `{name}`.");
         show::diagnostic(&warning(message));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use passdock::model_file::{self, Format, Output};
 use passdock::{ErrorKind, PassError, pipeline};
 
-use crate::args::ConvertArgs;
+use crate::args::model::ConvertArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
