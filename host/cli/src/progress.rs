@@ -12,13 +12,13 @@ use passdock::pipeline::Watch;
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Says `what`. Nothing is shown if standard error isn't a terminal.
+    /// Says `what`, as much of it as fits a line. Nothing is shown if standard error isn't a terminal.
     pub(crate) fn start(what: &str) -> Progress {
         if !std::io::stderr().is_terminal() {
             return Progress(None);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
         bar.set_message(show::safe(what));

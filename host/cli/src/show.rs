@@ -201,6 +201,11 @@ pub(crate) fn width() -> usize {
     usize::from(columns.0)
 }
 
+/// The columns of the terminal; `None`: the text goes elsewhere, where lines are as long as they are.
+pub(crate) fn columns() -> Option<usize> {
+    StandardOutput::is_terminal().then(width)
+}
+
 /// Words with commas between them, on lines of this width; `head` begins the first, `indent` the others.
 pub(crate) fn wrapped(head: &str, words: &[impl AsRef<str>], indent: &str, width: usize) -> String {
     let (mut text, mut line) = (String::new(), safe(head));

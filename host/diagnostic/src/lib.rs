@@ -7,6 +7,7 @@
 
 mod diagnostic;
 pub mod excerpt;
+mod fit;
 mod render;
 pub mod suggest;
 pub mod table;

@@ -1,5 +1,6 @@
 //! Tables of text, as reports and lists have them.
 
+use crate::fit;
 use crate::terminal::safe_line;
 
 /// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
@@ -9,6 +10,7 @@ pub struct Table<const N: usize> {
     rows: Vec<[String; N]>,
     /// Lines below rows, each with the number of rows above it.
     lines: Vec<(usize, String)>,
+    within: Option<usize>,
 }
 
 impl<const N: usize> Table<N> {
@@ -18,6 +20,7 @@ impl<const N: usize> Table<N> {
             columns,
             rows: Vec::new(),
             lines: Vec::new(),
+            within: None,
         }
     }
 
@@ -42,17 +45,25 @@ impl<const N: usize> Table<N> {
         }
     }
 
+    /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough the
+    /// last column stands below the others. Words aren't broken.
+    pub fn within(mut self, columns: Option<usize>) -> Table<N> {
+        self.within = columns;
+        self
+    }
+
     /// The text, each line ended; without headings if there are no rows.
     pub fn render(&self) -> String {
-        self.render_columns(|_| true)
+        self.render_columns((0..N).collect())
     }
 
     /// The text of [`Table::render`] without the columns in which no row says anything.
     pub fn render_filled(&self) -> String {
-        self.render_columns(|column| self.rows.iter().any(|row| !row[column].is_empty()))
+        let says = |column: &usize| self.rows.iter().any(|row| !row[*column].is_empty());
+        self.render_columns((0..N).filter(says).collect())
     }
 
-    fn render_columns(&self, shown: impl Fn(usize) -> bool) -> String {
+    fn render_columns(&self, shown: Vec<usize>) -> String {
         if self.rows.is_empty() {
             let lines = self.lines.iter().map(|(_, line)| format!("{line}\n"));
             return lines.collect();
@@ -60,26 +71,12 @@ impl<const N: usize> Table<N> {
         let headings = self
             .columns
             .map(|heading| heading.trim_start_matches('>').to_owned());
-        let rows = || [&headings].into_iter().chain(&self.rows);
-        let width = |column: usize| {
-            let cells = rows().map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: [usize; N] = std::array::from_fn(width);
-        let shown: [bool; N] = std::array::from_fn(shown);
+        let layout = self.layout(&headings, shown);
+        let rows = [&headings].into_iter().chain(&self.rows);
         let mut text = String::new();
         let mut lines = self.lines.iter().peekable();
-        for (above, row) in rows().enumerate() {
-            let mut line = String::new();
-            for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
-                let width = widths[at];
-                line += &match self.columns[at].starts_with('>') {
-                    true => format!("{cell:>width$}  "),
-                    false => format!("{cell:width$}  "),
-                };
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
+        for (above, row) in rows.enumerate() {
+            self.write_row(&mut text, row, &layout);
             while let Some((_, line)) = lines.next_if(|(rows, _)| *rows == above) {
                 text.push_str(line);
                 text.push('\n');
@@ -87,6 +84,69 @@ impl<const N: usize> Table<N> {
         }
         text
     }
+
+    /// Which columns stand beside each other, how wide, and which one below.
+    fn layout(&self, headings: &[String; N], mut shown: Vec<usize>) -> Layout {
+        let rows = || [headings].into_iter().chain(&self.rows);
+        let widest = |measure: fn(&str) -> usize, shown: &[usize]| -> Vec<usize> {
+            let column = |&at: &usize| rows().map(|row| measure(&row[at])).max();
+            shown.iter().map(|at| column(at).unwrap_or(0)).collect()
+        };
+        let mut widths = widest(|cell| cell.chars().count(), &shown);
+        let mut below = None;
+        if let Some(most) = self.within {
+            let least = widest(fit::least, &shown);
+            if let Some(narrow) = fit::narrowed(&widths, &least, most) {
+                widths = narrow;
+            } else if shown.len() > 1 {
+                below = shown.pop().map(|at| (at, most));
+                widths.pop();
+                let least = &least[..widths.len()];
+                widths = fit::narrowed(&widths, least, most).unwrap_or(widths);
+            }
+        }
+        Layout {
+            beside: shown.into_iter().zip(widths).collect(),
+            below,
+        }
+    }
+
+    fn write_row(&self, text: &mut String, row: &[String; N], layout: &Layout) {
+        let columns = layout.beside.iter();
+        let cells = columns.map(|&(at, width)| (at, width, fit::lines(&row[at], width)));
+        let cells: Vec<(usize, usize, Vec<String>)> = cells.collect();
+        let height = cells.iter().map(|(.., lines)| lines.len()).max();
+        for at_line in 0..height.unwrap_or(0) {
+            let mut line = String::new();
+            for (at, width, lines) in &cells {
+                let cell = lines.get(at_line).map_or("", String::as_str);
+                line += &match self.columns[*at].starts_with('>') {
+                    true => format!("{cell:>width$}  "),
+                    false => format!("{cell:width$}  "),
+                };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        if let Some((at, most)) = layout.below {
+            let cell = format!("{BELOW}{}", row[at]);
+            for line in fit::lines(&cell, most) {
+                text.push_str(line.trim_end());
+                text.push('\n');
+            }
+        }
+    }
+}
+
+/// What a cell below its row is indented by.
+const BELOW: &str = "      ";
+
+/// Where the columns of a table stand.
+struct Layout {
+    /// Columns and their widths.
+    beside: Vec<(usize, usize)>,
+    /// The column that stands below the others, and the width of the table.
+    below: Option<(usize, usize)>,
 }
 
 /// A number of bytes as people read it: `864 B`, `4.6 MB`.
@@ -116,6 +176,25 @@ mod tests {
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
         assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
         assert_eq!(table.render(), "a   b   c\nx       1\nyy     22\n");
+    }
+
+    #[test]
+    fn what_is_too_wide_goes_on_in_the_next_line_or_below() {
+        let row = [
+            "name".to_owned(),
+            "7".to_owned(),
+            "what it is for".to_owned(),
+        ];
+        let table = |columns| {
+            let table = Table::of(["a", ">b", "c"], [row.clone()]);
+            table.within(Some(columns)).render()
+        };
+        assert_eq!(table(30), "a     b  c\nname  7  what it is for\n");
+        assert_eq!(table(16), "a     b  c\nname  7  what it\n         is for\n");
+        assert_eq!(
+            table(12),
+            "a     b\n      c\nname  7\n      what\n      it is\n      for\n"
+        );
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub(crate) struct DataArgs {
         ("none", "Into the model file", ExternalData::None),
     ]))]
     pub(crate) external_data: ExternalData,
+    /// Infer the types of all values, and write them into the graph's `value_info`.
+    #[arg(long)]
+    pub(crate) value_info: bool,
     /// Read data from outside of the model's directory too: absolute paths, `..`, links.
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
@@ -34,6 +37,8 @@ impl DataArgs {
         WriteOptions {
             drop_spans: self.drop_spans,
             external_data: self.external_data,
+            value_info: self.value_info,
+            brief: false,
             temporary: false,
         }
     }

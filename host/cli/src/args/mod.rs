@@ -2,6 +2,7 @@
 
 pub(crate) mod data;
 pub(crate) mod list;
+pub(crate) mod model;
 pub(crate) mod plugin;
 pub(crate) mod process;
 pub(crate) mod shell;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::data::DataArgs;
 use crate::args::list::ListArgs;
+use crate::args::model::{BlameArgs, ConvertArgs, ExtractArgs};
 use crate::args::plugin::PluginCommandArgs;
 use crate::args::process::{ProcessArgs, seconds, time_limit};
 use crate::args::shell::{CompletionsArgs, ManArgs};
@@ -34,9 +36,11 @@ Examples:
   passdock list passes --plugin-dir plugins
   passdock explain pipeline.toml
   passdock convert model.onnx model.ir
+  passdock extract model.onnx --outputs logits -o part.onnx
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
   passdock bisect pipeline.toml model.onnx --check 'test-model {}'
+  passdock blame model.onnx logits
   passdock plugin new acme-passes
 
 Environment:
@@ -86,12 +90,16 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Convert between .onnx and .ir.
     Convert(ConvertArgs),
+    /// Take the part between some values out of a model.
+    Extract(ExtractArgs),
     /// Show what is in a model.
     Stats(StatsArgs),
     /// Show what differs between two models.
     Diff(DiffArgs),
     /// Find the pass, and the function, that breaks a model.
     Bisect(BisectArgs),
+    /// Show which passes made or changed an op.
+    Blame(BlameArgs),
     /// Shrink a model to the ops on which a pipeline still goes wrong.
     Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.
@@ -337,30 +345,13 @@ pub(crate) struct ExplainArgs {
     /// Show also which states of the module passes need, establish and break.
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
+    /// Print the passes as a graph for Graphviz, with what requires them and their options:
+    /// `passdock explain p.toml --dot | dot -Tsvg`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) dot: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  passdock convert model.onnx model.ir          read it, edit it
-  passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
-  passdock convert model.onnx small.onnx --external-data all
-  cat model.ir | passdock convert - model.onnx")]
-pub(crate) struct ConvertArgs {
-    /// The model to read: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// The model to write: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -409,7 +400,7 @@ pub(crate) struct DiffArgs {
     /// The model after: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "B")]
     pub(crate) new: PathBuf,
-    /// Show a unified diff of the IR texts, large constants left out.
+    /// Show a unified diff of the brief IR texts, as `convert --brief` prints them: a value has one number in both.
     #[arg(long)]
     pub(crate) text: bool,
     /// List everything: also renamed values, and what else is many.

@@ -35,7 +35,9 @@ fn render(explanation: &Explanation, in_full: bool) -> String {
     let rows = (1..)
         .zip(passes.clone())
         .map(|(number, pass)| row(number, pass, &names, in_full));
-    let mut text = Table::of(columns, rows).render_filled();
+    let mut text = Table::of(columns, rows)
+        .within(show::columns())
+        .render_filled();
     let provided =
         passes.map(|pass| (pass.file.as_deref().or(pass.plugin.as_deref()), &*pass.name));
     text += &names.files(provided, show::width());

@@ -174,7 +174,7 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
             field.doc.replace('\n', " "),
         ]);
     }
-    table.render()
+    table.within(show::columns()).render()
 }
 
 /// What a field takes: its type, range or choices.

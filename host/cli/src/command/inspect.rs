@@ -81,7 +81,9 @@ fn rules_in_full(file: &RulesFile) -> String {
             rule.doc.replace('\n', " "),
         ]
     });
-    let table = Table::of(["rule", "looks for", "makes", "about"], rows).render_filled();
+    let table = Table::of(["rule", "looks for", "makes", "about"], rows)
+        .within(show::columns())
+        .render_filled();
     format!("{}: the pass {}\n\n{table}", file.name(), file.pass_name())
 }
 

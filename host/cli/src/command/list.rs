@@ -104,7 +104,10 @@ fn passes(registry: &Registry) -> (Value, String) {
         ]);
         list.push(pass_json(&plugin, &pass));
     }
-    (json!({ "passes": list }), table.render_filled())
+    (
+        json!({ "passes": list }),
+        table.within(show::columns()).render_filled(),
+    )
 }
 
 fn first_line(summary: &str) -> String {
@@ -180,7 +183,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
             "unreadable": unreadable,
             "conflicts": conflicts.iter().map(PassError::to_diagnostic).collect::<Vec<_>>(),
         }),
-        table.render(),
+        table.within(show::columns()).render(),
     )
 }
 
@@ -265,7 +268,10 @@ fn instruments(registry: &Registry) -> (Value, String) {
             ]);
         }
     }
-    (json!({ "instruments": instruments }), table.render())
+    (
+        json!({ "instruments": instruments }),
+        table.within(show::columns()).render(),
+    )
 }
 
 fn instrument(registry: &Registry, name: &str) -> Shown {
@@ -295,7 +301,10 @@ fn config(registry: &Registry) -> (Value, String) {
             ]);
         }
     }
-    (json!({ "config": options }), table.render())
+    (
+        json!({ "config": options }),
+        table.within(show::columns()).render(),
+    )
 }
 
 /// A config key by its name, or by that of a field of it.
@@ -351,7 +360,10 @@ fn pipelines(name: Option<&str>) -> Shown {
         table.row([pipeline.name, pipeline.summary()].map(str::to_owned));
     }
     let list: Vec<Value> = BUILT_IN.iter().map(entry).collect();
-    Ok((json!({ "pipelines": list }), table.render()))
+    Ok((
+        json!({ "pipelines": list }),
+        table.within(show::columns()).render(),
+    ))
 }
 
 /// The analyses, or the one of a name.
@@ -380,5 +392,8 @@ fn analyses(name: Option<&str>) -> Shown {
         let [name, per, record, summary] = texts;
         list.push(json!({ "name": name, "per": per, "record": record, "summary": summary }));
     }
-    Ok((json!({ "analyses": list }), table.render()))
+    Ok((
+        json!({ "analyses": list }),
+        table.within(show::columns()).render(),
+    ))
 }

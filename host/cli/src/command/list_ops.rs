@@ -85,7 +85,7 @@ fn table(ops: &[OpInfo]) -> String {
             op.plugin.clone(),
         ]);
     }
-    table.render()
+    table.within(show::columns()).render()
 }
 
 fn operands(op: &OpInfo) -> String {
@@ -147,7 +147,7 @@ fn attributes_of(op: &OpInfo) -> String {
             attribute.doc.replace('\n', " "),
         ]);
     }
-    table.render_filled()
+    table.within(show::columns()).render_filled()
 }
 
 fn default(attribute: &AttrInfo) -> String {

@@ -2,13 +2,13 @@
 
 mod bisect;
 mod check;
-mod convert;
 mod diff;
 mod explain;
 mod in_full;
 mod inspect;
 mod list;
 mod list_ops;
+mod model;
 mod plugin;
 mod reduce;
 mod replay;
@@ -44,9 +44,11 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Inspect(args) => inspect::inspect(args),
         Command::Check(args) => check::check(args),
         Command::Explain(args) => explain::explain(args),
-        Command::Convert(args) => convert::convert(args),
+        Command::Convert(args) => model::convert::convert(args),
+        Command::Extract(args) => model::extract::extract(args),
         Command::Stats(args) => stats::stats(args),
         Command::Bisect(args) => bisect::bisect(args),
+        Command::Blame(args) => model::blame::blame(args),
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),
@@ -74,7 +76,9 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::List(args) => Some((&args.process, args.json)),
         Command::Explain(_)
         | Command::Inspect(_)
+        | Command::Blame(_)
         | Command::Convert(_)
+        | Command::Extract(_)
         | Command::Stats(_)
         | Command::Diff(_)
         | Command::Schema(_)

@@ -95,6 +95,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         jobs: args.jobs,
         drop_spans: args.data.drop_spans,
         external_data: args.data.external_data,
+        value_info: args.data.value_info,
         outside_data: args.data.allow_outside_data,
         ..request
     })

@@ -13,11 +13,11 @@ fn text_is_a_unified_diff() {
         --- @main
         +++ @main
         @@ -3,5 +3,5 @@
-           %a = onnx.Mul(%x, %w) : f32[n,4] loc("scale")
-           %b = onnx.Relu(%a) : f32[n,4]
-        -  %c = onnx.Softmax(%b) {axis = 1} : f32[n,4]
-        +  %c = onnx.Softmax(%b) {axis = 0} : f32[n,4]
-           return %c
+           %1 = onnx.Mul(%x, %0) : f32[n,4]
+           %2 = onnx.Relu(%1) : f32[n,4]
+        -  %3 = onnx.Softmax(%2) {axis = 1} : f32[n,4]
+        +  %3 = onnx.Softmax(%2) {axis = 0} : f32[n,4]
+           return %3
          }
         ops: 1 changed
     "#]]

@@ -34,7 +34,7 @@ macro_rules! sessions {
     };
 }
 
-sessions! { bind built_in command_line diagnostics misbehaving models pipelines raise_opset rules sequentials }
+sessions! { bind blame brief built_in command_line diagnostics extract misbehaving models pipelines raise_opset rules sequentials }
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
 

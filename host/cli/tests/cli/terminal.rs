@@ -189,6 +189,13 @@ fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
 /// The same on one that is that wide.
 #[cfg(target_os = "linux")]
 fn on_a_terminal_of(bench: &Bench, term: &str, columns: u16, words: &str) -> (String, bool) {
+    let text = written(bench, term, columns, words);
+    (screen(&text).0, text.contains("\u{1b}[1m"))
+}
+
+/// All that is written to a terminal until the command has ended.
+#[cfg(target_os = "linux")]
+fn written(bench: &Bench, term: &str, columns: u16, words: &str) -> String {
     use std::io::Read;
 
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -224,8 +231,7 @@ fn on_a_terminal_of(bench: &Bench, term: &str, columns: u16, words: &str) -> (St
     // The last read of a terminal that nobody has open any more is an error.
     let _ = std::fs::File::from(host).read_to_end(&mut bytes);
     child.wait().expect("it ends");
-    let text = String::from_utf8(bytes).expect("text");
-    (screen(&text), text.contains("\u{1b}[1m"))
+    String::from_utf8(bytes).expect("text")
 }
 
 /// A model of whose pipeline the report has rows, rules, passes of which nothing came, and kinds of ops.
@@ -254,6 +260,7 @@ const FOLDED: &str = r#"module {
 fn reports_and_help_fit_the_terminal() {
     let bench = Bench::new();
     bench.write("m.ir", FOLDED);
+    let inspect = format!("inspect {}libpassdock_relax.so", bench.plugins());
     let mut heights = Vec::new();
     for columns in [80, 120, 200] {
         for words in [
@@ -261,13 +268,26 @@ fn reports_and_help_fit_the_terminal() {
             "run m.ir -o o.ir -v",
             "run -h",
             "bisect --help",
+            "extract --help",
+            "blame --help",
+            "list",
+            "list passes",
+            "list ops",
+            "list config",
+            "list instruments",
+            "list pipelines",
+            "list analyses",
+            "explain",
+            "explain -v",
+            &inspect,
+            "stats m.ir",
         ] {
             let (screen, _) = on_a_terminal_of(&bench, "xterm", columns, words);
             for line in screen.lines().filter(|line| !line.starts_with("from ")) {
                 let width = line.chars().count();
                 assert!(width <= usize::from(columns), "{words}: {line}");
             }
-            heights.push((words, screen.lines().count()));
+            heights.push((words.to_owned(), screen.lines().count()));
         }
     }
     // What is wider has fewer lines.
@@ -275,16 +295,17 @@ fn reports_and_help_fit_the_terminal() {
         let heights = heights.iter().filter(|(known, _)| *known == words);
         heights.map(|(_, height)| *height).collect::<Vec<_>>()
     };
-    for words in ["run m.ir -o o.ir", "run -h"] {
+    for words in ["run m.ir -o o.ir", "run -h", "list config", "explain -v"] {
         let heights = height(words);
         assert!(heights[0] > heights[2], "{words}: {heights:?}");
     }
 }
 
-/// The lines of a terminal that was written this.
+/// The lines of a terminal that was written this, and how many columns the widest had on the way there.
 #[cfg(target_os = "linux")]
-fn screen(written: &str) -> String {
+fn screen(written: &str) -> (String, usize) {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
+    let mut widest = 0;
     let mut rest = written.chars();
     while let Some(c) = rest.next() {
         match c {
@@ -316,12 +337,49 @@ fn screen(written: &str) -> String {
                 line.resize(line.len().max(column + 1), ' ');
                 line[column] = c;
                 column += 1;
+                widest = widest.max(column);
             }
         }
         lines.resize(lines.len().max(row + 1), Vec::new());
     }
     let text = |line: &Vec<char>| line.iter().collect::<String>().trim_end().to_owned() + "\n";
-    lines.iter().map(text).collect()
+    (lines.iter().map(text).collect(), widest)
+}
+
+/// Elsewhere lines are whole, so that they can be searched, and nothing is coloured.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_that_go_elsewhere_have_a_line_a_row() {
+    let bench = Bench::new();
+    for words in ["list config", "list passes", "explain -v"] {
+        let (narrow, _) = on_a_terminal_of(&bench, "xterm", 80, words);
+        let elsewhere = bench.run_with(&[("NO_COLOR", "")], words.split_whitespace(), "");
+        let lines = elsewhere.stdout.lines().count();
+        assert!(lines < narrow.lines().count(), "{words}: {lines}\n{narrow}");
+        for text in [&elsewhere.stdout, &elsewhere.stderr] {
+            assert!(!text.contains('\u{1b}'), "{words}: {text}");
+        }
+    }
+}
+
+/// A line that wraps couldn't be taken away.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_fits_the_terminal() {
+    let bench = Bench::new();
+    let name = "a-name-of-a-model-that-is-wider-than-the-terminal-".repeat(4) + ".ir";
+    bench.write(&name, crate::support::RELUS);
+    for columns in [40, 80, 120] {
+        let words = format!("run {name} -q -o o.ir");
+        let text = written(&bench, "xterm", columns, &words);
+        let (shown, widest) = screen(&text);
+        assert!(text.contains("a-name-of-a-model"), "it says what it reads");
+        assert!(
+            widest <= usize::from(columns),
+            "{widest} of {columns}: {text:?}"
+        );
+        assert_eq!(shown.trim(), "", "it leaves nothing");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -191,7 +191,7 @@ fn changes_are_shown_as_a_diff() {
     let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --print-changed");
     assert_eq!(ran.status, 0);
     assert!(
-        ran.stdout.contains("-  %0 = onnx.Add(%a, %a) : f32[2]"),
+        ran.stdout.contains("-  %1 = onnx.Add(%0, %0) : f32[2]"),
         "{}",
         ran.stdout
     );
@@ -219,18 +219,40 @@ fn explain_says_what_runs_and_why() {
 #[test]
 fn explain_draws_what_runs() {
     let bench = Bench::new();
-    let ran = bench
-        .passdock("explain --passes FoldConstant,DeadCodeElimination --disable FoldConstant --dot");
+    bench.write(
+        "dot.toml",
+        r#"
+        [context.config."relax.FuseOperators"]
+        ops = ["onnx.Gelu"]
+        [[passes]]
+        name = "FoldConstant"
+        [[passes]]
+        name = "DeadCodeElimination"
+        [[passes]]
+        name = "tir.transform.UnrollLoop"
+        options = { auto_max_step = 8 }
+        [[passes]]
+        name = "FuseOperators"
+        "#,
+    );
+    let ran = bench.passdock("explain dot.toml --disable FoldConstant --dot");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     expect![[r#"
         digraph pipeline {
           compound=true;
           node [shape=box];
           p0 [label="relax.transform.FoldConstant", color=grey, fontcolor=grey];
-          p1 [label="relax.transform.InferType"];
+          p1 [label="relax.transform.InferType\n(for relax.transform.DeadCodeElimination)"];
           p2 [label="relax.transform.DeadCodeElimination"];
+          p3 [label="tir.transform.UnrollLoop\nauto_max_step = 8"];
+          p4 [label="relax.transform.InferType\n(for relax.transform.FuseOperators)"];
+          p5 [label="relax.transform.FuseOperators\nops = [\"onnx.Gelu\"] (config)"];
           p1 -> p2;
+          p2 -> p3;
+          p3 -> p4;
+          p4 -> p5;
           p1 -> p2 [style=dashed, constraint=false];
+          p4 -> p5 [style=dashed, constraint=false];
         }
     "#]]
     .assert_eq(&ran.stdout);

@@ -6,6 +6,7 @@
 
 mod data_files;
 mod output;
+mod value_info;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -47,6 +48,10 @@ pub struct WriteOptions {
     pub drop_spans: bool,
     /// The place for the data of an ONNX model's initializers.
     pub external_data: ExternalData,
+    /// Whether all types that are known are declared in the file: an ONNX graph's `value_info`.
+    pub value_info: bool,
+    /// Whether text is only for reading: short, and not to be read back.
+    pub brief: bool,
     /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
     pub temporary: bool,
 }

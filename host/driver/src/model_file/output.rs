@@ -8,6 +8,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
+use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::files::{StandardOutput, Target, check_room, directory_of, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
@@ -91,7 +92,15 @@ impl Output {
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
         let path = self.path;
-        let temporary = options.temporary;
+        let mut declared;
+        let module = match options.value_info {
+            true => {
+                declared = module.clone();
+                declare_types(&mut declared);
+                &declared
+            }
+            false => module,
+        };
         match (self.format, self.target) {
             (Format::Onnx, Some(target)) => {
                 passdock_onnx::remarks(module)
@@ -103,6 +112,7 @@ impl Output {
                 Ok(written.bytes)
             }
             (_, target) => {
+                let temporary = options.temporary;
                 // A text is without the file that its model was read from.
                 let module = passdock_onnx::detach(module);
                 let module = module.map_err(|error| refused(&path, error))?;
@@ -112,15 +122,15 @@ impl Output {
                     );
                     return Err(fail(&path, &what).help("Rename the file."));
                 }
+                let mut printing = text::PrintOptions {
+                    brief: options.brief,
+                    ..text::PrintOptions::default()
+                };
                 let written = match target {
-                    None => print(&module, StandardOutput, &text::PrintOptions::default()),
+                    None => print(&module, StandardOutput, &printing),
                     Some(target) => {
-                        let options = text::PrintOptions {
-                            directory: self.directory.as_deref(),
-                            ..text::PrintOptions::default()
-                        };
-                        let durable = !temporary;
-                        target.write(durable, |file| print(&module, file, &options))
+                        printing.directory = self.directory.as_deref();
+                        target.write(!temporary, |file| print(&module, file, &printing))
                     }
                 };
                 written.map_err(|error| failed(&path, error))?;

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use passdock_core::OptionSource;
+
 use super::explain::{Explained, Explanation};
 
 impl Explanation {
     /// The passes as a graph in Graphviz's language: arrows in the order of execution, dashed ones
     /// from what is required to what requires it, Sequentials as boxes around their passes; what
-    /// doesn't run is grey.
+    /// doesn't run is grey. A box says what requires its pass, and the options that somebody set.
     pub fn to_dot(&self) -> String {
         Dot {
             passes: &self.passes,
@@ -39,7 +41,7 @@ impl Dot<'_> {
         let mut open = 0;
         for (at, pass) in self.passes.iter().enumerate() {
             self.close(&mut open, pass.depth);
-            let name = quoted(&pass.name);
+            let name = quoted(&label(pass));
             let (grey, color) = match pass.runs {
                 true => ("", "black"),
                 false => (", color=grey, fontcolor=grey", "grey"),
@@ -109,7 +111,24 @@ impl Dot<'_> {
     }
 }
 
-/// A name as Graphviz reads it back.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+/// What a pass's box says, a line each.
+fn label(pass: &Explained) -> String {
+    let mut lines = vec![pass.name.clone()];
+    let by = pass.requested_by.iter();
+    lines.extend(by.map(|by| format!("(for {by})")));
+    for option in &pass.options {
+        let from = match option.from {
+            OptionSource::Default => continue,
+            OptionSource::Config => " (config)",
+            OptionSource::Options => "",
+        };
+        lines.push(format!("{} = {}{from}", option.name, option.value));
+    }
+    lines.join("\n")
+}
+
+/// A text as Graphviz reads it back.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", text.replace('\n', "\\n"))
 }

@@ -13,6 +13,7 @@ mod report;
 mod reproduce;
 mod rerun;
 mod run;
+mod types;
 mod unknown_ops;
 mod unplaced;
 
@@ -22,6 +23,7 @@ pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{failed, process_changes, run};
+pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;
 pub use crate::pipeline_file::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};

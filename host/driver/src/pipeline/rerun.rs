@@ -5,6 +5,7 @@ use std::sync::Arc;
 use passdock_core::{PassContext, PassError, PassRun, Recorder, Registry};
 use passdock_ir::Module;
 
+use super::types::inferred;
 use crate::prepare::{Prepared, Request, Watched};
 
 /// A pipeline that runs again and again. Of its instruments, those stay that judge the passes;
@@ -52,9 +53,7 @@ impl Trials for Rerun {
     }
 
     fn typed(&mut self, module: &Module) -> Option<Module> {
-        let cx = self.context();
-        let infer = cx.registry().get_pass("relax.transform.InferType").ok()?;
-        let typed = passdock_core::run::call(&*infer, module, cx, false).ok()?;
+        let typed = inferred(self.context(), module).ok()?;
         (!typed.is_same(module)).then_some(typed)
     }
 }

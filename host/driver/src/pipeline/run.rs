@@ -10,7 +10,7 @@ use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::{absent, level, reproduce, unknown_ops, unplaced};
+use super::{absent, level, reproduce, types, unknown_ops, unplaced};
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -150,6 +150,9 @@ fn run_to_end(
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
     prepared.load()?;
+    if request.value_info {
+        types::find(&context)?;
+    }
     let notes = level::note(request, &prepared).into_iter();
     let notes = notes.chain(absent::notes(request, &prepared));
     let notes = notes.chain(unplaced::note(&prepared));
@@ -177,6 +180,10 @@ fn run_to_end(
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;
+    let after = match request.value_info && output.is_some() {
+        true => types::inferred(&context, &after)?,
+        false => after,
+    };
     report.model.ops_after = after.op_count();
     report.model.kinds = report::compared(&kinds, &report::kinds(&after));
     // The instruments end with it, and whatever comes of that, the output is as it was.
@@ -185,6 +192,7 @@ fn run_to_end(
         let options = WriteOptions {
             drop_spans: request.drop_spans,
             external_data: request.external_data,
+            value_info: request.value_info,
             ..WriteOptions::default()
         };
         on_write();

@@ -72,6 +72,8 @@ pub struct Request {
     pub drop_spans: bool,
     /// The place for the data of the written model's initializers.
     pub external_data: ExternalData,
+    /// Whether the types that can be inferred of the result are declared in the written model.
+    pub value_info: bool,
     /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
     /// The directory in which the reproducer of a failure gets one of its own, instead of beside the

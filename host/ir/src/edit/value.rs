@@ -30,6 +30,18 @@ impl Function {
         Ok(())
     }
 
+    /// Has an exporter declare a value's type beside its definition.
+    ///
+    /// # Errors
+    /// If the value is gone.
+    pub fn declare_type(&mut self, value: ValueId) -> Edit {
+        if self.live_value(value)?.flags & Value::DECLARED == 0 {
+            self.values[value.index()].flags |= Value::DECLARED;
+            self.touch_value(value);
+        }
+        Ok(())
+    }
+
     /// Names a value; a name that is taken gets a number.
     ///
     /// # Errors

@@ -30,7 +30,9 @@ pub use parse::options::{Open, ParseOptions};
 pub use parse::{parse, parse_body, parse_with, set_attr_text};
 pub use print::options::{Constants, PrintOptions};
 pub use print::pieces::{Naming, Pieces};
-pub use print::{attr_text, print, print_function, print_with, write_module};
+pub use print::{
+    attr_text, brief_value, print, print_brief_pair, print_function, print_with, write_module,
+};
 pub use spans::OpSpans;
 pub use syntax::MAX_INLINE_ELEMENTS;
 pub use syntax::error::ParseError;

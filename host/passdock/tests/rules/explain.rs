@@ -106,8 +106,8 @@ fn a_graph_has_order_requirements_and_boxes() {
         digraph pipeline {
           compound=true;
           node [shape=box];
-          p0 [label="deep"];
-          p1 [label="req"];
+          p0 [label="deep\n(for req)"];
+          p1 [label="req\n(for a)"];
           p2 [label="a"];
           p3 [label="high"];
           p4 [label="higher", color=grey, fontcolor=grey];
@@ -115,14 +115,14 @@ fn a_graph_has_order_requirements_and_boxes() {
           subgraph cluster_6 {
             label="inner"; color=black; fontcolor=black;
             p6 [shape=point];
-            p7 [label="deep"];
-            p8 [label="req"];
+            p7 [label="deep\n(for req)"];
+            p8 [label="req\n(for a)"];
             p9 [label="a"];
             p10 [label="b", color=grey, fontcolor=grey];
             subgraph cluster_11 {
               label="deeper"; color=black; fontcolor=black;
               p11 [shape=point];
-              p12 [label="inner.req"];
+              p12 [label="inner.req\n(for odd \"name\\)"];
               p13 [label="odd \"name\\"];
             }
           }

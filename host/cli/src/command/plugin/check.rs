@@ -100,7 +100,11 @@ fn list(json: bool) {
         return;
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);
-    show::print(&Table::of(["check", "what holds of a plugin that passes"], rows).render());
+    show::print(
+        &Table::of(["check", "what holds of a plugin that passes"], rows)
+            .within(show::columns())
+            .render(),
+    );
 }
 
 /// The checks of these names; all if there are none.
@@ -279,7 +283,7 @@ fn render(plugin: &OfPlugin) -> String {
             table.row([String::new(), String::new(), reason]);
         }
     }
-    text += &table.render();
+    text += &table.within(show::columns()).render();
     let bad = plugin.checks.iter();
     let bad = bad
         .filter(|checked| checked.answer.verdict.is_bad())

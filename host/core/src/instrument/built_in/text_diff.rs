@@ -10,13 +10,9 @@ use similar::TextDiff;
 /// sizes are shown.
 const MAX_LINES: usize = 20_000;
 
-/// A unified diff of two modules' IR texts, function by function; empty if they are equal. Large
-/// constants are left out, so differences in them aren't shown.
+/// A unified diff of two modules' brief IR texts, function by function; empty if they are equal. Values have the same
+/// numbers in both, and what brief texts leave out isn't compared: names, locations, long data.
 pub fn unified(a: &Module, b: &Module) -> String {
-    let options = text::PrintOptions {
-        constants: text::Constants::Elide,
-        ..text::PrintOptions::default()
-    };
     let metadata = |module: &Module| -> String {
         let lines = module.metadata().iter();
         lines
@@ -30,34 +26,21 @@ pub fn unified(a: &Module, b: &Module) -> String {
         if old.is_some_and(|old| Arc::ptr_eq(old, new)) {
             continue;
         }
-        out.push_str(&unified_function(
-            name,
-            old.map(|f| &**f),
-            Some(new),
-            &options,
-        ));
+        out.push_str(&unified_function(name, old.map(|f| &**f), Some(new)));
     }
     for old in a.functions() {
         let name = old.text(old.name());
         if b.function_named(name).is_none() {
-            out.push_str(&unified_function(name, Some(old), None, &options));
+            out.push_str(&unified_function(name, Some(old), None));
         }
     }
     out
 }
 
 /// A unified diff of a function's text; empty if nothing differs.
-fn unified_function(
-    name: &str,
-    old: Option<&Function>,
-    new: Option<&Function>,
-    options: &text::PrintOptions<'_>,
-) -> String {
-    let print = |f: Option<&Function>| match f {
-        Some(f) => text::print_function(f, options),
-        None => String::new(),
-    };
-    difference(&format!("@{name}"), &print(old), &print(new))
+fn unified_function(name: &str, old: Option<&Function>, new: Option<&Function>) -> String {
+    let [old, new] = text::print_brief_pair(old, new);
+    difference(&format!("@{name}"), &old, &new)
 }
 
 /// The diff with colours for terminals; control characters are escaped.

@@ -6,6 +6,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
 use super::super::syntax::ATTR_KINDS;
 use super::super::syntax::element::write_f32;
+use super::brief;
 use super::printer::{OpRegions, Printer};
 use crate::function::Function;
 use crate::quote::{write_bytes, write_name};
@@ -35,7 +36,12 @@ impl Printer<'_, '_> {
 
     pub(super) fn attr_value(&mut self, op: OpId, attr: &Attr) {
         let f = self.f;
-        if write_plain(&mut self.out.text, f, attr) {
+        let start = self.out.text.len();
+        let between = if self.options.brief { "," } else { ", " };
+        if write_plain(&mut self.out.text, f, attr, between) {
+            if self.options.brief {
+                brief::cut(&mut self.out.text, start);
+            }
             return;
         }
         let id = attr.bits as u32;
@@ -127,26 +133,30 @@ impl Printer<'_, '_> {
 /// string, or a list of either. [`set_attr_text`](crate::text::set_attr_text) reads it.
 pub fn attr_text(f: &Function, attr: &Attr) -> Option<String> {
     let mut text = String::new();
-    write_plain(&mut text, f, attr).then_some(text)
+    write_plain(&mut text, f, attr, ", ").then_some(text)
 }
 
 /// Writes such a value; whether it is one.
-fn write_plain(out: &mut String, f: &Function, attr: &Attr) -> bool {
+fn write_plain(out: &mut String, f: &Function, attr: &Attr, between: &str) -> bool {
     match attr.kind {
         AttrKind::INT => _ = write!(out, "{}", attr.bits as i64),
         AttrKind::FLOAT => write_f32(out, f32::from_bits(attr.bits as u32)),
         AttrKind::STRING => write_bytes(out, f.bytes_in(attr.list)),
         AttrKind::INTS => {
             let ints = f.ints_in(attr.list).iter();
-            plain_list(out, "ints", ints, |out, value| _ = write!(out, "{value}"));
+            plain_list(out, "ints", between, ints, |out, value| {
+                _ = write!(out, "{value}")
+            });
         }
         AttrKind::FLOATS => {
             let floats = f.floats_in(attr.list).iter();
-            plain_list(out, "floats", floats, |out, &value| write_f32(out, value));
+            plain_list(out, "floats", between, floats, |out, &value| {
+                write_f32(out, value)
+            });
         }
         AttrKind::STRINGS => {
             let strings: Vec<&[u8]> = f.strings_in(attr.list).collect();
-            plain_list(out, "strings", strings.into_iter(), write_bytes);
+            plain_list(out, "strings", between, strings.into_iter(), write_bytes);
         }
         _ => return false,
     }
@@ -156,12 +166,13 @@ fn write_plain(out: &mut String, f: &Function, attr: &Attr) -> bool {
 fn plain_list<T>(
     out: &mut String,
     what: &str,
+    between: &str,
     items: impl ExactSizeIterator<Item = T>,
     mut write: impl FnMut(&mut String, T),
 ) {
     begin_list(out, what, items.len());
     for (at, item) in items.enumerate() {
-        out.push_str(if at > 0 { ", " } else { "" });
+        out.push_str(if at > 0 { between } else { "" });
         write(out, item);
     }
     out.push(']');

@@ -8,6 +8,7 @@ use passdock_abi::{ConstId, DType};
 
 use super::super::syntax::element::write_elements;
 use super::super::syntax::{MAX_INLINE_ELEMENTS, is_single};
+use super::brief;
 use super::options::Constants;
 use super::printer::Printer;
 use crate::constant::{ConstantData, Payload, string_elements};
@@ -42,20 +43,17 @@ impl Printer<'_, '_> {
             self.out.text.push(')');
             return;
         }
+        if self.options.brief {
+            self.brief_data(data, dtype, count, single);
+            return;
+        }
         // What is in a file of its own stays there, however little it is.
         let refer = self.options.constants == Constants::Reference
             && matches!(payload, Payload::External { .. });
         if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS && !refer)
             && let Ok(bytes) = data.bytes()
         {
-            let start = self.out.text.len();
-            self.out.text.push_str(if single { "" } else { "[" });
-            if write_data(&mut self.out.text, dtype, bytes, count) {
-                self.out.text.push_str(if single { "" } else { "]" });
-            } else {
-                self.out.text.truncate(start);
-                self.raw(bytes);
-            }
+            self.elements(bytes, dtype, count, single);
             return;
         }
         match (self.options.constants, data.in_file()) {
@@ -74,6 +72,40 @@ impl Printer<'_, '_> {
                 _ = write!(self.out.text, "blob({number})");
             }
         }
+    }
+
+    /// All elements.
+    fn elements(&mut self, bytes: &[u8], dtype: DType, count: u64, single: bool) {
+        let start = self.out.text.len();
+        self.out.text.push_str(if single { "" } else { "[" });
+        if write_data(&mut self.out.text, dtype, bytes, count) {
+            self.out.text.push_str(if single { "" } else { "]" });
+        } else {
+            self.out.text.truncate(start);
+            self.raw(bytes);
+        }
+    }
+
+    /// The elements if they are few and short, or how many bytes they have.
+    fn brief_data(
+        &mut self,
+        data: &Arc<ConstantData>,
+        dtype: DType,
+        count: Option<u64>,
+        single: bool,
+    ) {
+        let start = self.out.text.len();
+        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS)
+            && let Ok(bytes) = data.bytes()
+        {
+            self.elements(bytes, dtype, count, single);
+            if self.out.text.len() - start <= brief::LONGEST {
+                return;
+            }
+            self.out.text.truncate(start);
+        }
+        // Writing to a string doesn't fail.
+        _ = write!(self.out.text, "elided({})", data.len());
     }
 
     /// A file's name, as it is found from the text.

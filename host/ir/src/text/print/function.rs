@@ -10,13 +10,13 @@ use super::super::syntax::RESERVED;
 use super::super::syntax::types::write_type;
 use super::super::syntax::walk::{Event, Events};
 use super::printer::Printer;
-use crate::origin::Entity;
+use crate::origin::{Entity, Extras};
 use crate::quote::write_name;
 
 /// Deeper regions aren't indented further, or the text would be quadratic in the depth.
-const MAX_INDENT: usize = 32;
+pub(super) const MAX_INDENT: usize = 32;
 
-impl Printer<'_, '_> {
+impl<'p> Printer<'p, '_> {
     pub(super) fn function(&mut self) {
         for event in Events::new(self.f) {
             match event {
@@ -119,6 +119,7 @@ impl Printer<'_, '_> {
         let f = self.f;
         for (at, arg) in f.args(region).enumerate() {
             self.out.text.push_str(if at > 0 { ", " } else { "" });
+            let begin = self.out.text.len();
             let record = f.value(arg);
             self.names.write(&mut self.out.text, f, arg);
             self.out.text.push_str(": ");
@@ -130,6 +131,7 @@ impl Printer<'_, '_> {
                 self.tensor(default, false);
                 self.constant_clauses(default);
             }
+            self.wrap(begin);
         }
         self.out.text.push(')');
     }
@@ -141,9 +143,7 @@ impl Printer<'_, '_> {
         let start = f.region(region).ports.start;
         let extra = |at: usize| Entity::Port(start + at as u32);
         let silent = |at: usize| {
-            ports[at].name.is_none()
-                && ports[at].ty.is_none()
-                && f.origins().extras(extra(at)).is_none()
+            ports[at].name.is_none() && ports[at].ty.is_none() && self.known(extra(at)).is_none()
         };
         if (0..ports.len()).all(silent) {
             return;
@@ -151,6 +151,7 @@ impl Printer<'_, '_> {
         self.out.text.push_str(" -> (");
         for (at, port) in ports.iter().enumerate() {
             self.out.text.push_str(if at > 0 { ", " } else { "" });
+            let begin = self.out.text.len();
             if port.name.is_some() {
                 self.out.text.push('%');
                 _ = write_name(&mut self.out.text, f.text(port.name));
@@ -162,6 +163,7 @@ impl Printer<'_, '_> {
                 self.ty(port.ty);
             }
             self.extras(extra(at));
+            self.wrap(begin);
         }
         self.out.text.push(')');
     }
@@ -174,8 +176,8 @@ impl Printer<'_, '_> {
         self.names.write(&mut self.out.text, f, value);
         self.extras(Entity::Value(value));
         self.out.text.push_str(" = const ");
-        self.tensor(id, f.value(value).flags & Value::DECLARED != 0);
-        if constant.flags & Constant::NODE != 0 {
+        self.tensor(id, self.is_declared(f.value(value)));
+        if constant.flags & Constant::NODE != 0 && !self.options.brief {
             self.out.text.push_str(" node");
         }
         self.loc(constant.loc);
@@ -190,9 +192,14 @@ impl Printer<'_, '_> {
         self.extras(Entity::Constant(id));
     }
 
+    /// Whether it is printed that the file declares a value's type.
+    pub(super) fn is_declared(&self, value: &Value) -> bool {
+        value.flags & Value::DECLARED != 0 && !self.options.brief
+    }
+
     /// A value's type; `!` says that the file declares it.
     pub(super) fn value_type(&mut self, value: &Value) {
-        if value.flags & Value::DECLARED != 0 {
+        if self.is_declared(value) {
             self.out.text.push('!');
         }
         self.ty(value.ty);
@@ -221,6 +228,9 @@ impl Printer<'_, '_> {
 
     /// ` loc("conv1")`, ` loc("a", "b")` for "came from these".
     pub(super) fn loc(&mut self, id: LocId) {
+        if self.options.brief {
+            return;
+        }
         let (f, text_locs) = (self.f, self.options.text_locs);
         let mut between = " loc(";
         for loc in f.single_locs(id).filter(|loc| is_shown(loc, text_locs)) {
@@ -238,15 +248,20 @@ impl Printer<'_, '_> {
 
     /// Whether something of a location is written.
     pub(super) fn shows_loc(&self, id: LocId) -> bool {
-        self.f
-            .single_locs(id)
-            .any(|loc| is_shown(loc, self.options.text_locs))
+        let mut locs = self.f.single_locs(id);
+        !self.options.brief && locs.any(|loc| is_shown(loc, self.options.text_locs))
+    }
+
+    /// What is known of an entity beside the IR, if that is printed.
+    pub(super) fn known(&self, entity: Entity) -> Option<&'p Extras> {
+        let f = self.f;
+        let extras = f.origins().extras(entity).map(|extras| &**extras);
+        extras.filter(|_| !self.options.brief)
     }
 
     /// Writes the extras of an entity.
     pub(super) fn extras(&mut self, entity: Entity) {
-        let f = self.f;
-        if let Some(extras) = f.origins().extras(entity) {
+        if let Some(extras) = self.known(entity) {
             self.out.extras(extras);
         }
     }
@@ -254,8 +269,7 @@ impl Printer<'_, '_> {
     /// Writes the extras of the entity that the line is about: texts may be long, so they have a
     /// line of their own.
     pub(super) fn line_extras(&mut self, entity: Entity) {
-        let f = self.f;
-        let Some(extras) = f.origins().extras(entity) else {
+        let Some(extras) = self.known(entity) else {
             return;
         };
         self.out.extra(&extras.bytes);

@@ -4,6 +4,7 @@
 //! an op costs no allocation.
 
 mod attr;
+pub(super) mod brief;
 mod data;
 mod function;
 mod names;
@@ -18,7 +19,8 @@ use std::{fmt, io};
 use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
-use names::ValueNames;
+pub use brief::{brief_value, print_brief_pair};
+use names::{Spelling, ValueNames};
 use options::PrintOptions;
 use out::Out;
 use printer::Printer;
@@ -47,7 +49,9 @@ pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String
     let mut out = Out::new(None);
     out.function(function, options, 0);
     out.write_blobs();
-    out.note();
+    if !options.brief {
+        out.note();
+    }
     out.text
 }
 
@@ -68,14 +72,23 @@ pub fn write_module(
 
 impl Out<'_> {
     fn module(&mut self, module: &Module, options: &PrintOptions<'_>) {
+        if options.brief {
+            self.text.push_str(brief::FIRST_LINE);
+        }
         self.text.push_str("module");
-        self.extras(module.extras());
+        if !options.brief {
+            self.extras(module.extras());
+        }
         self.text.push_str(" {\n");
         for (key, value) in module.metadata() {
             self.text.push_str("  metadata ");
             self.quoted(key);
             self.text.push_str(" = ");
+            let start = self.text.len();
             self.quoted(value);
+            if options.brief {
+                brief::cut(&mut self.text, start);
+            }
             self.text.push('\n');
         }
         for function in module.functions() {
@@ -83,11 +96,18 @@ impl Out<'_> {
         }
         self.write_blobs();
         self.text.push_str("}\n");
-        self.note();
+        if !options.brief {
+            self.note();
+        }
     }
 
     fn function(&mut self, function: &Function, options: &PrintOptions<'_>, level: usize) {
-        let names = ValueNames::new(function, options.raw_ids, &mut self.bound);
+        let spelling = match options {
+            PrintOptions { raw_ids: true, .. } => Spelling::Ids,
+            PrintOptions { brief: true, .. } => Spelling::Numbers,
+            _ => Spelling::Own,
+        };
+        let names = ValueNames::new(function, spelling, &mut self.bound);
         let mut printer = Printer::new(function, options, self, &names);
         printer.level = level;
         printer.function();

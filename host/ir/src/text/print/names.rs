@@ -32,16 +32,30 @@ pub(super) struct ValueNames {
     raw: bool,
 }
 
+/// How values are spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// By their names; those without one have numbers.
+    Own,
+    /// By their ids.
+    Ids,
+    /// By numbers, but for the function's parameters, unless their names are long.
+    Numbers,
+}
+
+/// The longest name that a numbered function's parameter keeps, in bytes.
+const LONGEST_PARAMETER: usize = 24;
+
 impl ValueNames {
     /// ValueNames all values; `bound` is all `false` before and after.
-    pub(super) fn new(f: &Function, raw: bool, bound: &mut Vec<bool>) -> ValueNames {
+    pub(super) fn new(f: &Function, spelling: Spelling, bound: &mut Vec<bool>) -> ValueNames {
         let mut names = ValueNames {
             numbers: vec![NO_NUMBER; f.value_ids()],
             renamed: FxHashMap::default(),
             literals: FxHashMap::default(),
             top: Vec::new(),
             anchored: FxHashMap::default(),
-            raw,
+            raw: spelling == Spelling::Ids,
         };
         names.place_constants(f);
         let symbols = f.symbols().len();
@@ -57,9 +71,24 @@ impl ValueNames {
             next: 0,
             made: FxHashSet::default(),
             tried: FxHashMap::default(),
+            numbers_all: spelling == Spelling::Numbers,
         };
         binder.function();
         names
+    }
+
+    /// The values that have numbers, in the numbers' order.
+    pub(super) fn numbered(&self) -> Vec<(ValueId, u32)> {
+        let each = self.numbers.iter().enumerate();
+        let numbered = each.filter(|(_, number)| **number != NO_NUMBER);
+        let mut numbered: Vec<_> = numbered.map(|(at, &n)| (ValueId(at as u32), n)).collect();
+        numbered.sort_by_key(|(_, number)| *number);
+        numbered
+    }
+
+    /// Gives a value another number, which no other has.
+    pub(super) fn set_number(&mut self, value: ValueId, number: u32) {
+        self.numbers[value.index()] = number;
     }
 
     /// The constants at the start of a region.
@@ -200,6 +229,8 @@ struct Binder<'f> {
     /// The names that were made up, and per name the number that was tried last.
     made: FxHashSet<String>,
     tried: FxHashMap<SymbolId, u32>,
+    /// Whether only parameters have names.
+    numbers_all: bool,
 }
 
 impl Binder<'_> {
@@ -246,16 +277,26 @@ impl Binder<'_> {
 
     fn number(&mut self, value: ValueId) {
         let record = self.f.value(value);
-        if record.name.is_none() && !is_absent(record) {
+        if !self.is_named(record) && !is_absent(record) {
             self.names.numbers[value.index()] = self.next;
             self.next += 1;
         }
     }
 
+    /// Whether a value is spelled by its name.
+    fn is_named(&self, record: &Value) -> bool {
+        let parameter = || {
+            record.flags & Value::KIND == Value::ARG
+                && RegionId(record.def) == self.f.body()
+                && self.f.text(record.name).len() <= LONGEST_PARAMETER
+        };
+        record.name.is_some() && (!self.numbers_all || parameter())
+    }
+
     fn bind(&mut self, value: ValueId) {
         let record = self.f.value(value);
         let name = record.name;
-        if name.index() >= self.bound.len() || is_absent(record) {
+        if !self.is_named(record) || name.index() >= self.bound.len() || is_absent(record) {
             return;
         }
         if !self.bound[name.index()] {

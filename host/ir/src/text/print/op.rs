@@ -1,8 +1,6 @@
 //! Ops.
 
-use passdock_abi::{
-    AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, Value, symbol,
-};
+use passdock_abi::{AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, symbol};
 
 use super::super::syntax::{LOOP_KINDS, RESERVED};
 use super::names::is_absent;
@@ -41,7 +39,7 @@ impl<'p> Printer<'p, '_> {
         let mut all_unknown = true;
         self.list(f.results(op), |p, result| {
             let value = f.value(result);
-            all_unknown &= value.ty == TypeId(0) && value.flags & Value::DECLARED == 0;
+            all_unknown &= value.ty == TypeId(0) && !p.is_declared(value);
             if is_absent(value) {
                 p.out.text.push('_');
             } else {
@@ -98,7 +96,7 @@ impl<'p> Printer<'p, '_> {
             && record.operands.len == 0
             && record.attrs.len == 0
             && !self.shows_loc(record.loc)
-            && self.f.origins().extras(Entity::Op(op)).is_none()
+            && self.known(Entity::Op(op)).is_none()
     }
 
     /// `call @f(%x)` says the callee, if it is the first attribute and a canonical name.
@@ -137,7 +135,7 @@ impl<'p> Printer<'p, '_> {
             return false;
         };
         let arg_is_plain =
-            f.value(arg).constant.is_none() && f.origins().extras(Entity::Value(arg)).is_none();
+            f.value(arg).constant.is_none() && self.known(Entity::Value(arg)).is_none();
         let ended = f
             .terminator(body)
             .is_some_and(|op| f.op(op).operands.len == 0);
@@ -146,7 +144,7 @@ impl<'p> Printer<'p, '_> {
             && ended
             && record.ports.len == 0
             && !self.shows_loc(record.loc)
-            && f.origins().extras(Entity::Region(body)).is_none()
+            && self.known(Entity::Region(body)).is_none()
     }
 
     /// The kind and the tag of a loop; `None` if its attributes say anything else.
@@ -179,7 +177,7 @@ impl<'p> Printer<'p, '_> {
             let index = ty.is_ok_and(|ty| {
                 ty.kind == TypeKind::SCALAR && ty.dtype == DType::INDEX && ty.lanes <= 1
             });
-            if !index || value.flags & Value::DECLARED != 0 {
+            if !index || self.is_declared(value) {
                 self.out.text.push_str(": ");
                 self.value_type(value);
             }

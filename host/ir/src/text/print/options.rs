@@ -27,4 +27,8 @@ pub struct PrintOptions<'o> {
     /// The directory that the text will be in: files in it and below are named from there, others
     /// in full. Without it all are named as their source names them.
     pub directory: Option<&'o Path>,
+    /// Whether the text is only for reading: values are numbered but for the functions' parameters, long data and
+    /// texts are cut, and what an importer knows beside the IR (locations, documentation, which types were declared) is
+    /// left out. Its first line says so.
+    pub brief: bool,
 }

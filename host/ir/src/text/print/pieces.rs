@@ -2,7 +2,7 @@
 
 use passdock_abi::{Attr, ConstId, OpId, ValueId};
 
-use super::names::ValueNames;
+use super::names::{Spelling, ValueNames};
 use super::options::{Constants, PrintOptions};
 use super::out::Out;
 use super::printer::Printer;
@@ -14,6 +14,7 @@ const OPTIONS: PrintOptions<'static> = PrintOptions {
     raw_ids: false,
     text_locs: false,
     directory: None,
+    brief: false,
 };
 
 /// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
@@ -29,7 +30,7 @@ pub struct Naming(ValueNames);
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
-        let names = ValueNames::new(f, false, &mut Vec::new());
+        let names = ValueNames::new(f, Spelling::Own, &mut Vec::new());
         Pieces { f, names }
     }
 

@@ -3,6 +3,7 @@
 use passdock_abi::{OpId, RegionId, SymbolId};
 use rustc_hash::FxHashMap;
 
+use super::brief;
 use super::names::ValueNames;
 use super::options::PrintOptions;
 use super::out::Out;
@@ -56,7 +57,16 @@ impl Printer<'_, '_> {
     ) {
         for (at, item) in items.into_iter().enumerate() {
             self.out.text.push_str(if at > 0 { ", " } else { "" });
+            let start = self.out.text.len();
             write(self, item);
+            self.wrap(start);
+        }
+    }
+
+    /// Lets what was written from `start` on begin a line of its own, if its line is too long for a brief text.
+    pub(super) fn wrap(&mut self, start: usize) {
+        if self.options.brief {
+            brief::wrap(&mut self.out.text, start, self.level + 2);
         }
     }
 }

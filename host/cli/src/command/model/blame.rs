@@ -1,0 +1,90 @@
+//! `passdock blame`: which passes made or changed an op.
+
+use passdock::PassError;
+use passdock::pipeline::Request;
+use passdock_tools::blame::{self, Blame, BlameStep, Deed};
+use serde::Serialize;
+
+use crate::args::model::BlameArgs;
+use crate::progress::Progress;
+use crate::{plugins, request, show};
+
+/// The answer that `--json` prints.
+#[derive(Serialize)]
+struct Answer<'b> {
+    #[serde(flatten)]
+    blame: Option<&'b Blame>,
+}
+
+pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
+    let json = args.json;
+    let result = look(args);
+    let (blame, error) = (result.as_ref().ok(), result.as_ref().err());
+    let status = error.map_or(0, show::fail);
+    if json {
+        show::print_answer(status, Answer { blame }, error);
+    } else if let Some(blame) = blame {
+        show::print_diff(&render(blame));
+    }
+    Ok(status)
+}
+
+fn look(mut args: BlameArgs) -> Result<Blame, PassError> {
+    let op = args.inputs.pop().unwrap_or_default();
+    let op = op.to_string_lossy();
+    let (pipeline, model) = request::inputs(&args.inputs, "blame")?;
+    let request = Request {
+        model,
+        jobs: args.jobs,
+        outside_data: args.allow_outside_data,
+        ..request::of_passes(pipeline.as_deref(), args.passes)?
+    };
+    let progress = Progress::start(&format!("reading {}", request.model.display()));
+    let module = request.read_model()?;
+    progress.say("running the pipeline");
+    blame::blame(&plugins::registry(), &request, &module, &op)
+}
+
+fn render(blame: &Blame) -> String {
+    let mut text = format!("{} in @{}{}\n", blame.op, blame.function, of(&blame.names));
+    match (blame.steps.is_empty(), blame.is_there) {
+        (true, true) => text += "No pass made or changed it: it is the model's.\n",
+        (true, false) => text += "No pass made, changed or removed it by itself.\n",
+        _ => {}
+    }
+    for step in &blame.steps {
+        text += &render_step(step);
+    }
+    text
+}
+
+fn render_step(step: &BlameStep) -> String {
+    let what = match step.what {
+        Deed::Made => "made",
+        Deed::Changed => "changed",
+        Deed::Removed => "removed",
+    };
+    let mut text = format!("\n{what} by {}", step.pass);
+    if let Some(by) = &step.requested_by {
+        text += &format!(", which {by} requires");
+    }
+    if let Some(rule) = &step.rule {
+        text += &format!(", rule {rule}");
+    }
+    text += &of(&step.names);
+    text.push('\n');
+    for (sign, lines) in [('-', &step.before), ('+', &step.after)] {
+        for line in lines {
+            text += &format!("  {sign} {line}\n");
+        }
+    }
+    text
+}
+
+/// Where an op comes from.
+fn of(names: &[String]) -> String {
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(", from {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,122 @@
+//! The text for reading: what is left out of it, and the numbers of two functions that are compared.
+
+use passdock_abi::{Value, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::function::MAX_INDENT;
+use super::names::{Spelling, ValueNames};
+use super::options::{Constants, PrintOptions};
+use super::out::Out;
+use super::printer::Printer;
+use crate::function::Function;
+
+/// The first line of such a text.
+pub(super) const FIRST_LINE: &str =
+    "; Brief, to be read by people: names, long data and what else a file knows are left out.\n";
+
+/// The longest data, attribute or text that is written in full, in bytes.
+pub(super) const LONGEST: usize = 40;
+
+/// The longest line, in characters, if it can be broken.
+const WIDTH: usize = 98;
+
+const OPTIONS: PrintOptions<'static> = PrintOptions {
+    constants: Constants::Elide,
+    raw_ids: false,
+    text_locs: false,
+    directory: None,
+    brief: true,
+};
+
+/// Cuts what was written from `start` on, if it is long.
+pub(super) fn cut(text: &mut String, start: usize) {
+    if text.len() - start <= LONGEST {
+        return;
+    }
+    let end = text.pop().filter(|end| matches!(end, ']' | '"'));
+    text.truncate(text.floor_char_boundary(start + LONGEST));
+    text.push('…');
+    text.extend(end);
+}
+
+/// Begins a line at `start` if the line that this stands in is too long.
+pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let begun = text[line..start].trim_start();
+    if begun.is_empty() || text[line..].chars().count() <= WIDTH {
+        return;
+    }
+    let blank = text[..start].trim_end_matches(' ').len();
+    let indent = "  ".repeat(level.min(MAX_INDENT));
+    text.replace_range(blank..start, &format!("\n{indent}"));
+}
+
+/// The brief texts of a function before and after something: a value that is in both has the same number, so that
+/// their lines can be compared. Values that are only in the second come after all of the first.
+pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [String; 2] {
+    let named = |f| ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
+    let old = old.map(|f| (f, named(f)));
+    let new = new.map(|f| {
+        let mut names = named(f);
+        if let Some((old, old_names)) = &old {
+            renumber(f, &mut names, old, old_names);
+        }
+        (f, names)
+    });
+    [old, new].map(|printed| printed.map_or(String::new(), |(f, names)| print(f, &names)))
+}
+
+/// The value that the brief text of a function calls by a number.
+pub fn brief_value(f: &Function, number: u32) -> Option<ValueId> {
+    let names = ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
+    let mut numbered = names.numbered().into_iter();
+    numbered
+        .find(|(_, known)| *known == number)
+        .map(|(value, _)| value)
+}
+
+fn print(f: &Function, names: &ValueNames) -> String {
+    let mut out = Out::new(None);
+    Printer::new(f, &OPTIONS, &mut out, names).function();
+    out.text
+}
+
+/// Gives the values of `f` the numbers that they had in `old`.
+fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &ValueNames) {
+    let mut known: FxHashMap<Key<'_>, u32> = FxHashMap::default();
+    let numbered = old_names.numbered();
+    let mut next = numbered.len() as u32;
+    for (value, number) in numbered {
+        known.entry(key(old, value)).or_insert(number);
+    }
+    let mut taken = FxHashSet::default();
+    for (value, _) in names.numbered() {
+        let number = known.get(&key(f, value)).copied();
+        let number = number.filter(|number| taken.insert(*number));
+        names.set_number(
+            value,
+            number.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            }),
+        );
+    }
+}
+
+/// What tells that two values of two states of a function are the same one, for readers: their name, or, if they have
+/// none, their id and what defines them.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'f> {
+    Named(&'f str),
+    Unnamed(ValueId, u32, &'f str),
+}
+
+fn key(f: &Function, value: ValueId) -> Key<'_> {
+    let record = f.value(value);
+    if record.name.is_some() {
+        return Key::Named(f.text(record.name));
+    }
+    let op = f.defining_op(value);
+    let kind = op.map_or("", |op| f.text(f.op(op).name));
+    Key::Unnamed(value, record.flags & Value::KIND, kind)
+}

@@ -1,0 +1,134 @@
+//! The ops of one function in two modules, paired.
+
+use std::sync::Arc;
+
+use passdock_abi::{OpId, ValueId};
+use passdock_core::{PassError, PassRun};
+use passdock_ir::{Function, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::find;
+use crate::diff::{self, PairedOp};
+
+/// The ops of one function before and after something.
+pub(super) struct Around<'m> {
+    pub(super) old: &'m Function,
+    pub(super) new: &'m Function,
+    /// The ops that are in both, under one kind.
+    pub(super) pairs: Vec<PairedOp>,
+    /// What each of them is after it.
+    after: FxHashMap<OpId, OpId>,
+    /// The ops that became one of another kind.
+    others: Vec<PairedOp>,
+}
+
+/// What a value is, as far as two functions can be compared in it.
+#[derive(PartialEq)]
+enum Source {
+    /// A result of an op of the second function.
+    Result(OpId, u32),
+    /// An op that the second function doesn't have.
+    Gone,
+    Argument(u32),
+    Constant,
+    None,
+}
+
+impl<'m> Around<'m> {
+    /// A function before and after a pass; `None` if the pass made it, removed it or left it alone.
+    pub(super) fn of(run: &'m PassRun, function: &str) -> Result<Option<Around<'m>>, PassError> {
+        Around::between(&run.before, &run.after, function)
+    }
+
+    /// A function in two modules; `None` if only one has it, or if they share it.
+    pub(super) fn between(
+        old: &'m Module,
+        new: &'m Module,
+        function: &str,
+    ) -> Result<Option<Around<'m>>, PassError> {
+        let functions = (old.function_named(function), new.function_named(function));
+        let (Some(before), Some(after)) = functions else {
+            return Ok(None);
+        };
+        if Arc::ptr_eq(before, after) {
+            return Ok(None);
+        }
+        let all = diff::pairs(old, new)?.into_iter();
+        let mut named = all.filter(|paired| new.symbols().text(paired.function) == function);
+        let ops = named.next().map_or(Vec::new(), |paired| paired.ops);
+        let is_same = |pair: &PairedOp| {
+            before.text(before.op(pair.before).name) == after.text(after.op(pair.after).name)
+        };
+        let (pairs, others): (Vec<PairedOp>, _) = ops.into_iter().partition(is_same);
+        Ok(Some(Around {
+            old: before,
+            new: after,
+            after: pairs.iter().map(|p| (p.before, p.after)).collect(),
+            pairs,
+            others,
+        }))
+    }
+
+    /// What an op was before.
+    pub(super) fn pair_of(&self, after: OpId) -> Option<&PairedOp> {
+        self.pairs.iter().find(|pair| pair.after == after)
+    }
+
+    /// Whether something of an op changed, what its operands are included.
+    pub(super) fn is_changed(&self, pair: &PairedOp) -> bool {
+        let old = self.old.operands(pair.before).iter();
+        let old = old.map(|slot| self.old_source(slot.value));
+        let new = self.new.operands(pair.after).iter();
+        pair.changed || !old.eq(new.map(|slot| source(self.new, slot.value)))
+    }
+
+    fn old_source(&self, value: ValueId) -> Source {
+        match source(self.old, value) {
+            Source::Result(op, index) => match self.after.get(&op) {
+                Some(&after) => Source::Result(after, index),
+                None => Source::Gone,
+            },
+            source => source,
+        }
+    }
+
+    /// What `made` came of: the ops that had a result of its name, and those that went and share a node with it.
+    pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
+        let names = find::names(self.new, made);
+        let results: Vec<&str> = find::result_names(self.new, made).collect();
+        let stays: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.before).collect();
+        let became = |op: OpId| {
+            let mut others = self.others.iter();
+            others.any(|pair| pair.before == op && pair.after == made)
+        };
+        let has_result = |op| find::result_names(self.old, op).any(|name| results.contains(&name));
+        let has_node = |op| find::names(self.old, op).iter().any(|n| names.contains(n));
+        let is_source = |op: &OpId| {
+            let is_gone = !stays.contains(op);
+            has_result(*op) || is_gone && (became(*op) || has_node(*op))
+        };
+        let ops = self.old.walk(self.old.body());
+        ops.filter(is_source).collect()
+    }
+
+    /// The ops that came where `gone` went.
+    pub(super) fn heirs(&self, gone: OpId) -> Vec<OpId> {
+        let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
+        let made = self.new.walk(self.new.body());
+        let made = made.filter(|op| !stayed.contains(op));
+        made.filter(|&op| self.sources(op).contains(&gone))
+            .collect()
+    }
+}
+
+fn source(f: &Function, value: ValueId) -> Source {
+    if value.is_none() {
+        return Source::None;
+    }
+    let index = f.value(value).index;
+    match f.defining_op(value) {
+        Some(op) => Source::Result(op, index),
+        None if f.as_constant(value).is_some() => Source::Constant,
+        None => Source::Argument(index),
+    }
+}

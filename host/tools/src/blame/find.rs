@@ -1,0 +1,124 @@
+//! An op by what people call it.
+
+use passdock_abi::{LocKind, OpId};
+use passdock_core::{ErrorKind, PassError, suggest};
+use passdock_ir::text::{self, Pieces};
+use passdock_ir::{Function, Module};
+
+/// The longest line of an op that is shown, in characters.
+const LONGEST: usize = 200;
+
+/// An op of a module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) function: String,
+    pub(super) op: OpId,
+}
+
+impl Place {
+    /// The op's line.
+    pub(super) fn line(&self, module: &Module) -> String {
+        let f = module.function_named(&self.function);
+        f.map_or(String::new(), |f| line(f, self.op))
+    }
+
+    /// The nodes that the op comes from.
+    pub(super) fn names(&self, module: &Module) -> Vec<String> {
+        let f = module.function_named(&self.function);
+        f.map_or(Vec::new(), |f| names(f, self.op))
+    }
+}
+
+pub(super) fn line(f: &Function, op: OpId) -> String {
+    let mut line = Pieces::new(f).op(op);
+    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}
+
+/// The names of the nodes that an op comes from, each once.
+pub(super) fn names(f: &Function, op: OpId) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for loc in f.single_locs(f.op(op).loc) {
+        let name = f.text(loc.name);
+        if loc.kind == LocKind::NAME && !name.is_empty() && !names.iter().any(|n| n == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The names of an op's results.
+pub(super) fn result_names(f: &Function, op: OpId) -> impl Iterator<Item = &str> {
+    let names = f.results(op).map(|result| f.value(result).name);
+    names.filter(|name| name.is_some()).map(|name| f.text(name))
+}
+
+/// The op with a result of this name, or from the node of this name. What the main graph has goes first.
+pub(super) fn op(module: &Module, name: &str) -> Option<Place> {
+    let name = name.strip_prefix('%').unwrap_or(name);
+    let by_result = |f: &Function, op: OpId| result_names(f, op).any(|known| known == name);
+    let by_node = |f: &Function, op: OpId| names(f, op).iter().any(|known| known == name);
+    first(module, by_result)
+        .or_else(|| output(module, name))
+        .or_else(|| first(module, by_node))
+}
+
+/// The op that makes an output of the main graph.
+fn output(module: &Module, name: &str) -> Option<Place> {
+    let f = module.function_named("main")?;
+    let end = f.terminator(f.body())?;
+    let mut ports = f.operands(end).iter().zip(f.ports(f.body()));
+    let (slot, _) = ports.find(|(_, port)| port.name.is_some() && f.text(port.name) == name)?;
+    Some(Place {
+        function: "main".to_owned(),
+        op: f.defining_op(slot.value)?,
+    })
+}
+
+fn first(module: &Module, is_meant: impl Fn(&Function, OpId) -> bool) -> Option<Place> {
+    let main = module.function_named("main");
+    let functions = main.into_iter().chain(module.functions());
+    let mut found = functions.filter_map(|f| {
+        let op = f.walk(f.body()).find(|&op| is_meant(f, op))?;
+        Some(Place {
+            function: f.text(f.name()).to_owned(),
+            op,
+        })
+    });
+    found.next()
+}
+
+/// The op whose result has a number in the brief text of the main graph.
+pub(super) fn number(module: &Module, number: &str) -> Option<Place> {
+    let number = number.strip_prefix('%').unwrap_or(number).parse().ok()?;
+    // A text is written of the module without its file, whose ops and values have the same ids.
+    let written = passdock_onnx::detach(module).ok()?;
+    let f = written.function_named("main")?;
+    let value = text::brief_value(f, number)?;
+    Some(Place {
+        function: "main".to_owned(),
+        op: f.defining_op(value)?,
+    })
+}
+
+pub(super) fn unknown(last: &Module, first: &Module, name: &str) -> PassError {
+    let mut known: Vec<String> = Vec::new();
+    for f in last.functions().chain(first.functions()) {
+        for op in f.walk(f.body()) {
+            known.extend(result_names(f, op).map(str::to_owned));
+            known.extend(names(f, op));
+        }
+    }
+    let message = format!("Neither the result nor the model has an op `{name}`.");
+    let error = PassError::new(ErrorKind::Usage, message);
+    match suggest::help(name, known.iter().map(String::as_str)) {
+        Some(help) => error.help(help),
+        None => error.help(
+            "It goes by the name of a result or of a node, or by its number in the result's brief text: \
+             `passdock run MODEL -o OUT.ir`, `passdock convert --brief OUT.ir`.",
+        ),
+    }
+}

@@ -1,0 +1,139 @@
+//! An op followed through the passes that ran.
+
+use passdock_abi::OpId;
+use passdock_core::{PassError, PassRun};
+use passdock_driver::pipeline::Rerun;
+use passdock_ir::Function;
+use rustc_hash::FxHashSet;
+
+use super::around::Around;
+use super::find::{self, Place};
+use super::{BlameStep, Deed, rule};
+
+/// The most ops that one op's past is followed to.
+const MOST_OPS: usize = 64;
+
+/// The runs of passes, and what became of which op in each.
+pub(super) struct Trail<'r> {
+    rerun: &'r Rerun,
+    runs: &'r [PassRun],
+}
+
+impl<'r> Trail<'r> {
+    pub(super) fn new(rerun: &'r Rerun, runs: &'r [PassRun]) -> Trail<'r> {
+        Trail { rerun, runs }
+    }
+
+    /// What was done with an op of the last module, and with those that it came from.
+    pub(super) fn back(&mut self, place: Place) -> Result<Vec<BlameStep>, PassError> {
+        let mut steps: Vec<(usize, BlameStep)> = Vec::new();
+        let mut met: FxHashSet<(usize, Place)> = FxHashSet::default();
+        let mut waiting = vec![(self.runs.len(), place)];
+        while let Some((end, place)) = waiting.pop() {
+            if met.len() < MOST_OPS && met.insert((end, place.clone())) {
+                self.back_to_its_making(end, place, &mut steps, &mut waiting)?;
+            }
+        }
+        steps.sort_by_key(|(at, _)| *at);
+        let mut told: Vec<BlameStep> = Vec::new();
+        for (_, step) in steps {
+            if told.last() != Some(&step) {
+                told.push(step);
+            }
+        }
+        Ok(told)
+    }
+
+    fn back_to_its_making(
+        &self,
+        end: usize,
+        mut place: Place,
+        steps: &mut Vec<(usize, BlameStep)>,
+        waiting: &mut Vec<(usize, Place)>,
+    ) -> Result<(), PassError> {
+        for at in (0..end).rev() {
+            let run = &self.runs[at];
+            let Some(around) = Around::of(run, &place.function)? else {
+                continue;
+            };
+            if let Some(pair) = around.pair_of(place.op) {
+                if around.is_changed(pair) {
+                    let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, true));
+                    let mut step = step(run, Deed::Changed, rule);
+                    step.names = find::names(around.new, place.op);
+                    step.before = vec![find::line(around.old, pair.before)];
+                    step.after = vec![find::line(around.new, pair.after)];
+                    steps.push((at, step));
+                }
+                place.op = pair.before;
+                continue;
+            }
+            let sources = around.sources(place.op);
+            let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, false));
+            let mut step = step(run, Deed::Made, rule);
+            step.names = find::names(around.new, place.op);
+            step.before = lines(around.old, &sources);
+            step.after = vec![find::line(around.new, place.op)];
+            steps.push((at, step));
+            waiting.extend(sources.into_iter().map(|op| {
+                let function = place.function.clone();
+                (at, Place { function, op })
+            }));
+            break;
+        }
+        Ok(())
+    }
+
+    /// What was done with an op of the first module, up to its end.
+    pub(super) fn forward(&mut self, mut place: Place) -> Result<Vec<BlameStep>, PassError> {
+        let mut steps = Vec::new();
+        for run in self.runs {
+            let Some(around) = Around::of(run, &place.function)? else {
+                continue;
+            };
+            let pair = around.pairs.iter().find(|pair| pair.before == place.op);
+            let (what, after) = match pair {
+                Some(pair) if !around.is_changed(pair) => {
+                    place.op = pair.after;
+                    continue;
+                }
+                Some(pair) => (Deed::Changed, vec![pair.after]),
+                None => (Deed::Removed, around.heirs(place.op)),
+            };
+            let changed = pair.map(|pair| Place {
+                function: place.function.clone(),
+                op: pair.after,
+            });
+            let rule = rule::of(self.rerun, run, |made| match &changed {
+                Some(changed) => rule::has(made, run, changed, true),
+                None => rule::lacks(made, run, &place),
+            });
+            let mut step = step(run, what, rule);
+            step.names = find::names(around.old, place.op);
+            step.before = vec![find::line(around.old, place.op)];
+            step.after = lines(around.new, &after);
+            steps.push(step);
+            match changed {
+                Some(changed) => place = changed,
+                None => break,
+            }
+        }
+        Ok(steps)
+    }
+}
+
+fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep {
+    BlameStep {
+        pass: run.pass.info().name.clone(),
+        requested_by: run.requested_by.clone(),
+        what,
+        rule,
+        names: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
+    }
+}
+
+fn lines(f: &Function, ops: &[OpId]) -> Vec<String> {
+    ops.iter().map(|&op| find::line(f, op)).collect()
+}
