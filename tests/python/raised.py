@@ -210,6 +210,36 @@ def regions():
     yield "function", model([call], 14, functions=[function]), None
 
 
+def resizes():
+    image = (1, 2, 5, 7)
+    factors = {
+        "longer": [1, 1, 2, 2.5],
+        "shorter": [1, 1, 0.5, 0.4],
+        "same": [1, 1, 1, 1],
+        "shorter.third": [1, 1, 0.7, 1],
+    }
+    for mode in ("nearest", "linear"):
+        for name, each in factors.items():
+            scales = [("s", np.array(each, np.float32))]
+            yield f"resize.10.{mode}.{name}", one("Resize", 10, ("x", "s"), scales, image, mode=mode), None
+    both = [("s", np.array([1, 1, 0.5, 2], np.float32))]
+    yield "resize.10.both", one("Resize", 10, ("x", "s"), both, image), 11
+    yield "resize.10.linear.both", one("Resize", 10, ("x", "s"), both, image, mode="linear"), None
+    region, scales = ("r", np.zeros(0, np.float32)), ("s", np.array([1, 1, 2, 3], np.float32))
+    none, sizes = ("s", np.zeros(0, np.float32)), ("z", np.array([1, 2, 4, 9]))
+    for mode in ("nearest", "linear", "cubic"):
+        by_scales = one("Resize", 11, ("x", "r", "s"), [region, scales], image, mode=mode)
+        yield f"resize.11.{mode}", by_scales, None
+        by_sizes = one("Resize", 11, ("x", "r", "s", "z"), [region, none, sizes], image, mode=mode)
+        yield f"resize.11.{mode}.sizes", by_sizes, None
+    for way in ("asymmetric", "align_corners", "pytorch_half_pixel"):
+        of_way = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
+        yield f"resize.11.{way}", of_way, None
+    way = "tf_half_pixel_for_nn"
+    gone = one("Resize", 11, ("x", "r", "s"), [region, scales], image, coordinate_transformation_mode=way)
+    yield "resize.11.gone", gone, 13
+
+
 def others():
     image = (1, 2, 8, 8)
     yield "max_pool", one("MaxPool", 7, x=image, kernel_shape=[3, 3], strides=[2, 2]), None
@@ -232,8 +262,6 @@ def others():
     yield "grid_sample", one("GridSample", 16, ("x", "g"), grid, image), None
     yield "grid_sample.bicubic", one("GridSample", 16, ("x", "g"), grid, image, mode="bicubic"), 20
     scales = [("s", np.array([1, 1, 2, 2], np.float32))]
-    yield "resize.10", one("Resize", 10, ("x", "s"), scales, image), 11
-    yield "resize.11", one("Resize", 11, ("x", "", "s"), scales, image), 13
     yield "resize.13", one("Resize", 13, ("x", "", "s"), scales, image), None
     yield "upsample", one("Upsample", 9, ("x", "s"), scales, image), 10
     groups = [(name, np.ones(2, np.float32)) for name in "sb"]
@@ -243,7 +271,7 @@ def others():
     yield "opset.19.on", one("Identity", 19), None
 
 
-CASES = (axes, reductions, splits, pads, clips, slices, softmaxes, dropouts, batch_norms, regions, others)
+CASES = (axes, reductions, splits, pads, clips, slices, softmaxes, dropouts, batch_norms, resizes, regions, others)
 
 
 class Judge:

@@ -31,7 +31,8 @@
 //! What computed the shape is DeadCodeElimination's. Elements that are all known become a constant
 //! wherever they are used. Of those that aren't,
 //! - Reshape copies dims that stay where they are (0), and works one out (-1) if all others are known
-//!   and none is 0, for then no other size is possible;
+//!   and none is 0, for then no other size is possible; one that was to be worked out says its size, if
+//!   the type does, so that another one can be;
 //! - Expand leaves dims that are as long as wanted (1);
 //! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
 //!
@@ -81,8 +82,8 @@ mod same_sizes;
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, ExprKind};
 
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
@@ -220,10 +221,9 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
         return Some(known);
     }
     let wanted = f.known_dims(shape)?;
-    let old: Vec<Dim> = match f.dims(f.operand(op, 0)?) {
-        Some(dims) => dims.collect(),
-        None => Vec::new(),
-    };
+    let dims =
+        |value: ValueId| -> Vec<Dim> { f.dims(value).map_or_else(Vec::new, |dims| dims.collect()) };
+    let (old, new) = (dims(f.operand(op, 0)?), dims(f.result(op, 0)));
     let copies_at_zero = match f.attr(op, "allowzero") {
         None | Some(Attr::Int(0)) => true,
         Some(Attr::Int(_)) => false,
@@ -244,13 +244,46 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
             None => return None,
         });
     }
+    let Some(open) = open else {
+        return Some(sizes);
+    };
+    // What was to be worked out. With an open size of 0 it would be found by the dim that is copied instead.
+    let copied = old.get(open).filter(|_| copies_at_zero);
+    if copied.is_none_or(|&copied| vanishes_with(f, copied, wanted[open])) {
+        let known = |at: usize| new.get(at).and_then(|dim| dim.as_const());
+        for at in (0..sizes.len()).filter(|&at| at != open && wanted[at] == Dim::constant(-1)) {
+            sizes[at] = known(at).unwrap_or(-1);
+        }
+    }
     let is_positive = |at: usize| match sizes[at] {
         0 if copies_at_zero => old.get(at).and_then(|dim| dim.as_const()) > Some(0),
         size => size > 0,
     };
     // Otherwise there may be no telling, or more than one size is possible.
-    let all_others_are = |open: usize| (0..sizes.len()).all(|at| at == open || is_positive(at));
-    open.is_none_or(all_others_are).then_some(sizes)
+    let mut others = (0..sizes.len()).filter(|&at| at != open);
+    others.all(is_positive).then_some(sizes)
+}
+
+/// Whether a size is 0 whenever another one is: all factors of that are among its own.
+fn vanishes_with(f: &Function, size: Dim, other: Dim) -> bool {
+    let own = factors(f, size);
+    let is_own = |factor: &Dim| match factor.as_const() {
+        Some(number) => number != 0,
+        None => own.iter().any(|own| same(*own, *factor)),
+    };
+    factors(f, other).iter().all(is_own)
+}
+
+/// What a size is the product of.
+fn factors(f: &Function, size: Dim) -> Vec<Dim> {
+    let (mut open, mut factors) = (vec![size], Vec::new());
+    while let Some(dim) = open.pop() {
+        match f.dim_expr(dim).filter(|sides| sides.kind == ExprKind::MUL) {
+            Some(sides) => open.extend([sides.lhs, sides.rhs]),
+            None => factors.push(dim),
+        }
+    }
+    factors
 }
 
 /// The shape of an Expand: known sizes, 1 for dims that are as long as wanted.

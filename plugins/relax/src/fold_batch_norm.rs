@@ -49,39 +49,41 @@ use crate::shared::operators::is_operator;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldBatchNorm {
-        /// Fold also where the function grows by more than 1/1000 of the bytes of its constants.
+        /// Fold also where the function grows by more than 1/1000 of the bytes of its constants. Within that, all that
+        /// costs something is folded, otherwise none.
         allow_growth: bool = false,
     }
 }
 
-/// The part of the constants' bytes by which a function may grow. What else the default pipeline folds may take nine more of these.
+/// The part of the constants' bytes by which a function may grow at once. What else the default pipeline folds may take nine more of these.
 const PART: u64 = 1000;
 
 const NAME: &str = "onnx.BatchNormalization";
 
 pub(crate) fn fold_batch_norm(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldBatchNorm>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
-    for op in f.ops_named(NAME) {
-        if operator(f, op) != NAME {
-            continue;
+    Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
+        for op in f.ops_named(NAME) {
+            if operator(f, op) == NAME {
+                fold(f, cx, folder, op)?;
+            }
         }
-        if let Some(plan) = plan_backward(f, op)?
+        Ok(())
+    })
+}
+
+fn fold(f: &mut Function, cx: &PassContext, folder: &mut Folder<'_>, norm: OpId) -> PassResult {
+    for plan in [plan_backward, plan_forward] {
+        if let Some(plan) = plan(f, norm)?
             && folder.fold(f, plan)?
         {
-            continue;
-        }
-        if let Some(plan) = plan_forward(f, op)?
-            && folder.fold(f, plan)?
-        {
-            continue;
-        }
-        if let Some(chain) = Chain::behind(f, op)? {
-            chain.fold(f, cx, &mut folder)?;
+            return Ok(());
         }
     }
-    folder.finish(f)?;
-    Ok(())
+    match Chain::behind(f, norm)? {
+        Some(chain) => chain.fold(f, cx, folder),
+        None => Ok(()),
+    }
 }
 
 /// A BatchNormalization and what is multiplied and added behind it.
@@ -150,7 +152,7 @@ impl Chain {
             return Ok(());
         }
         let is_done = match numbers {
-            Some((factor, offset)) => self.as_numbers(f, cx, factor, offset)?,
+            Some((factor, offset)) => self.as_numbers(f, cx, folder, factor, offset)?,
             None => self.to_parameters(f, folder)?,
         };
         if is_done {
@@ -164,6 +166,7 @@ impl Chain {
         &self,
         f: &mut Function,
         cx: &PassContext,
+        folder: &mut Folder<'_>,
         factor: f64,
         offset: f64,
     ) -> Result<bool, EditError> {
@@ -196,6 +199,7 @@ impl Chain {
             value = f.result(op, 0);
         }
         if made.len() == count {
+            folder.spend(0);
             f.replace_with_and_erase_dead(last, &[value])?;
             return Ok(true);
         }

@@ -105,7 +105,8 @@ options! {
     /// The limits of what folding may cost.
     pub struct FoldConstant {
         /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
-        /// constants if that is more; all folded ops together by 16 times as much.
+        /// constants if that is more; all folded ops together by 8 times as much. Expressions of several ops may
+        /// take as many 1/1600 as they have ops, all of them together 8.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

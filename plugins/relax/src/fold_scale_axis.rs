@@ -33,7 +33,8 @@ use crate::channels::operator;
 options! {
     /// The limits of what folding may cost.
     pub struct FoldScaleAxis {
-        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
+        /// Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way. Within that, all
+        /// that costs something is folded, otherwise none.
         allow_growth: bool = false,
     }
 }
@@ -46,31 +47,31 @@ const DEEPEST: usize = 16;
 
 pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldScaleAxis>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
-    for op in f.ops() {
-        if is_arithmetic(f, op)
-            && let Some(plan) = backward::plan(f, op)?
-        {
-            folder.fold(f, plan)?;
+    Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
+        for op in f.ops() {
+            if is_arithmetic(f, op)
+                && let Some(plan) = backward::plan(f, op)?
+            {
+                folder.fold(f, plan)?;
+            }
         }
-    }
-    folder.finish(f)?;
-    Ok(())
+        Ok(())
+    })
 }
 
 pub(crate) fn forward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldScaleAxis>()?;
-    let mut folder = Folder::new(f, cx, options.allow_growth, PART);
-    // The last one of a chain first: the weights are behind it then.
-    for op in f.ops().rev() {
-        if is_arithmetic(f, op)
-            && let Some(plan) = forward::plan(f, op)?
-        {
-            folder.fold(f, plan)?;
+    Folder::run(f, cx, options.allow_growth, PART, |f, folder| {
+        // The last one of a chain first: the weights are behind it then.
+        for op in f.ops().rev() {
+            if is_arithmetic(f, op)
+                && let Some(plan) = forward::plan(f, op)?
+            {
+                folder.fold(f, plan)?;
+            }
         }
-    }
-    folder.finish(f)?;
-    Ok(())
+        Ok(())
+    })
 }
 
 fn is_arithmetic(f: &Function, op: OpId) -> bool {

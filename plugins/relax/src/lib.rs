@@ -6,6 +6,7 @@ pub mod bind_params;
 pub mod bind_symbolic_vars;
 pub mod canonicalize_bindings;
 mod channels;
+pub mod combine_parallel_matmul;
 pub mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
@@ -28,6 +29,7 @@ pub mod to_graph_normal_form;
 use bind_params::{BindParams, bind_params};
 use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
 use canonicalize_bindings::canonicalize_bindings;
+use combine_parallel_matmul::combine_parallel_matmul;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
 use decompose_ops::{DecomposeOps, decompose_ops};
 use dynamic_to_static::dynamic_to_static;
@@ -169,6 +171,12 @@ plugin! {
             thread_safe: true,
             options: FoldScaleAxis,
             config: "relax.ForwardFoldScaleAxis",
+        },
+        /// Multiplies one value by several weights at once.
+        function "relax.transform.CombineParallelMatmul" => combine_parallel_matmul {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
         },
         /// Lets convolutions and pools pad what was padded before them.
         function "relax.transform.FoldExplicitPadding" => fold_explicit_padding {

@@ -23,7 +23,7 @@
 //! An op stays as it is if the versions of its operator up to the target only add element types, attributes whose
 //! default is what it did before, and operands and results that may be left out. Other ops are written
 //! anew, so that they mean what they meant: `Squeeze`, `Unsqueeze`, `Split`, `Pad`, `Clip`, `Slice`, `Dropout`,
-//! `BatchNormalization`, those that reduce, and `Softmax`, `LogSoftmax`, `Hardmax`.
+//! `BatchNormalization`, `Resize`, those that reduce, and `Softmax`, `LogSoftmax`, `Hardmax`.
 //!
 //! If an op of another operator changed its meaning on the way, or one of these means what can't be said any more (a
 //! `BatchNormalization` that trains), the pass fails, names all such ops, and changes nothing.
@@ -38,6 +38,7 @@ mod dropout;
 mod pad;
 mod reduce;
 mod refused;
+mod resize;
 mod slice;
 mod softmax;
 mod split;

@@ -138,6 +138,105 @@ fn a_reshape_that_leaves_a_dim_open_itself() {
 }
 
 #[test]
+fn what_was_to_be_worked_out_says_its_size_so_that_another_dim_can_be() {
+    check_shape(
+        "(%x: f32[n,4,256,64]) -> (%y: f32[?,?,?], %z: f32[?,?,?,?])",
+        "\
+    %four = const i64[1] [4]
+    %middle = const i64[1] [256]
+    %open = const i64[1] [-1]
+    %all = onnx.Mul(%n, %four)
+    %to = onnx.Concat(%all, %middle, %open) {axis = 0}
+    %0 = onnx.Reshape(%x, %to)
+    %back = onnx.Concat(%n, %four, %middle, %open) {axis = 0}
+    %1 = onnx.Reshape(%0, %back)
+    return %0, %1
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,4,256,64]) -> (%y: f32[?,?,?], %z: f32[?,?,?,?]) opset("" = 17) {
+                %0 = const i64[3] [-1, 256, 64]
+                %1 = const i64[4] [-1, 4, 256, 64]
+                %2 = onnx.Reshape(%x, %0) : f32[n*4,256,64]
+                %3 = onnx.Reshape(%2, %1) : f32[n,4,256,64]
+                return %2, %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_to_be_worked_out_stays_so_if_its_size_may_be_0_or_two_dims_are_open() {
+    // With n = 0 there is no telling the first dim.
+    check_shape(
+        "(%x: f32[n,0,4]) -> (%y: f32[?,?])",
+        "\
+    %open = const i64[1] [-1]
+    %to = onnx.Concat(%n, %open) {axis = 0}
+    %0 = onnx.Reshape(%x, %to) {allowzero = 1}
+    return %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,0,4]) -> (%y: f32[?,?]) opset("" = 17) {
+                %open = const i64[1] [-1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %to = onnx.Concat(%n, %open) {axis = 0} : i64[2]
+                %0 = onnx.Reshape(%x, %to) {allowzero = 1} : f32[n,0]
+                return %0
+              }
+            }
+        "#]],
+    );
+    // With m = 0 the first dim is n.
+    check_shape(
+        "(%x: f32[n,m,64]) -> (%y: f32[?,?])",
+        "\
+    %open = const i64[1] [-1]
+    %all = onnx.Mul(%m, %n)
+    %to = onnx.Concat(%all, %open) {axis = 0}
+    %0 = onnx.Reshape(%x, %to)
+    return %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,m,64]) -> (%y: f32[?,?]) opset("" = 17) {
+                %open = const i64[1] [-1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
+                %all = onnx.Mul(%m, %n) : i64[1]
+                %to = onnx.Concat(%all, %open) {axis = 0} : i64[2]
+                %0 = onnx.Reshape(%x, %to) : f32[m*n,64]
+                return %0
+              }
+            }
+        "#]],
+    );
+    check_shape(
+        "(%x: f32[n,m,64]) -> (%y: f32[?,?,?])",
+        "\
+    %open = const i64[1] [-1]
+    %to = onnx.Concat(%m, %n, %open) {axis = 0}
+    %0 = onnx.Reshape(%x, %to)
+    return %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,m,64]) -> (%y: f32[?,?,?]) opset("" = 17) {
+                %open = const i64[1] [-1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
+                %to = onnx.Concat(%m, %n, %open) {axis = 0} : i64[3]
+                %0 = onnx.Reshape(%x, %to) : f32[m,n,64]
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_reshape_stays_where_nothing_could_be_worked_out() {
     // With m = 0 there is no telling what the first dim is.
     check_shape(

@@ -145,3 +145,46 @@ fn factors_of_other_axes_stay() {
         support::check_stays(pass, &source);
     }
 }
+
+/// Weights that a product behind them and somebody else use, so many times, in a model of other constants of 2.8 MB.
+fn shared_weights(count: usize) -> String {
+    let each = |text: &str| -> String {
+        (1..=count)
+            .map(|at| text.replace('@', &at.to_string()))
+            .collect()
+    };
+    format!(
+        r#"module {{
+  fn @main(%x: f32[1,16,n]) -> ({}%z: f32[700000]) opset("" = 17) {{
+    %rest = const f32[700000] splat(1.0){}
+    return {}%rest
+  }}
+}}"#,
+        each("%y@: f32[1,16,n], %o@: f32[1,16,n], "),
+        each(
+            "
+    %w@ = const f32[16,16,1] splat(@.5)
+    %s@ = const f32[16,1] splat(@.25)
+    %0@ = onnx.Conv(%x, %w@) : f32[1,16,n]
+    %1@ = onnx.Mul(%0@, %s@) : f32[1,16,n]
+    %2@ = onnx.Conv(%x, %w@) : f32[1,16,n]
+    %3@ = onnx.Relu(%2@) : f32[1,16,n]"
+        ),
+        each("%1@, %3@, "),
+    )
+}
+
+#[test]
+fn what_may_cost_something_is_all_folded_or_none_and_then_not_the_next_time_either() {
+    for pass in [BACKWARD, "relax.transform.FoldScaleAxis"] {
+        let folded = |source: &str| support::run(pass, source);
+        let products = |text: &str| text.matches("onnx.Mul").count();
+        // The weights take 1 kB once more, and all such may take 1.4 kB.
+        let one = folded(&shared_weights(1));
+        assert_eq!(products(&one), 0, "{one}");
+        assert_eq!(folded(&one), one);
+        let two = folded(&shared_weights(2));
+        assert_eq!(products(&two), 2, "{two}");
+        assert_eq!(folded(&two), two);
+    }
+}

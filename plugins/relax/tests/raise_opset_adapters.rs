@@ -323,3 +323,117 @@ fn a_batch_normalization_of_inference_stays() {
         "#]],
     );
 }
+
+#[test]
+fn a_resize_says_how_it_finds_places() {
+    check(
+        11,
+        r#"module {
+  fn @main(%x: f32[1,1,4,4]) -> (%a) opset("" = 10) {
+    %longer = const f32[4] [1.0, 1.0, 2.0, 2.0]
+    %a = onnx.Resize(%x, %longer) {mode = "linear"}
+    return %a
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%a) opset("" = 11) {
+                %longer = const f32[4] [1.0, 1.0, 2.0, 2.0]
+                %0 = const f32[0] []
+                %a = onnx.Resize(%x, %0, %longer) {mode = "linear", coordinate_transformation_mode = "asymmetric"}
+                return %a
+              }
+            }
+        "#]],
+    );
+    check(
+        20,
+        r#"module {
+  fn @main(%x: f32[1,1,4,4]) -> (%a, %b) opset("" = 10) {
+    %longer = const f32[4] [1.0, 1.0, 2.0, 2.0]
+    %shorter = const f32[4] [1.0, 1.0, 0.5, 0.5]
+    %a = onnx.Resize(%x, %longer)
+    %b = onnx.Resize(%x, %shorter)
+    return %a, %b
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%a, %b) opset("" = 20) {
+                %longer = const f32[4] [1.0, 1.0, 2.0, 2.0]
+                %shorter = const f32[4] [1.0, 1.0, 0.5, 0.5]
+                %a = onnx.Resize(%x, _, %longer) {nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"}
+                %b = onnx.Resize(%x, _, %shorter) {nearest_mode = "ceil", coordinate_transformation_mode = "asymmetric"}
+                return %a, %b
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_resize_with_sizes_has_no_scales_from_13_on() {
+    check(
+        18,
+        r#"module {
+  fn @main(%x: f32[1,1,4,4]) -> (%a, %b) opset("" = 11) {
+    %none = const f32[0] []
+    %scales = const f32[4] [1.0, 1.0, 2.0, 2.0]
+    %sizes = const i64[4] [1, 1, 6, 6]
+    %a = onnx.Resize(%x, %none, %none, %sizes)
+    %b = onnx.Resize(%x, %none, %scales)
+    return %a, %b
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%a, %b) opset("" = 18) {
+                %none = const f32[0] []
+                %scales = const f32[4] [1.0, 1.0, 2.0, 2.0]
+                %sizes = const i64[4] [1, 1, 6, 6]
+                %a = onnx.Resize(%x, %none, _, %sizes)
+                %b = onnx.Resize(%x, %none, %scales)
+                return %a, %b
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_resize_that_cannot_be_said_is_in_the_way() {
+    let said = |opset: i64, op: &str| {
+        let source = format!(
+            r#"module {{
+  fn @main(%x: f32[1,1,4,4], %s: f32[4], %z: i64[4]) -> (%a) opset("" = {opset}) {{
+    %both = const f32[4] [1.0, 1.0, 0.5, 2.0]
+    %a = onnx.Resize(%x, {op}
+    return %a
+  }}
+}}"#
+        );
+        run(20, &source)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+            + "\n"
+    };
+    expect![[r#"
+        error[relax::opset-not-raised]: onnx.Resize of opset 10 can't be raised to opset 20: which element is the nearest depends on its scales, and these aren't constant.
+        error[relax::opset-not-raised]: onnx.Resize of opset 10 can't be raised to opset 20: one axis gets shorter and another one longer, which find the nearest element in different ways.
+        error[relax::opset-not-raised]: onnx.Resize of opset 11 can't be raised to opset 20: it has scales and sizes, of which only one counts.
+        error[relax::opset-not-raised]: onnx.Resize of opset 11 can't be raised to opset 20: its `coordinate_transformation_mode` is gone from version 13 on.
+    "#]].assert_eq(
+        &[
+            said(10, "%s)"),
+            said(10, "%both)"),
+            said(11, "%s, %s, %z)"),
+            said(
+                11,
+                r#"%s, %s) {coordinate_transformation_mode = "tf_half_pixel_for_nn"}"#,
+            ),
+        ]
+        .concat(),
+    );
+}

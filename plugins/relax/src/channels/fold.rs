@@ -21,6 +21,8 @@ const USES: usize = 64;
 
 /// Weights of more bytes aren't multiplied to see what that costs, if more ops than may be in one plan use them.
 const LARGE: u64 = 1 << 16;
+/// The most rounds. Each folds something, and what comes of that is mostly found in the same one.
+const ROUNDS: usize = 16;
 const USES_AT_ONCE: usize = 16;
 
 /// An op that goes, and who takes over what it does.
@@ -57,31 +59,69 @@ pub(crate) struct Folder<'c> {
     /// The places of what each op took over.
     merged: BTreeMap<OpId, Vec<LocId>>,
     allow_growth: bool,
-    /// The bytes by which the function may grow still.
+    /// The bytes by which the function may grow, if that is enough for all that would be folded then.
+    budget: i64,
+    /// Those of them that are there to be spent, in a round that spends them.
     room: i64,
+    /// In this round: the bytes that were missing for what wasn't folded, and whether anything was.
+    missing: i64,
+    has_folded: bool,
     has_splats: bool,
     has_gemm: bool,
 }
 
 impl<'c> Folder<'c> {
-    /// `part`: into how many parts the bytes of the function's constants go by one of which it may grow.
-    pub(crate) fn new(
-        f: &Function,
+    /// Runs a round of folding until nothing is left that may be folded, and so that another run finds nothing either.
+    /// First all that costs nothing, then what does: all of it, if that is within one of `part` parts of the bytes of
+    /// the function's constants, or none.
+    pub(crate) fn run(
+        f: &mut Function,
         cx: &'c PassContext,
         allow_growth: bool,
         part: u64,
-    ) -> Folder<'c> {
-        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
+        mut round: impl FnMut(&mut Function, &mut Folder<'c>) -> PassResult,
+    ) -> PassResult {
+        let mut folder = Folder::new(f, cx, allow_growth);
+        for _ in 0..ROUNDS {
+            folder.begin(f, part, false);
+            round(f, &mut folder)?;
+            if folder.has_folded {
+                continue;
+            }
+            if folder.missing == 0 || folder.missing > folder.budget {
+                break;
+            }
+            folder.begin(f, part, true);
+            round(f, &mut folder)?;
+            if !folder.has_folded {
+                break;
+            }
+        }
+        folder.finish(f)?;
+        Ok(())
+    }
+
+    fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Folder<'c> {
         let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
         Folder {
             cx,
             tensors: Tensors::default(),
             merged: BTreeMap::new(),
             allow_growth,
-            room: i64::try_from(bytes / part).unwrap_or(i64::MAX),
+            budget: 0,
+            room: 0,
+            missing: 0,
+            has_folded: false,
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
         }
+    }
+
+    fn begin(&mut self, f: &Function, part: u64, spends: bool) {
+        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
+        self.budget = i64::try_from(bytes / part).unwrap_or(i64::MAX);
+        self.room = if spends { self.budget } else { 0 };
+        (self.missing, self.has_folded) = (0, false);
     }
 
     /// Does it, unless something can't be, or costs more than it saves. Answers whether it did.
@@ -104,10 +144,12 @@ impl<'c> Folder<'c> {
                 None => return Ok(false),
             }
         }
-        if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
-            if !self.has_splats {
-                return Ok(false);
-            }
+        let rule = rule(f, &plan);
+        if !self.cx.may_rewrite(rule) {
+            return Ok(false);
+        }
+        let mut left = self.left(f, &plan, &changes, &moved);
+        if !self.is_paid(left) && self.has_splats {
             for change in &mut changes {
                 let at = f.parent_region(change.linear.op);
                 if let Some((new, numbers)) = &mut change.bias
@@ -116,13 +158,9 @@ impl<'c> Folder<'c> {
                     *new = splat;
                 }
             }
-            if !self.is_paid(self.left(f, &plan, &changes, &moved)) {
-                return Ok(false);
-            }
+            left = self.left(f, &plan, &changes, &moved);
         }
-        let left = self.left(f, &plan, &changes, &moved);
-        let rule = rule(f, &plan);
-        let is_done = self.cx.may_rewrite(rule) && self.apply(f, &plan, changes, moved)?;
+        let is_done = self.affords(left) && self.apply(f, &plan, changes, moved)?;
         if is_done {
             self.spend(left);
             self.cx.rewrote(rule);
@@ -150,7 +188,7 @@ impl<'c> Folder<'c> {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
             if !self.allow_growth
                 && !goes
-                && linear.weights.byte_len(f) > LARGE.max(self.room.unsigned_abs())
+                && linear.weights.byte_len(f) > LARGE.max(self.budget.unsigned_abs())
             {
                 return Ok(None);
             }
@@ -218,9 +256,19 @@ impl<'c> Folder<'c> {
         self.allow_growth || left.saturating_add(self.room) >= 0
     }
 
-    /// What is missing is taken from what the function may grow by; what is left over stays where it is.
+    /// Whether the function may grow by what is missing; if not, notes it.
+    fn affords(&mut self, left: i64) -> bool {
+        let is_paid = self.is_paid(left);
+        if !is_paid {
+            self.missing = self.missing.saturating_sub(left);
+        }
+        is_paid
+    }
+
+    /// Something was folded. What is missing is taken from what the function may grow by; what is left over stays where it is.
     pub(crate) fn spend(&mut self, left: i64) {
         self.room = self.room.saturating_add(left.min(0));
+        self.has_folded = true;
     }
 
     /// The bytes that are left of what goes, behind what is made.
@@ -329,7 +377,7 @@ impl<'c> Folder<'c> {
     }
 
     /// Notes at each op what it took over: once, as the places of a long chain are many.
-    pub(crate) fn finish(self, f: &mut Function) -> Result<(), EditError> {
+    fn finish(self, f: &mut Function) -> Result<(), EditError> {
         for (op, more) in self.merged {
             if f.is_live(op) {
                 let all: Vec<LocId> = [f.loc(op)].into_iter().chain(more).collect();
@@ -357,7 +405,7 @@ impl<'c> Folder<'c> {
     /// The bytes that are left, behind lists of so many numbers in the place of values of an op, of what is saved: the
     /// values, if nobody else needs them, and ops with what only they need. `None` if the function may not grow by what is missing.
     pub(crate) fn pays(
-        &self,
+        &mut self,
         f: &Function,
         op: OpId,
         old: &[ValueId],
@@ -379,7 +427,7 @@ impl<'c> Folder<'c> {
         for count in lists {
             left -= (count * element.unwrap_or(8)) as i64 + CONSTANT;
         }
-        self.is_paid(left).then_some(left)
+        self.affords(left).then_some(left)
     }
 }
 

@@ -4,6 +4,10 @@
 //! no more than is allowed; otherwise the op that gives it stays, and needs its own operands. What
 //! nobody needs goes. A constant that only goes into ops that go is credited to them, in equal parts
 //! for each use, and on to what they lead to.
+//!
+//! Each op may cost as much as [`Limits::one`]. An expression may cost as much as its ops may together, though its
+//! last value alone is what is kept: then all such expressions are folded or, where they cost too much together, none.
+//! So another run decides as this one did.
 
 use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
@@ -15,11 +19,11 @@ use super::forward::{Folded, Forward, byte_len};
 /// names).
 const CONSTANT: u64 = 32;
 const OP: u64 = 64;
-/// Together, ops may cost so many times what one may. Where many cost as much as they may, another run finds room again:
-/// the more one may take, the sooner.
-const TOGETHER: u64 = 16;
-/// The part of the constants' bytes by which a function may grow.
-const PART: u64 = 100;
+/// Together, ops may cost so many times what one may, and as much again as parts of expressions. Where many cost as much
+/// as they may, another run finds room again: the more one may take, the sooner.
+const TOGETHER: u64 = 8;
+/// The part of the constants' bytes by which a function may grow for ops; as much again for expressions.
+const PART: u64 = 200;
 /// Scratch constants take no more than this, or than the model's own.
 const SCRATCH: u64 = 256 << 20;
 /// With growth allowed they take no more than this, or than so many times the model's own.
@@ -35,6 +39,9 @@ pub(super) struct Limits {
     pub(super) one: u64,
     /// The bytes of all ops.
     all: u64,
+    /// The bytes of an op as part of an expression, and those of all expressions.
+    part: u64,
+    expressions: u64,
     /// The bytes of what is tried out.
     pub(super) scratch: u64,
 }
@@ -50,6 +57,8 @@ impl Limits {
             return Limits {
                 one: u64::MAX,
                 all: u64::MAX,
+                part: 0,
+                expressions: 0,
                 scratch: ALLOWED.max(stored.saturating_mul(TIMES)),
             };
         }
@@ -58,6 +67,8 @@ impl Limits {
         Limits {
             one: (all / TOGETHER).max(floor),
             all,
+            part: bytes / PART / TOGETHER,
+            expressions: bytes / PART,
             scratch: SCRATCH.max(stored),
         }
     }
@@ -79,7 +90,8 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
             Some(_) => (byte_len(f, value) + CONSTANT) / f.use_count(value).max(1) as u64,
             None => share.get(value.index()).copied().unwrap_or(0),
         };
-        let sum = f.operands(op).map(of).fold(OP, u64::saturating_add);
+        let own = OP.saturating_add(limits.part);
+        let sum = f.operands(op).map(of).fold(own, u64::saturating_add);
         credit.push(sum);
         for &result in f.results(op) {
             put(&mut share, result, sum / f.use_count(result).max(1) as u64);
@@ -134,6 +146,20 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(f: &Function, forward: &Forward, limits: &Limits) -> Plan {
+        let (flat, cost) = Plan::settle(f, forward, limits, 0);
+        if limits.part == 0 {
+            return flat;
+        }
+        let (whole, more) = Plan::settle(f, forward, limits, limits.part);
+        match more.saturating_sub(cost) <= limits.expressions {
+            true => whole,
+            false => flat,
+        }
+    }
+
+    /// Decides about all ops, each of which adds `part` to what the values that it leads to may cost. Answers what
+    /// all that go cost, too.
+    fn settle(f: &Function, forward: &Forward, limits: &Limits, part: u64) -> (Plan, u64) {
         let count = forward.folded.len();
         let is_pinned = |folded: &Folded| forward.pinned.contains(&folded.op);
         let mut plan = Plan {
@@ -145,17 +171,14 @@ impl Plan {
         // and then nobody is credited any more.
         for round in 0.. {
             let mut uses = Uses::new(f, forward, &plan.stays);
-            let credits = (round < 16).then(|| uses.credits(f, forward, &plan.stays));
+            let credits = (round < 16).then(|| uses.credits(f, forward, &plan.stays, part));
             let (changed, mut costs) = plan.walk_back(f, forward, &mut uses, credits, one);
             if changed {
                 continue;
             }
-            if costs
-                .iter()
-                .fold(0, |sum: u64, &cost| sum.saturating_add(cost))
-                <= limits.all
-            {
-                break;
+            let sum = (costs.iter()).fold(0, |sum: u64, &cost| sum.saturating_add(cost));
+            if part > 0 || sum <= limits.all {
+                return (plan, sum);
             }
             one = if round < 32 {
                 threshold(&mut costs, limits.all)
@@ -163,7 +186,7 @@ impl Plan {
                 0
             };
         }
-        plan
+        (plan, 0)
     }
 
     /// Decides about each op, the last one first; whether one more stays, and what each one that
@@ -173,7 +196,7 @@ impl Plan {
         f: &Function,
         forward: &Forward,
         uses: &mut Uses,
-        credits: Option<Vec<u64>>,
+        credits: Option<Vec<Credit>>,
         one: u64,
     ) -> (bool, Vec<u64>) {
         let (mut changed, mut costs) = (false, Vec::new());
@@ -188,10 +211,10 @@ impl Plan {
                 .map(|(_, &value)| byte_len(f, value).saturating_add(CONSTANT))
                 .collect();
             self.needed[index] = !sizes.is_empty();
-            let credit = credits.as_ref().map_or(OP, |credits| credits[index]);
+            let credit = credits.as_ref().map_or(Credit::OP, |all| all[index]);
             let size = sizes.into_iter().fold(0, u64::saturating_add);
-            let cost = size.saturating_sub(credit);
-            if cost > one {
+            let cost = size.saturating_sub(credit.freed);
+            if cost > one.max(credit.may_cost) {
                 self.stays[index] = true;
                 changed = true;
                 uses.stays(f, folded.op);
@@ -256,31 +279,67 @@ impl Uses {
         }
     }
 
-    /// Per op, the bytes that go if it and the ops that lead to nothing else go.
-    fn credits(&self, f: &Function, forward: &Forward, stays: &[bool]) -> Vec<u64> {
+    /// Per op, what it and the ops that lead to nothing else give; each of them adds `part` to what it may cost.
+    fn credits(&self, f: &Function, forward: &Forward, stays: &[bool], part: u64) -> Vec<Credit> {
         // Per value, what each of its uses is credited with.
-        let mut share: Vec<u64> = Vec::new();
+        let mut share: Vec<Credit> = Vec::new();
         let mut credits = Vec::with_capacity(forward.folded.len());
         for (folded, &stays) in forward.folded.iter().zip(stays) {
             let of = |value: ValueId| match f.constant(value) {
-                _ if self.are_outside(f, value) => 0,
-                Some(id) => freed(f, id) / u64::from(self.inside(value).max(1)),
-                None => share.get(value.index()).copied().unwrap_or(0),
+                _ if self.are_outside(f, value) => Credit::default(),
+                Some(id) => Credit {
+                    freed: freed(f, id) / u64::from(self.inside(value).max(1)),
+                    may_cost: 0,
+                },
+                None => share.get(value.index()).copied().unwrap_or_default(),
             };
-            let credit = f.operands(folded.op).map(of).fold(OP, u64::saturating_add);
-            credits.push(if stays { 0 } else { credit });
+            let own = Credit {
+                may_cost: part,
+                ..Credit::OP
+            };
+            let credit = f.operands(folded.op).map(of).fold(own, Credit::and);
+            credits.push(if stays { Credit::default() } else { credit });
             let results = f.results(folded.op);
             let is_kept = stays || results.iter().any(|&result| self.are_outside(f, result));
             let uses: usize = results.iter().map(|&result| f.use_count(result)).sum();
             for &result in results {
                 let each = if is_kept {
-                    0
+                    Credit::default()
                 } else {
-                    credit / uses.max(1) as u64
+                    credit.among(uses.max(1) as u64)
                 };
                 put(&mut share, result, each);
             }
         }
         credits
+    }
+}
+
+/// What goes with an op, and what the value that is left of it may cost beyond that.
+#[derive(Clone, Copy, Default)]
+struct Credit {
+    freed: u64,
+    may_cost: u64,
+}
+
+impl Credit {
+    /// That of an op alone.
+    const OP: Credit = Credit {
+        freed: OP,
+        may_cost: 0,
+    };
+
+    fn and(self, other: Credit) -> Credit {
+        Credit {
+            freed: self.freed.saturating_add(other.freed),
+            may_cost: self.may_cost.saturating_add(other.may_cost),
+        }
+    }
+
+    fn among(self, uses: u64) -> Credit {
+        Credit {
+            freed: self.freed / uses,
+            may_cost: self.may_cost / uses,
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use super::{
-    batch_normalization, clip, dropout, pad, reduce, slice, softmax, split, squeeze, unsqueeze,
+    batch_normalization, clip, dropout, pad, reduce, resize, slice, softmax, split, squeeze,
+    unsqueeze,
 };
 
 /// Rewrites an op of the version before; answers the op that stands for it.
@@ -24,6 +25,7 @@ const ADAPTERS: &[&[Adapter]] = &[
     dropout::ADAPTERS,
     pad::ADAPTERS,
     reduce::ADAPTERS,
+    resize::ADAPTERS,
     slice::ADAPTERS,
     softmax::ADAPTERS,
     split::ADAPTERS,

@@ -122,45 +122,73 @@ fn a_chain_stays_whole_if_its_end_is_too_large() {
     );
 }
 
-/// The boxes that a detector starts from: made of a few numbers, and much smaller than its weights.
+/// Boxes that a detector starts from: made of a few numbers by seven ops, and much smaller than its weights. `%x` and what
+/// comes of it, `%y`, are told apart by a number.
 const GRID: &str = r#"
+    %stride@ = const f32[] @2.0
+    %@0 = onnx.Range(%zero, %side, %one) : i64[64]
+    %@1 = onnx.Cast(%@0) {to = 1} : f32[64]
+    %@2 = onnx.Mul(%@1, %stride@) : f32[64]
+    %@3 = onnx.Reshape(%@2, %column) : f32[64,1]
+    %@4 = onnx.Reshape(%@2, %row) : f32[1,64]
+    %@5 = onnx.Expand(%@3, %both) : f32[64,64]
+    %@6 = onnx.Expand(%@4, %both) : f32[64,64]
+    %@7 = onnx.Add(%@5, %@6) : f32[64,64]
+    %y@ = onnx.Add(%x@, %@7) : f32[64,64]"#;
+
+/// A model with so many grids and weights of `[side,side]`.
+fn grids(count: usize, side: usize) -> String {
+    let each = |text: &str| -> String {
+        (1..=count)
+            .map(|at| text.replace('@', &at.to_string()))
+            .collect()
+    };
+    format!(
+        r#"module {{
+  fn @main({}%w: f32[1]) -> ({}%z: f32[{side},{side}]) opset("" = 17) {{
+    %weights = const f32[{side},{side}] splat(1.0)
     %zero = const i64[] 0
     %one = const i64[] 1
     %side = const i64[] 64
-    %stride = const f32[] 8.0
     %column = const i64[2] [64, 1]
     %row = const i64[2] [1, 64]
-    %both = const i64[2] [64, 64]
-    %0 = onnx.Range(%zero, %side, %one) : i64[64]
-    %1 = onnx.Cast(%0) {to = 1} : f32[64]
-    %2 = onnx.Mul(%1, %stride) : f32[64]
-    %3 = onnx.Reshape(%2, %column) : f32[64,1]
-    %4 = onnx.Reshape(%2, %row) : f32[1,64]
-    %5 = onnx.Expand(%3, %both) : f32[64,64]
-    %6 = onnx.Expand(%4, %both) : f32[64,64]
-    %7 = onnx.Add(%5, %6) : f32[64,64]
-    %8 = onnx.Add(%x, %7) : f32[64,64]
-    return %8, %w"#;
+    %both = const i64[2] [64, 64]{}
+    return {}%weights
+  }}
+}}"#,
+        each("%x@: f32[64,64], "),
+        each("%y@: f32[64,64], "),
+        each(GRID),
+        each("%y@, "),
+    )
+}
+
+/// The model after the pass, and the ops that are left in it.
+fn folded(source: &str) -> (String, usize) {
+    let folded = crate::support::run("relax.transform.FoldConstant", source);
+    let ops = folded
+        .lines()
+        .filter(|line| line.contains("= onnx."))
+        .count();
+    (folded, ops)
+}
 
 #[test]
 fn a_grid_is_folded_in_a_model_of_much_larger_weights() {
-    let model = |weights: &str| {
-        format!(
-            r#"module {{
-  fn @main(%x: f32[64,64]) -> (%y: f32[64,64], %z: f32[{weights}]) opset("" = 17) {{
-    %w = const f32[{weights}] splat(1.0){GRID}
-  }}
-}}"#
-        )
-    };
-    let ops = |weights: &str| {
-        let folded = crate::support::run("relax.transform.FoldConstant", &model(weights));
-        folded
-            .lines()
-            .filter(|line| line.contains("= onnx."))
-            .count()
-    };
-    // The grid has 16 kB; 1/1600 of the weights is a little more, and less.
-    assert_eq!(ops("3000,3000"), 1);
-    assert_eq!(ops("2000,2000"), 4);
+    let ops = |side: usize| folded(&grids(1, side)).1;
+    // The grid has 16 kB; 1/1600 of the weights is a little more, then a fourth and a fifteenth of it.
+    assert_eq!(ops(3000), 1);
+    assert_eq!(ops(1500), 1);
+    assert_eq!(ops(600), 4);
+}
+
+#[test]
+fn many_grids_are_all_folded_or_none_and_then_not_the_next_time_either() {
+    // Seven ops may cost 7/1600 of the weights, and a grid costs three of them; eight are there for all grids.
+    let (all, ops) = folded(&grids(2, 1500));
+    assert_eq!(ops, 2);
+    assert_eq!(folded(&all).0, all);
+    let (none, ops) = folded(&grids(3, 1500));
+    assert_eq!(ops, 3 * 4);
+    assert_eq!(folded(&none).0, none);
 }
