@@ -13,7 +13,7 @@ use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError};
 use serde::{Deserialize, Serialize};
 
-use crate::args::CheckCommandArgs;
+use crate::args::search::CheckCommandArgs;
 use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.

@@ -8,7 +8,8 @@ use passdock::model_file::Format;
 use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
 use passdock::{ErrorKind, PassError};
 
-use crate::args::{PassArgs, PluginArgs, SearchArgs};
+use crate::args::search::SearchArgs;
+use crate::args::{PassArgs, PluginArgs};
 use crate::plugins;
 
 /// A request that says where plugins are.

@@ -2,6 +2,7 @@
 
 mod bisect;
 mod check;
+mod compare;
 mod convert;
 mod diff;
 mod explain;
@@ -56,8 +57,11 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::New(args) => plugin::new::new(args),
             PluginCommand::Check(args) => plugin::check::check(args),
         },
-        // The only one for which 1 is no trouble.
+        // Those for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
+        Command::Compare(args) => {
+            return show::finish(compare::compare(&args), compare::TROUBLE);
+        }
     };
     show::finish(status.unwrap_or_else(|error| show::fail(&error)), 1)
 }
@@ -77,6 +81,7 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         | Command::Convert(_)
         | Command::Stats(_)
         | Command::Diff(_)
+        | Command::Compare(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_)

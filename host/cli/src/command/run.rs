@@ -5,6 +5,7 @@ use std::path::Path;
 use passdock::model_file::is_standard;
 use passdock::pipeline::{AskedInstrument, Print, Report, Request};
 use passdock::{ErrorKind, PassError};
+use passdock_tools::numerics::VERIFY_OUTPUTS;
 
 use super::worker;
 use crate::args::RunArgs;
@@ -122,6 +123,9 @@ fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
     if let Some(file) = &args.report {
         let page = flag("--report", passdock_page::NAME);
         asked.push(page.option("file", text_of("--report", file)?));
+    }
+    if args.verify_outputs {
+        asked.push(flag("--verify-outputs", VERIFY_OUTPUTS));
     }
     match &args.trace {
         Some(file) => {
