@@ -57,6 +57,7 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
     Ok(Request {
         model,
         jobs: search.jobs,
+        allow_growth: search.allow_growth,
         outside_data: search.allow_outside_data,
         ..of_passes(pipeline.as_deref(), search.passes)?
     })

@@ -32,6 +32,9 @@ pub(crate) struct SearchArgs {
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) passes: PassArgs,
+    /// Let passes make the model larger, as `run --allow-growth` does.
+    #[arg(long)]
+    pub(crate) allow_growth: bool,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,

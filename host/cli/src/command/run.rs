@@ -12,7 +12,7 @@ use crate::args::RunArgs;
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{self, Notes, Shown};
-use crate::{request, show};
+use crate::{next_command, request, show};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
@@ -27,6 +27,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     };
     let process = args.process.clone();
     let page_file = args.report.clone();
+    let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
@@ -35,6 +36,9 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let watch = progress.watch(request.print.to_stderr);
     let mut report = worker::run(&request, &process, watch);
     drop(progress);
+    if let Some(next) = next {
+        next_command::tell(&mut report.diagnostics, &next);
+    }
     let written = page::write(page_file.as_deref(), &mut report);
     if let Err(error) = &written {
         report.diagnostics.push(error.to_diagnostic());

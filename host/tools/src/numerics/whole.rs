@@ -43,7 +43,7 @@ passdock_core::sdk::options! {
 
 /// The instrument `verify-outputs`, for a registry.
 pub fn verify_outputs() -> InstrumentSpec {
-    InstrumentSpec::watching(
+    InstrumentSpec::judging(
         VERIFY_OUTPUTS,
         "Runs the model before all passes and the one after them in ONNX Runtime; a difference fails the run.",
         |fields: Fields, setup| {
