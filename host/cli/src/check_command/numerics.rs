@@ -102,15 +102,17 @@ fn answered(out: &Path) -> Judgement {
     let refused = failure["is_taken"] == Value::Bool(false);
     let said = answer["difference"].as_str();
     let said = said.or(answer["diagnostics"][0]["message"].as_str());
+    let (verdict, otherwise) = match (answer["same"].as_bool(), refused) {
+        (Some(true), _) => (Verdict::Good, ""),
+        (Some(false), false) => (Verdict::Bad, ""),
+        _ => (
+            Verdict::Unknown,
+            "the process that runs ONNX Runtime crashed",
+        ),
+    };
     Judgement {
-        verdict: match (answer["same"].as_bool(), refused) {
-            (Some(true), _) => Verdict::Good,
-            (Some(false), false) => Verdict::Bad,
-            _ => Verdict::Unknown,
-        },
-        said: said
-            .unwrap_or("the process that runs ONNX Runtime crashed")
-            .to_owned(),
+        verdict,
+        said: said.unwrap_or(otherwise).to_owned(),
         refused,
     }
 }
