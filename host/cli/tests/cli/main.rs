@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod built_in;
+mod compare;
 mod data;
 #[cfg(unix)]
 mod deaths;
