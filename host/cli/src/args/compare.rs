@@ -55,10 +55,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["seed", "runs", "sizes", "dim"])]
     pub(crate) inputs: Option<PathBuf>,
     /// Let an element be off by this part of it, instead of what its type allows.
-    #[arg(long, value_name = "X", value_parser = tolerance)]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) rtol: Option<f64>,
     /// Let every element be off by this, instead of what its type and the largest element allow.
-    #[arg(long, value_name = "X", value_parser = tolerance)]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) atol: Option<f64>,
     /// Say nothing if they are the same, and one sentence if not.
     #[arg(short = 'q', long)]

@@ -102,7 +102,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.
     Replay(ReplayArgs),
-    /// Print the JSON Schema of pipelines or of manifests, for editors.
+    /// Print the JSON Schema of pipelines or of manifests, for editors, or of what --json prints.
     Schema(SchemaArgs),
     /// Start a plugin, or try one: for their authors.
     Plugin(PluginCommandArgs),
@@ -303,6 +303,7 @@ pub(crate) struct InspectArgs {
 Examples:
   passdock schema pipeline > pipeline.schema.json
   passdock schema manifest | jq '.definitions.pass.properties | keys'
+  passdock schema answers | jq '.definitions.compare.properties'
 
 Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a
 pipeline whose first line names the schema, by a path from the pipeline's file or a URL:
@@ -322,6 +323,8 @@ pub(crate) enum SchemaOf {
     Pipeline,
     /// Manifests of plugins: what `inspect` shows (docs/manifests.md)
     Manifest,
+    /// What commands print with `--json`: a definition for each command
+    Answers,
 }
 
 #[derive(Debug, Args)]

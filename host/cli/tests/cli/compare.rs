@@ -73,12 +73,20 @@ fn json_says_it_too() {
 
 #[test]
 fn options_are_checked() {
-    check(&["compare", "m.ir", "gone.ir"], 2, &expect![[r#"
+    check(
+        &["compare", "m.ir", "gone.ir"],
+        2,
+        &expect![[r#"
         error[read]: The model `gone.ir` can't be read: No such file or directory (os error 2).
-    "#]]);
-    check(&["compare", "-", "-"], 2, &expect![[r#"
+    "#]],
+    );
+    check(
+        &["compare", "-", "-"],
+        2,
+        &expect![[r#"
         error[usage]: Only one of the two models can come from standard input.
-    "#]]);
+    "#]],
+    );
     check(
         &["compare", "m.ir", "m.ir", "--inputs", "gone"],
         2,

@@ -21,6 +21,7 @@ mod faults;
 mod flips;
 mod inspecting;
 mod instruments;
+mod json;
 mod listing;
 mod numerics;
 mod planted;
