@@ -8,6 +8,7 @@ mod check_command;
 mod child;
 mod command;
 mod names;
+mod next_command;
 mod page;
 mod plugins;
 mod progress;

@@ -10,6 +10,7 @@ pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
     // A registry that is new has no others of their names.
     let _ = registry.register_instrument(passdock_tools::numerics::instrument());
+    let _ = registry.register_instrument(passdock_tools::numerics::verify_outputs());
     let _ = registry.register_instrument(passdock_page::instrument());
     registry
 }

@@ -8,7 +8,8 @@ use passdock::model_file::Format;
 use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
 use passdock::{ErrorKind, PassError};
 
-use crate::args::{PassArgs, PluginArgs, SearchArgs};
+use crate::args::search::SearchArgs;
+use crate::args::{PassArgs, PluginArgs};
 use crate::plugins;
 
 /// A request that says where plugins are.
@@ -56,6 +57,7 @@ pub(crate) fn of_search(command: &str, search: SearchArgs) -> Result<Request, Pa
     Ok(Request {
         model,
         jobs: search.jobs,
+        allow_growth: search.allow_growth,
         outside_data: search.allow_outside_data,
         ..of_passes(pipeline.as_deref(), search.passes)?
     })

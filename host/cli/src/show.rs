@@ -42,14 +42,27 @@ pub(crate) fn print_error(text: &str) {
     write_error(&terminal::safe(text));
 }
 
-/// Writes one JSON value to standard output.
+/// Writes one JSON object to standard output.
 pub(crate) fn print_json(value: &impl Serialize) {
     write_out(&json(value));
 }
 
-/// One JSON value as it is printed.
+/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something else.
+const JSON_VERSION: u32 = 1;
+
+/// One JSON object as it is printed, with its version.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).map_or_else(
+    #[derive(Serialize)]
+    struct Versioned<'v, T> {
+        json_version: u32,
+        #[serde(flatten)]
+        value: &'v T,
+    }
+    let versioned = Versioned {
+        json_version: JSON_VERSION,
+        value,
+    };
+    serde_json::to_string_pretty(&versioned).map_or_else(
         |error| {
             print_error(&format!("error: the JSON can't be written: {error}\n"));
             String::new()

@@ -42,6 +42,30 @@ impl Schema {
         self.fits(&self.0, &json(&toml::Value::Table(file.clone())))
     }
 
+    /// The place in a value, as a path, that doesn't fit a definition.
+    #[allow(dead_code, reason = "only answers are checked by parts")]
+    pub(crate) fn misfit(&self, name: &str, value: &Value) -> Option<String> {
+        self.misfit_in(self.definition(name), value, name)
+    }
+
+    fn misfit_in(&self, schema: &Value, value: &Value, path: &str) -> Option<String> {
+        if self.fits(schema, value) {
+            return None;
+        }
+        if let Some(reference) = schema.get("$ref") {
+            return self.misfit_in(self.referred(reference), value, path);
+        }
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let within = properties
+            .filter_map(|(key, rule)| Some((format!("{path}.{key}"), rule, value.get(key)?)));
+        let items = value.as_array().into_iter().flatten().enumerate();
+        let items = items.map(|(at, item)| (format!("{path}[{at}]"), &schema["items"], item));
+        let found = within
+            .chain(items.filter(|(_, rule, _)| !rule.is_null()))
+            .find_map(|(path, rule, part)| self.misfit_in(rule, part, &path));
+        found.or_else(|| Some(format!("{path}: {value}")))
+    }
+
     fn fits(&self, schema: &Value, value: &Value) -> bool {
         let schema = match schema {
             Value::Bool(any) => return *any,
@@ -65,7 +89,10 @@ impl Schema {
         let mut rules = rule.as_array().into_iter().flatten();
         match keyword {
             "$ref" => self.fits(self.referred(rule), value),
-            "type" => is_of_type(value, rule.as_str().expect("a type")),
+            "type" => match rule.as_str() {
+                Some(name) => is_of_type(value, name),
+                None => rules.any(|name| is_of_type(value, name.as_str().expect("a type"))),
+            },
             "enum" => rules.any(|choice| choice == value),
             "allOf" => rules.all(|rule| part(rule, value)),
             "anyOf" => rules.any(|rule| part(rule, value)),
@@ -89,7 +116,12 @@ impl Schema {
             "additionalProperties" => match value.as_object() {
                 Some(table) => table
                     .iter()
-                    .filter(|(key, _)| schema["properties"].get(key.as_str()).is_none())
+                    .filter(|(key, _)| {
+                        let properties = schema.get("properties");
+                        properties
+                            .and_then(|known| known.get(key.as_str()))
+                            .is_none()
+                    })
                     .all(|(_, value)| part(rule, value)),
                 None => true,
             },
@@ -134,6 +166,8 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     match name {
         "array" => value.is_array(),
         "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "number" => value.is_number(),
         "integer" => value.is_i64() || value.is_u64(),
         "object" => value.is_object(),
         "string" => value.is_string(),

@@ -79,6 +79,12 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "numerics",
         arguments: &[Passdock, Models],
     },
+    // `compare`, `run --verify-outputs` and `--check numerics`.
+    Judge {
+        title: "models compared, and what breaks them found",
+        script: "judging",
+        arguments: &[Passdock, Models],
+    },
     // `PASSDOCK_PROPERTIES` says how many.
     Judge {
         title: "random models, passes in any order",

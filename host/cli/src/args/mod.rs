@@ -1,10 +1,12 @@
 //! The command line, as `--help` teaches it.
 
+pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod list;
 pub(crate) mod model;
 pub(crate) mod plugin;
 pub(crate) mod process;
+pub(crate) mod search;
 pub(crate) mod shell;
 
 use std::convert::Infallible;
@@ -13,13 +15,14 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
-use serde::{Deserialize, Serialize};
 
+use crate::args::compare::CompareArgs;
 use crate::args::data::DataArgs;
 use crate::args::list::ListArgs;
 use crate::args::model::{BlameArgs, ConvertArgs, ExtractArgs};
 use crate::args::plugin::PluginCommandArgs;
-use crate::args::process::{ProcessArgs, seconds, time_limit};
+use crate::args::process::ProcessArgs;
+use crate::args::search::{BisectArgs, ReduceArgs};
 use crate::args::shell::{CompletionsArgs, ManArgs};
 
 /// Runs compiler passes that ship as files over neural-network models.
@@ -39,7 +42,8 @@ Examples:
   passdock extract model.onnx --outputs logits -o part.onnx
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
-  passdock bisect pipeline.toml model.onnx --check 'test-model {}'
+  passdock compare before.onnx after.onnx
+  passdock bisect pipeline.toml model.onnx --check numerics
   passdock blame model.onnx logits
   passdock plugin new acme-passes
 
@@ -96,6 +100,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Show what differs between two models.
     Diff(DiffArgs),
+    /// Say whether two models compute the same: both run in ONNX Runtime.
+    Compare(CompareArgs),
     /// Find the pass, and the function, that breaks a model.
     Bisect(BisectArgs),
     /// Show which passes made or changed an op.
@@ -104,7 +110,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.
     Replay(ReplayArgs),
-    /// Print the JSON Schema of pipelines or of manifests, for editors.
+    /// Print the JSON Schema of pipelines or of manifests, for editors, or of what --json prints.
     Schema(SchemaArgs),
     /// Start a plugin, or try one: for their authors.
     Plugin(PluginCommandArgs),
@@ -176,6 +182,7 @@ Examples:
   passdock run model.onnx --passes FoldConstant,DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
+  passdock run model.onnx -o out.onnx --verify-outputs     out.onnx computes what model.onnx does, or isn't written
   passdock run model.onnx --report out.html                what each pass did, as a page
   passdock run model.onnx --raise-opset 20 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
@@ -230,6 +237,11 @@ pub(crate) struct RunArgs {
         ("off", "Never", Verify::Off),
     ]))]
     pub(crate) verify: Verify,
+    /// Run the model and the result in ONNX Runtime, and fail if they don't compute the same: OUT stays as it was.
+    ///
+    /// As `passdock compare` does; `--instrument 'verify-outputs={inputs="DIR"}'` does it with options.
+    #[arg(long)]
+    pub(crate) verify_outputs: bool,
     /// Write the module to DIR after each pass.
     #[arg(long, help_heading = WATCH, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
@@ -299,6 +311,7 @@ pub(crate) struct InspectArgs {
 Examples:
   passdock schema pipeline > pipeline.schema.json
   passdock schema manifest | jq '.definitions.pass.properties | keys'
+  passdock schema answers | jq '.definitions.compare.properties'
 
 Editors that know Taplo (Even Better TOML in VS Code) complete keys and underline mistakes in a
 pipeline whose first line names the schema, by a path from the pipeline's file or a URL:
@@ -318,6 +331,8 @@ pub(crate) enum SchemaOf {
     Pipeline,
     /// Manifests of plugins: what `inspect` shows (docs/manifests.md)
     Manifest,
+    /// What commands print with `--json`: a definition for each command
+    Answers,
 }
 
 #[derive(Debug, Args)]
@@ -450,21 +465,6 @@ pub(crate) struct ReplayArgs {
     pub(crate) json: bool,
 }
 
-/// How models are judged.
-#[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct CheckCommandArgs {
-    /// The shell command that judges a model; `{}` stands for the model's path, `{in}` for that of
-    /// the model before the pipeline.
-    ///
-    /// Status 0: the model is good. 125: there is no telling. 126 and 127: the command can't be run,
-    /// which ends everything. Else, and by a signal: it is bad. The file has the extension of MODEL.
-    #[arg(long, value_name = "CMD")]
-    pub(crate) check: Option<String>,
-    /// End a command that takes longer; then there is no telling.
-    #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "check")]
-    pub(crate) check_timeout: Option<f64>,
-}
-
 /// A value by its name, with what `--help` says of each.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, &'static str, T); N],
@@ -479,27 +479,6 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
             .map(|(.., value)| value.clone())
             .ok_or("this isn't one of them")
     })
-}
-
-/// How a pipeline runs again and again; the same for `bisect` and `reduce`.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArgs {
-    /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "FILE", num_args = 0..=2)]
-    pub(crate) inputs: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) passes: PassArgs,
-    /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    #[command(flatten)]
-    pub(crate) process: ProcessArgs,
-    /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// One name of a list: blanks around it mean nothing.
@@ -521,62 +500,4 @@ fn level(text: &str) -> Result<u32, &'static str> {
         Ok(level @ 0..=4) => Ok(level),
         _ => Err("the levels are 0, 1, 2, 3 and 4"),
     }
-}
-
-#[derive(Debug, Args)]
-#[command(
-    override_usage = "passdock bisect [OPTIONS] [PIPELINE] MODEL --check <CMD>",
-    after_help = "\
-Examples:
-  passdock bisect pipeline.toml model.onnx --check 'python same_outputs.py {in} {}'
-  passdock bisect pipeline.toml model.onnx --check './test-model.sh {}' --check-timeout 60 -o found
-  passdock bisect model.ir --passes a.transform.X,a.transform.Y --check '! grep -q NaN {}'
-
-The pipeline runs once. The untouched model has to be good and the last one bad; then the middle of
-what is left is checked until one pass remains. Of the functions that it changed, those are found that
-break the model (several, if it takes all of them together). A pass that fails by itself, or ends the process, is
-the answer without a search. Instruments that only watch (timing, print) are left out.
-
-Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
-)]
-pub(crate) struct BisectArgs {
-    #[command(flatten)]
-    pub(crate) check: CheckCommandArgs,
-    /// Write the last good and the first bad model and a reproducer of the pass to DIR.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) search: SearchArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    override_usage = "passdock reduce [OPTIONS] [PIPELINE] MODEL",
-    after_help = "\
-Examples:
-  passdock reduce pipeline.toml model.onnx -o small.onnx                 a pass fails: keep that failure
-  passdock reduce out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir -o small.ir
-  passdock reduce pipeline.toml model.onnx -o small.onnx --check 'python same_outputs.py {in} {}'
-
-Without --check a pass has to fail on the model; a smaller one is taken if the same pass fails in the
-same way. With --check the pipeline runs on the smaller model, and CMD has to call that one good and
-what became of it bad: `{}` is the model to judge, `{in}` the smaller model.
-What an op made becomes a parameter when the op goes. The same model gives the same answer.
-
-Exit status: 0 done; 1 nothing is wrong with the model, or a check can't be made; 2 and 3 as of run."
-)]
-pub(crate) struct ReduceArgs {
-    #[command(flatten)]
-    pub(crate) check: CheckCommandArgs,
-    /// Write the smaller model here: .onnx, .ir, or `-` for IR text.
-    #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<PathBuf>,
-    /// Run the pipeline N times at most.
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub(crate) max_checks: usize,
-    /// Go on for so long at most.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) max_time: Option<f64>,
-    #[command(flatten)]
-    pub(crate) search: SearchArgs,
 }

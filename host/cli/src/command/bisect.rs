@@ -10,7 +10,7 @@ use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::{Deserialize, Serialize};
 
 use super::{diff, worker};
-use crate::args::{BisectArgs, CheckCommandArgs};
+use crate::args::search::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, request, show};

@@ -2,6 +2,7 @@
 
 mod bisect;
 mod check;
+mod compare;
 mod diff;
 mod explain;
 mod in_full;
@@ -38,6 +39,7 @@ pub(crate) use worker::work;
 
 /// Does what the command line asks for; answers the exit status.
 pub(crate) fn run(command: Command) -> u8 {
+    let fails_in_json = fails_in_json(&command);
     let status = match command {
         Command::Run(args) => run::run(args),
         Command::List(args) => list::list(args),
@@ -58,10 +60,35 @@ pub(crate) fn run(command: Command) -> u8 {
             PluginCommand::New(args) => plugin::new::new(args),
             PluginCommand::Check(args) => plugin::check::check(args),
         },
-        // The only one for which 1 is no trouble.
+        // Those for which 1 is no trouble.
         Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
+        Command::Compare(args) => {
+            return show::finish(compare::compare(&args), compare::TROUBLE);
+        }
     };
-    show::finish(status.unwrap_or_else(|error| show::fail(&error)), 1)
+    let status = status.unwrap_or_else(|error| {
+        let status = show::fail(&error);
+        if fails_in_json {
+            show::print_answer(status, serde_json::json!({}), Some(&error));
+        }
+        status
+    });
+    show::finish(status, 1)
+}
+
+/// Whether an error that ends a command is an answer in JSON, too. The others with `--json` answer theirs themselves.
+fn fails_in_json(command: &Command) -> bool {
+    match command {
+        Command::List(args) => args.json,
+        Command::Inspect(args) => args.json,
+        Command::Explain(args) => args.json,
+        Command::Replay(args) => args.json,
+        Command::Plugin(args) => match &args.command {
+            PluginCommand::Check(args) => args.json,
+            PluginCommand::New(_) => false,
+        },
+        _ => false,
+    }
 }
 
 /// In which process a command uses plugins, if it does, and whether it prints JSON.
@@ -81,6 +108,7 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         | Command::Extract(_)
         | Command::Stats(_)
         | Command::Diff(_)
+        | Command::Compare(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_)

@@ -9,7 +9,7 @@ use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
 use super::worker;
-use crate::args::ReduceArgs;
+use crate::args::search::ReduceArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{request, show};

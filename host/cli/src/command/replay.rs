@@ -9,7 +9,8 @@ use passdock::{Module, PassError};
 use serde::{Deserialize, Serialize};
 
 use super::worker;
-use crate::args::{CheckCommandArgs, ReplayArgs};
+use crate::args::ReplayArgs;
+use crate::args::search::CheckCommandArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};

@@ -5,13 +5,14 @@ use std::path::Path;
 use passdock::model_file::is_standard;
 use passdock::pipeline::{AskedInstrument, Print, Report, Request};
 use passdock::{ErrorKind, PassError};
+use passdock_tools::numerics::VERIFY_OUTPUTS;
 
 use super::worker;
 use crate::args::RunArgs;
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{self, Notes, Shown};
-use crate::{request, show};
+use crate::{next_command, request, show};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     };
     let process = args.process.clone();
     let page_file = args.report.clone();
+    let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
@@ -34,6 +36,9 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let watch = progress.watch(request.print.to_stderr);
     let mut report = worker::run(&request, &process, watch);
     drop(progress);
+    if let Some(next) = next {
+        next_command::tell(&mut report.diagnostics, &next);
+    }
     let written = page::write(page_file.as_deref(), &mut report);
     if let Err(error) = &written {
         report.diagnostics.push(error.to_diagnostic());
@@ -123,6 +128,9 @@ fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
     if let Some(file) = &args.report {
         let page = flag("--report", passdock_page::NAME);
         asked.push(page.option("file", text_of("--report", file)?));
+    }
+    if args.verify_outputs {
+        asked.push(flag("--verify-outputs", VERIFY_OUTPUTS));
     }
     match &args.trace {
         Some(file) => {

@@ -122,7 +122,7 @@ fn several_manifests_are_shown_with_all_that_they_say() {
         "{}, {}, {}, {}",
         unroll["thread_safe"],
         unroll["config"],
-        unroll["option"][0],
+        unroll["options"][0],
         json["plugins"][1]["diagnostics"][0]["code"]
     ));
     let text = json["plugins"][0]["plugin"]["compiler"].as_str();

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod built_in;
+mod compare;
 mod data;
 #[cfg(unix)]
 mod deaths;
@@ -20,6 +21,7 @@ mod faults;
 mod flips;
 mod inspecting;
 mod instruments;
+mod json;
 mod listing;
 mod numerics;
 mod planted;

@@ -82,7 +82,7 @@ fn it_is_listed_and_inspected_without_loading() {
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     let manifest = bench.run(["inspect", &tap, "--json"], "").json();
     assert_eq!(manifest["instrument"][0]["name"], "tap.tap");
-    assert_eq!(manifest["instrument"][0]["option"][0]["name"], "label");
+    assert_eq!(manifest["instrument"][0]["options"][0]["name"], "label");
 
     let list = |what: &str| bench.passdock(&format!("list {what} --json")).json();
     let named = |list: &serde_json::Value, name: &str| {

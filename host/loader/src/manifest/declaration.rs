@@ -63,7 +63,6 @@ pub struct PassDeclaration {
     /// The config key whose struct is the second layer of its options.
     pub config: Option<String>,
     /// The options that the pass takes.
-    #[serde(rename = "option")]
     pub options: Vec<Field>,
 }
 

@@ -215,7 +215,6 @@ pub struct InstrumentDeclaration {
     /// The summary of what the instrument does, in a sentence or two.
     pub summary: String,
     /// The options that the instrument takes.
-    #[serde(rename = "option")]
     pub options: Vec<Field>,
 }
 

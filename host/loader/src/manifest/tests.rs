@@ -94,7 +94,7 @@ default = 3
               "thread_safe": true,
               "changes_interface": false,
               "config": null,
-              "option": [
+              "options": [
                 {
                   "name": "limit",
                   "type": "int",
@@ -158,7 +158,7 @@ default = 3
             {
               "name": "acme.op-histogram",
               "summary": "Counts ops.",
-              "option": [
+              "options": [
                 {
                   "name": "top",
                   "type": "int",

@@ -34,7 +34,7 @@ impl<'r> States<'r> {
             Verdict::Bad => {
                 return Err(nothing(
                     "The model is bad before any pass.",
-                    "`--check` has to end with status 0 for a good model; no pass is to blame here.",
+                    "The check has to call it good, a command with status 0; no pass is to blame here.",
                 ));
             }
             Verdict::Unknown => {
@@ -56,7 +56,7 @@ impl<'r> States<'r> {
             Verdict::Good => {
                 return Err(nothing(
                     "The whole pipeline gives a good model: there is nothing to find.",
-                    "`--check` has to end with a status that is neither 0 nor 125 for a bad one.",
+                    "The check has to call it bad, a command with a status that is neither 0 nor 125.",
                 ));
             }
             Verdict::Unknown => {

@@ -9,7 +9,7 @@ use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::compare::{self, Compared};
 use super::options::CheckOptions;
-use super::ort::{self, ModelInput, ModelOutput, ModelSource, OrtSession, Runtime};
+use super::ort::{self, ModelOutput, ModelPort, ModelSource, OrtSession, Runtime};
 use super::samples::{self, Sample};
 use passdock_core::files::TemporaryDirectory;
 use passdock_core::suggest;
@@ -44,7 +44,7 @@ impl From<String> for Reason {
 }
 
 impl Reason {
-    fn of(option: &'static str) -> impl Fn(String) -> Reason {
+    pub(super) fn of(option: &'static str) -> impl Fn(String) -> Reason {
         move |text| Reason {
             text,
             option: Some(option),
@@ -60,7 +60,7 @@ pub(super) struct Baseline {
 
 /// Runs modules of one model.
 pub(super) struct Checker {
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     options: Arc<CheckOptions>,
     /// The directory of models that are too large for memory, and of their data; made when it is needed.
     directory: Cell<Option<TemporaryDirectory>>,
@@ -75,12 +75,17 @@ impl Checker {
             text,
             option: library.map(|_| "library"),
         });
-        Ok(Checker {
-            runtime: runtime?,
+        Ok(Checker::with(Arc::new(runtime?), options))
+    }
+
+    /// One that uses a runtime that is loaded.
+    pub(super) fn with(runtime: Arc<Runtime>, options: Arc<CheckOptions>) -> Checker {
+        Checker {
+            runtime,
             options,
             directory: Cell::new(None),
             files: Cell::new(0),
-        })
+        }
     }
 
     pub(super) fn runtime(&self) -> &Runtime {
@@ -104,19 +109,26 @@ impl Checker {
             }
             None => self.guess(&session)?,
         };
-        if results.iter().all(|outputs| compare::says_nothing(outputs)) {
-            let text = "each result of the model is NaN for the sample inputs";
-            return Err(text.to_owned().into());
-        }
-        // What is drawn depends on the op's place in the module, too: nothing random can be compared.
-        let again = run_all(&session, &samples[..1]);
-        let again = again.map(|again| Compared::new(&results[..1], &again));
-        if !matches!(again, Ok(Compared::Same { .. } | Compared::NotChecked(_))) {
-            let text = "the model's results aren't reproducible: two runs of it differ";
-            return Err(text.to_owned().into());
-        }
+        is_telling(&session, &samples, &results)?;
         let results = Arc::new(results);
         Ok(Baseline { samples, results })
+    }
+
+    /// Refuses sizes of dims that no input has.
+    pub(super) fn are_dims_known(&self, inputs: &[ModelPort]) -> Result<(), Reason> {
+        let symbols = samples::symbols(inputs);
+        let mut bound = self.options.dims.keys();
+        let Some(unknown) = bound.find(|dim| !symbols.contains(&dim.as_str())) else {
+            return Ok(());
+        };
+        let known = match symbols.is_empty() {
+            true => "which have none".to_owned(),
+            false => format!("which are {}", symbols.join(", ")),
+        };
+        let near = suggest::did_you_mean(unknown, symbols.iter().copied());
+        Err(Reason::of("dims")(format!(
+            "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {known}.{near}"
+        )))
     }
 
     /// Makes up inputs with which the model runs.
@@ -125,21 +137,11 @@ impl Checker {
         session: &OrtSession<'_>,
     ) -> Result<(Vec<Sample>, Vec<Vec<ModelOutput>>), Reason> {
         let (inputs, dims) = (&session.inputs, &self.options.dims);
-        let symbols = samples::symbols(inputs);
-        if let Some(unknown) = dims.keys().find(|dim| !symbols.contains(&dim.as_str())) {
-            let known = match symbols.is_empty() {
-                true => "which have none".to_owned(),
-                false => format!("which are {}", symbols.join(", ")),
-            };
-            let near = suggest::did_you_mean(unknown, symbols.iter().copied());
-            return Err(Reason::of("dims")(format!(
-                "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {known}.{near}"
-            )));
-        }
+        self.are_dims_known(inputs)?;
         let (mut error, mut tried) = (None, Vec::new());
         for guess in samples::guesses() {
             let made = samples::shapes(inputs, dims, guess).and_then(|shapes| {
-                let make = |number| samples::generate(inputs, &shapes, guess, number);
+                let make = |number| samples::generate(inputs, &shapes, guess, [0, number]);
                 (0..self.options.samples.max(1))
                     .map(make)
                     .collect::<Result<Vec<Sample>, String>>()
@@ -180,7 +182,7 @@ impl Checker {
     }
 
     /// Hands a module over.
-    fn session(&self, module: &Module) -> Result<OrtSession<'_>, String> {
+    pub(super) fn session(&self, module: &Module) -> Result<OrtSession<'_>, String> {
         let number = self.files.get();
         self.files.set(number + 1);
         let (name, data_file) = (format!("{number}.onnx"), format!("{number}.onnx.data"));
@@ -229,7 +231,28 @@ impl Checker {
     }
 }
 
-fn run_all(session: &OrtSession<'_>, samples: &[Sample]) -> Result<Vec<Vec<ModelOutput>>, String> {
+/// Whether comparing these results with others says anything.
+pub(super) fn is_telling(
+    session: &OrtSession<'_>,
+    samples: &[Sample],
+    results: &[Vec<ModelOutput>],
+) -> Result<(), String> {
+    if results.iter().all(|outputs| compare::says_nothing(outputs)) {
+        return Err("each result of the model is NaN for the sample inputs".to_owned());
+    }
+    // What is drawn depends on the op's place in the module, too: nothing random can be compared.
+    let again = run_all(session, &samples[..1]);
+    let again = again.map(|again| Compared::new(&results[..1], &again));
+    match again {
+        Ok(Compared::Same { .. } | Compared::NotChecked(_)) => Ok(()),
+        _ => Err("the model's results aren't reproducible: two runs of it differ".to_owned()),
+    }
+}
+
+pub(super) fn run_all(
+    session: &OrtSession<'_>,
+    samples: &[Sample],
+) -> Result<Vec<Vec<ModelOutput>>, String> {
     let run = |sample: &Sample| session.run(sample).map_err(|error| short(&error));
     samples.iter().map(run).collect()
 }
@@ -247,7 +270,7 @@ fn short(message: &str) -> String {
 }
 
 /// Whether a sample is for these inputs.
-fn same_inputs(sample: &Sample, inputs: &[ModelInput]) -> Result<(), String> {
+fn same_inputs(sample: &Sample, inputs: &[ModelPort]) -> Result<(), String> {
     let here = |name: &str| inputs.iter().any(|input| input.name == name);
     let given = |name: &str| sample.iter().any(|(given, _)| given == name);
     let lost = sample.iter().find(|(name, _)| !here(name));

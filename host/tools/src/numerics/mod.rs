@@ -5,12 +5,14 @@
 //! when it is first needed, into this process: what makes it crash ends the run.
 //!
 //! What can't be checked is "not checked", with the reason, and never passes for the same. Results
-//! are the same if each element is within `1e-5 · max|a| + 1e-4 · |a|` of what it was (`1e-2` of both
-//! in types of 16 bits); integers, bools and strings are equal; NaN is NaN.
+//! are the same if each element is as near to what it was as its type allows (`elements`: in f32
+//! `max(1e-7, 1e-5 · max|a|) + 1e-4 · |a|`); integers, bools and strings are equal; NaN is NaN.
 //!
 //! - `ort/` is the runtime: finding its library, calling it, its tensors.
 //! - `samples/` is what goes in: made up, or read from files.
 //! - `check` runs a module; `compare` and, element by element, `elements` look at what came out.
+//! - `pair` compares two models, with samples of several sizes: for `passdock compare` and the checks that
+//!   searches ask; `whole` is the instrument that compares the first module of a run with its last one so.
 //! - `instrument` is what passes meet, with its `options`, its `chain` of modules and its `report`.
 
 mod chain;
@@ -20,7 +22,14 @@ mod elements;
 mod instrument;
 mod options;
 mod ort;
+mod pair;
 mod report;
 mod samples;
+mod whole;
 
 pub use instrument::instrument;
+pub use pair::{
+    CompareOptions, Comparison, InterfaceDifference, Largest, OutputComparison, RunFailure,
+    RuntimeUsed, SampleSize, compare, find,
+};
+pub use whole::{VERIFY_OUTPUTS, verify_outputs};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::pair::CompareOptions;
 use passdock_core::instrument::wrong;
 use passdock_core::sdk::Table;
 use passdock_core::{InstrumentSetup, PassError};
@@ -46,6 +47,18 @@ pub(super) struct CheckOptions {
 const NAMED_FROM: &str = "Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.";
 
 impl CheckOptions {
+    /// Of a comparison of two models, what its checkers take.
+    pub(super) fn of(options: &CompareOptions) -> CheckOptions {
+        CheckOptions {
+            library: options.library.clone(),
+            required: true,
+            inputs: options.inputs.clone(),
+            dims: options.dims.clone(),
+            samples: options.runs,
+            warns: false,
+        }
+    }
+
     pub(super) fn new(
         fields: Fields,
         setup: &InstrumentSetup<'_>,

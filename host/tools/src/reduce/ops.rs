@@ -77,7 +77,7 @@ pub(super) fn set_results(f: &mut Function, results: &[FunctionResult]) -> Optio
 }
 
 /// Makes values results, in place of parameters that are.
-fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
+pub(super) fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
     if values.is_empty() {
         return Some(());
     }
@@ -96,7 +96,8 @@ fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
     set_results(f, &results)
 }
 
-fn cut(f: &mut Function, op: OpId) -> Option<()> {
+/// Takes an op out: parameters stand for what others use of its results.
+pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
     for result in results {

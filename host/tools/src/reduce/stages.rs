@@ -7,7 +7,7 @@ use passdock_ir::{Extras, Function, Module, Origins};
 use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
-use super::{Reducer, Stop};
+use super::{Reducer, Stop, window};
 use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
@@ -19,6 +19,12 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     // A parameter needs a type, so that the model can run.
     if let Some(typed) = typed {
         r.offer(typed, || "with inferred types".to_owned())?;
+    }
+    for name in r.best.names().collect::<Vec<_>>() {
+        unused(r, name)?;
+        if !ops::is_called(&r.best, name) {
+            window::narrow(r, name)?;
+        }
     }
     loop {
         let before = r.steps.len();

@@ -39,7 +39,7 @@ impl<'c> Target<'c> {
             (Trial::Made(_), None) => {
                 let message = "The pipeline runs to its end: there is no failure to keep.";
                 return Err(PassError::new(ErrorKind::Check, message)
-                    .help("Say what is wrong with its result: `--check CMD`."));
+                    .help("Say what is wrong with its result: `--check numerics`, or a command."));
             }
             (Trial::Made(after), Some(mut check)) => {
                 is_broken(&mut *check, module, &after)?;
@@ -86,15 +86,15 @@ fn is_broken(check: &mut Judge<'_>, before: &Module, after: &Module) -> Result<(
         (Verdict::Good, Verdict::Bad) => return Ok(()),
         (Verdict::Bad, _) => (
             "The check calls the model bad before any pass.",
-            "It has to end with status 0 for the model as it is.",
+            "It has to call the model good as it is, a command with status 0.",
         ),
         (Verdict::Unknown, _) | (_, Verdict::Unknown) => (
             "The check can't tell whether the pipeline breaks the model.",
-            "It has to end with status 0 before the pipeline, and another than 125 after it.",
+            "It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.",
         ),
         (Verdict::Good, Verdict::Good) => (
             "The check calls the pipeline's result good: there is nothing to keep.",
-            "It has to end with a status that is neither 0 nor 125 for what the pipeline makes.",
+            "It has to call what the pipeline makes bad, a command with a status that is neither 0 nor 125.",
         ),
     };
     Err(PassError::new(ErrorKind::Check, message).help(help))

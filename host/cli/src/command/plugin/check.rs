@@ -96,7 +96,7 @@ fn list(json: bool) {
             name: check.name,
             description: check.description,
         });
-        show::print_json(&listed);
+        show::print_json(&serde_json::json!({ "checks": listed }));
         return;
     }
     let rows = CHECKS.map(|check| [check.name.to_owned(), check.description.to_owned()]);

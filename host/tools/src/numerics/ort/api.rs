@@ -51,6 +51,7 @@ functions! {
     30 session_get_input_count(session: Pointer, out: *mut usize) -> Status;
     31 session_get_output_count(session: Pointer, out: *mut usize) -> Status;
     33 session_get_input_type_info(session: Pointer, index: usize, out: *mut Pointer) -> Status;
+    34 session_get_output_type_info(session: Pointer, index: usize, out: *mut Pointer) -> Status;
     36 session_get_input_name(session: Pointer, index: usize, allocator: Pointer, out: *mut *mut c_char) -> Status;
     37 session_get_output_name(session: Pointer, index: usize, allocator: Pointer, out: *mut *mut c_char) -> Status;
     48 create_tensor_as_ort_value(allocator: Pointer, shape: *const i64, rank: usize, dtype: c_int, out: *mut Pointer) -> Status;

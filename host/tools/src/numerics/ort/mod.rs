@@ -109,35 +109,41 @@ pub(crate) enum ModelSource<'a> {
     File(&'a Path),
 }
 
-/// An input that has to be given.
+/// An input that has to be given, or an output.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ModelInput {
+pub(crate) struct ModelPort {
     pub(crate) name: String,
-    /// The input's type; otherwise what it is instead of a tensor.
-    pub(crate) ty: Result<InputType, &'static str>,
+    /// Its type; otherwise what it is instead of a tensor.
+    pub(crate) ty: Result<PortType, &'static str>,
 }
 
-/// The type of a tensor that has to be given.
+/// The type of a tensor that goes in or comes out.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct InputType {
+pub(crate) struct PortType {
     pub(crate) dtype: DType,
-    pub(crate) dims: Vec<InputDim>,
+    pub(crate) dims: Vec<PortDim>,
 }
 
-/// A dim of a tensor that has to be given.
+/// A dim of such a tensor.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum InputDim {
+pub(crate) enum PortDim {
     Known(i64),
     Symbol(String),
     Open,
+}
+
+#[derive(Clone, Copy)]
+enum PortKind {
+    Input,
+    Output,
 }
 
 /// A model, ready to run.
 pub(crate) struct OrtSession<'r> {
     runtime: &'r Runtime,
     session: Object,
-    pub(crate) inputs: Vec<ModelInput>,
-    outputs: Vec<String>,
+    pub(crate) inputs: Vec<ModelPort>,
+    pub(crate) outputs: Vec<ModelPort>,
 }
 
 impl Runtime {
@@ -173,18 +179,14 @@ impl Runtime {
         let count =
             api.value(|out| unsafe { api.session_get_input_count(session.pointer, out) })?;
         let inputs = (0..count)
-            .map(|at| self.input(&session, at))
+            .map(|at| self.port(&session, at, PortKind::Input))
             .collect::<Result<_>>()?;
         // SAFETY: the session is there.
         let count =
             api.value(|out| unsafe { api.session_get_output_count(session.pointer, out) })?;
-        let name = |at| {
-            // SAFETY: the session has an output of this index.
-            self.name(|out| unsafe {
-                api.session_get_output_name(session.pointer, at, self.allocator, out)
-            })
-        };
-        let outputs = (0..count).map(name).collect::<Result<_>>()?;
+        let outputs = (0..count)
+            .map(|at| self.port(&session, at, PortKind::Output))
+            .collect::<Result<_>>()?;
         Ok(OrtSession {
             runtime: self,
             session,
@@ -205,21 +207,29 @@ impl Runtime {
         Ok(copy)
     }
 
-    fn input(&self, session: &Object, at: usize) -> Result<ModelInput> {
-        let (api, session) = (self.api, session.pointer);
-        // SAFETY: the session has an input of this index.
-        let name = self
-            .name(|out| unsafe { api.session_get_input_name(session, at, self.allocator, out) })?;
+    /// An input or an output that a session has.
+    fn port(&self, session: &Object, at: usize, kind: PortKind) -> Result<ModelPort> {
+        let (api, session, allocator) = (self.api, session.pointer, self.allocator);
+        // SAFETY: the session has an input, or output, of this index.
+        let name = self.name(|out| unsafe {
+            match kind {
+                PortKind::Input => api.session_get_input_name(session, at, allocator, out),
+                PortKind::Output => api.session_get_output_name(session, at, allocator, out),
+            }
+        })?;
         // SAFETY: as above.
         let info = api.object(Api::release_type_info, |out| unsafe {
-            api.session_get_input_type_info(session, at, out)
+            match kind {
+                PortKind::Input => api.session_get_input_type_info(session, at, out),
+                PortKind::Output => api.session_get_output_type_info(session, at, out),
+            }
         })?;
         // SAFETY: the type is there.
         let kind =
             api.value(|out| unsafe { api.get_onnx_type_from_type_info(info.pointer, out) })?;
         if kind != TENSOR {
             let ty = Err(kind_name(kind));
-            return Ok(ModelInput { name, ty });
+            return Ok(ModelPort { name, ty });
         }
         // SAFETY: it is a tensor's; what comes back is a part of it.
         let tensor =
@@ -234,14 +244,14 @@ impl Runtime {
             // SAFETY: it ends with a zero, and the type that it belongs to is still there.
             let symbol = unsafe { text(symbol) };
             match size {
-                0.. => InputDim::Known(size),
-                _ if symbol.is_empty() => InputDim::Open,
-                _ => InputDim::Symbol(symbol),
+                0.. => PortDim::Known(size),
+                _ if symbol.is_empty() => PortDim::Open,
+                _ => PortDim::Symbol(symbol),
             }
         });
         let dims = dims.collect();
-        let ty = Ok(InputType { dtype, dims });
-        Ok(ModelInput { name, ty })
+        let ty = Ok(PortType { dtype, dims });
+        Ok(ModelPort { name, ty })
     }
 
     /// Element type and shape of a description that is there.
@@ -280,7 +290,7 @@ impl OrtSession<'_> {
             names.map(|name| c_text(name.as_str())).collect()
         };
         let input_names = names(&mut inputs.iter().map(|(name, _)| name))?;
-        let output_names = names(&mut self.outputs.iter())?;
+        let output_names = names(&mut self.outputs.iter().map(|output| &output.name))?;
         let pointers = |names: &[CString]| names.iter().map(|name| name.as_ptr()).collect();
         let (from, to): (Vec<Text>, Vec<Text>) = (pointers(&input_names), pointers(&output_names));
         let values = inputs.iter().map(|(_, tensor)| self.make(tensor));
@@ -309,8 +319,8 @@ impl OrtSession<'_> {
         });
         let made: Vec<Object> = made.collect();
         api.check(status)?;
-        let output = |(name, object): (&String, Object)| {
-            let name = name.clone();
+        let output = |(port, object): (&ModelPort, Object)| {
+            let name = port.name.clone();
             let value = self.look_into(object)?;
             Ok(ModelOutput { name, value })
         };

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Sample;
-use crate::numerics::ort::{ModelInput, Tensor};
+use crate::numerics::ort::{ModelPort, Tensor};
 
 /// Reads the samples at a path: one file for a model of one input, a directory of files
 /// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …).
-pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelInput]) -> Result<Vec<Sample>, String> {
+pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec<Sample>, String> {
     if path.is_file() {
         return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
     }
@@ -54,7 +54,7 @@ fn is_npy(path: &Path) -> bool {
 }
 
 /// The input that a `.npy` file is called like.
-fn named(path: &Path, inputs: &[ModelInput]) -> Option<usize> {
+fn named(path: &Path, inputs: &[ModelPort]) -> Option<usize> {
     let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
     inputs.iter().position(|input| input.name == name)
 }
@@ -71,7 +71,7 @@ fn trailing_number(path: &Path) -> Option<usize> {
 }
 
 /// One sample. A tensor is the input that has its name, or its number.
-fn sample(files: &[PathBuf], inputs: &[ModelInput], place: &Path) -> Result<Sample, String> {
+fn sample(files: &[PathBuf], inputs: &[ModelPort], place: &Path) -> Result<Sample, String> {
     let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
     for path in files {
         let (name, tensor) = tensor(path)?;
@@ -92,7 +92,7 @@ fn sample(files: &[PathBuf], inputs: &[ModelInput], place: &Path) -> Result<Samp
         };
         *slot = Some(tensor);
     }
-    let given = |(input, tensor): (&ModelInput, Option<Tensor>)| match tensor {
+    let given = |(input, tensor): (&ModelPort, Option<Tensor>)| match tensor {
         Some(tensor) => Ok((input.name.clone(), tensor)),
         None => Err(format!(
             "`{}` has nothing for the input `{}`",
@@ -135,7 +135,7 @@ mod tests {
     use passdock_abi::DType;
 
     use super::*;
-    use crate::numerics::ort::InputType;
+    use crate::numerics::ort::PortType;
 
     /// A `TensorProto` of one `f32`.
     fn tensor(name: &str, value: f32) -> Vec<u8> {
@@ -159,9 +159,9 @@ mod tests {
         }
         let input = |name: &str| {
             let (dtype, dims) = (DType::F32, Vec::new());
-            let ty = Ok(InputType { dtype, dims });
+            let ty = Ok(PortType { dtype, dims });
             let name = name.to_owned();
-            ModelInput { name, ty }
+            ModelPort { name, ty }
         };
         let text = match read(directory.path(), &[input("a"), input("b")]) {
             Ok(samples) => samples.iter().map(describe).collect(),

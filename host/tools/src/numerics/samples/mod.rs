@@ -12,7 +12,7 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_data;
 
-use super::ort::{InputDim, InputType, ModelInput, Tensor, describe};
+use super::ort::{ModelPort, PortDim, PortType, Tensor, describe};
 
 pub(super) use files::read;
 
@@ -57,7 +57,7 @@ pub(super) fn guesses() -> impl Iterator<Item = Guess> {
 
 /// The shapes of all inputs under a guess.
 pub(super) fn shapes(
-    inputs: &[ModelInput],
+    inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
     guess: Guess,
 ) -> Result<Vec<Vec<i64>>, String> {
@@ -67,7 +67,7 @@ pub(super) fn shapes(
     // Plain symbols first, so that `past + 1` fits to `past`.
     for ty in types {
         for (axis, dim) in ty.dims.iter().enumerate() {
-            if let InputDim::Symbol(symbol) = dim
+            if let PortDim::Symbol(symbol) = dim
                 && is_name(symbol)
             {
                 let given = dims.get(symbol).copied();
@@ -77,14 +77,14 @@ pub(super) fn shapes(
             }
         }
     }
-    let shape = |input: &ModelInput| {
+    let shape = |input: &ModelPort| {
         let Ok(ty) = &input.ty else {
             return Ok(Vec::new());
         };
         let dims = ty.dims.iter().enumerate().map(|(axis, dim)| match dim {
-            InputDim::Known(size) => *size,
-            InputDim::Open => size(axis),
-            InputDim::Symbol(symbol) => {
+            PortDim::Known(size) => *size,
+            PortDim::Open => size(axis),
+            PortDim::Symbol(symbol) => {
                 let value = |name: &str| {
                     let bound = bound.get(name).or_else(|| dims.get(name));
                     bound.copied().unwrap_or(guess.other)
@@ -136,11 +136,11 @@ fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
 }
 
 /// The names that a model's inputs leave open.
-pub(super) fn symbols(inputs: &[ModelInput]) -> Vec<&str> {
+pub(super) fn symbols(inputs: &[ModelPort]) -> Vec<&str> {
     let mut symbols = Vec::new();
     let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
     for dim in types.flat_map(|ty| &ty.dims) {
-        if let InputDim::Symbol(symbol) = dim {
+        if let PortDim::Symbol(symbol) = dim {
             let parts = symbol.split(['+', '-', '*']).map(str::trim);
             let names = parts.filter(|part| is_name(part) && part.parse::<i64>().is_err());
             symbols.extend([&**symbol].into_iter().chain(names));
@@ -151,22 +151,24 @@ pub(super) fn symbols(inputs: &[ModelInput]) -> Vec<&str> {
     symbols
 }
 
-/// Inputs of these shapes; `number` tells the samples of one model apart.
+/// Inputs of these shapes; the seeds tell the samples of one model apart.
 ///
 /// # Errors
 /// An input of a type that can't be made up.
 pub(super) fn generate(
-    inputs: &[ModelInput],
+    inputs: &[ModelPort],
     shapes: &[Vec<i64>],
     guess: Guess,
-    number: usize,
+    seeds: [usize; 2],
 ) -> Result<Sample, String> {
-    let make = |(at, (input, shape)): (usize, (&ModelInput, &Vec<i64>))| {
+    let make = |(at, (input, shape)): (usize, (&ModelPort, &Vec<i64>))| {
         let name = &input.name;
         let ty = input.ty.as_ref();
         let ty =
             ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are made up"))?;
-        let mut random = Random::new([number as u64, at as u64]);
+        let [seed, number] = seeds.map(|seed| seed as u64);
+        // The seed 0 is that of the instrument, which has none.
+        let mut random = Random::new([seed.rotate_left(32) ^ number, at as u64]);
         let data = elements(ty, shape, guess.below, &mut random);
         let data = data.ok_or_else(|| {
             let dtype = describe(ty.dtype, shape.iter());
@@ -179,7 +181,7 @@ pub(super) fn generate(
 }
 
 /// Floats in [-1, 1), integers in [0, `below`), bools, strings of one letter.
-fn elements(ty: &InputType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
+fn elements(ty: &PortType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
     let (dtype, count) = (ty.dtype, Tensor::elements(shape)?);
     let numbers = match dtype {
         DType::C64 | DType::C128 => 2 * count,
@@ -273,15 +275,15 @@ mod tests {
 
     use super::*;
 
-    fn input(name: &str, dtype: DType, dims: &[&str]) -> ModelInput {
+    fn input(name: &str, dtype: DType, dims: &[&str]) -> ModelPort {
         let dim = |dim: &&str| match (dim.parse(), *dim) {
-            (Ok(size), _) => InputDim::Known(size),
-            (_, "?") => InputDim::Open,
-            (_, symbol) => InputDim::Symbol(symbol.to_owned()),
+            (Ok(size), _) => PortDim::Known(size),
+            (_, "?") => PortDim::Open,
+            (_, symbol) => PortDim::Symbol(symbol.to_owned()),
         };
         let dims = dims.iter().map(dim).collect();
-        let (name, ty) = (name.to_owned(), Ok(InputType { dtype, dims }));
-        ModelInput { name, ty }
+        let (name, ty) = (name.to_owned(), Ok(PortType { dtype, dims }));
+        ModelPort { name, ty }
     }
 
     fn first() -> Guess {
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_shapes(inputs: &[ModelInput], dims: &[(&str, i64)], expected: Expect) {
+    fn check_shapes(inputs: &[ModelPort], dims: &[(&str, i64)], expected: Expect) {
         let dims = dims
             .iter()
             .map(|(name, size)| ((*name).to_owned(), *size))
@@ -348,7 +350,7 @@ mod tests {
             input("i", DType::I64, &["4"]),
         ];
         let shapes = shapes(&inputs, &BTreeMap::new(), first()).unwrap();
-        let make = |number| generate(&inputs, &shapes, first(), number).unwrap();
+        let make = |number| generate(&inputs, &shapes, first(), [0, number]).unwrap();
         assert_eq!(make(0), make(0));
         assert_ne!(make(0), make(1));
         let sample = make(0);
@@ -373,7 +375,7 @@ mod tests {
     fn each_type_has_the_bytes_of_its_shape() {
         for &dtype in DType::ALL {
             let inputs = [input("x", dtype, &["5"])];
-            let made = generate(&inputs, &[vec![5]], first(), 0);
+            let made = generate(&inputs, &[vec![5]], first(), [0, 0]);
             match (dtype, made) {
                 (DType::STRING, Ok(sample)) => assert_eq!(sample[0].1.data.len(), 6 * 8 + 5),
                 (_, Ok(sample)) => {
@@ -395,7 +397,7 @@ mod tests {
     #[test]
     fn only_tensors_are_made_up() {
         let (name, ty) = ("s".to_owned(), Err("a sequence"));
-        let error = generate(&[ModelInput { name, ty }], &[vec![]], first(), 0).unwrap_err();
+        let error = generate(&[ModelPort { name, ty }], &[vec![]], first(), [0, 0]).unwrap_err();
         assert_eq!(
             error,
             "the input `s` is a sequence; only tensors are made up"

@@ -1,10 +1,15 @@
-//! The command of `--check`: it gets a model's path, and its status says whether the model is good.
+//! What `--check` names: a command, which gets a model's path, and whose status says whether the model is good; or
+//! `numerics`, which compares what the model computes.
+
+mod numerics;
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
+
+use self::numerics::{Known, NUMERICS, Pair};
 
 use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
@@ -13,7 +18,7 @@ use passdock::reproducer::shell_word;
 use passdock::{ErrorKind, Module, PassError};
 use serde::{Deserialize, Serialize};
 
-use crate::args::CheckCommandArgs;
+use crate::args::search::CheckCommandArgs;
 use crate::child;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
@@ -22,6 +27,8 @@ pub(crate) struct CheckCommand<'j> {
     judge: Judge<'j>,
     /// The output of the last command, or why there was none.
     said: String,
+    /// What `numerics` found so far.
+    known: Known,
     /// The directory, if it goes away with this.
     _dir: Option<TemporaryDirectory>,
 }
@@ -33,6 +40,14 @@ pub(crate) struct Candidates {
     extension: String,
     /// The directory that they are in.
     dir: PathBuf,
+    /// ONNX Runtime's library, if the command is `numerics`.
+    runtime: Option<PathBuf>,
+}
+
+impl Candidates {
+    fn is_numerics(&self) -> bool {
+        self.command == NUMERICS
+    }
 }
 
 /// Who runs the command.
@@ -47,13 +62,13 @@ enum Judge<'j> {
     Elsewhere(Box<dyn FnMut(ToJudge) -> Result<Judgement, PassError> + 'j>),
 }
 
-/// A command to run on a model that was written.
+/// A model that was written, to be judged.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct ToJudge {
-    /// The command with the models' paths.
-    shell: String,
-    /// The file for what it says.
-    out: PathBuf,
+pub(crate) enum ToJudge {
+    /// By a command with the models' paths, and a file for what it says.
+    Shell { shell: String, out: PathBuf },
+    /// By what it computes.
+    Numerics(Pair),
 }
 
 /// What came of that.
@@ -61,6 +76,8 @@ pub(crate) struct ToJudge {
 pub(crate) struct Judgement {
     verdict: Verdict,
     said: String,
+    /// Whether ONNX Runtime doesn't take the model.
+    refused: bool,
 }
 
 impl<'j> CheckCommand<'j> {
@@ -72,19 +89,23 @@ impl<'j> CheckCommand<'j> {
         let Some(command) = args.check.clone() else {
             let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
             return Err(error.help(
-                "Give the command that judges a model, with `{}` in place of its path: `--check 'test-model {}'`.",
+                "`--check numerics` compares what models compute; a command that judges one has `{}` in place of its path: `--check 'test-model {}'`.",
             ));
         };
-        if !command.contains("{}") {
+        let is_numerics = command == NUMERICS;
+        if !is_numerics && !command.contains("{}") {
             let message =
                 format!("The command of `--check {command}` doesn't say where the model goes.");
             return Err(PassError::new(ErrorKind::Usage, message)
-                .help("Write `{}` in place of its path: `--check 'test-model {}'`."));
+                .help("Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which compares what models compute."));
         }
         let extension = match Format::of(model)? {
             Format::Onnx => "onnx",
             Format::Text => "ir",
         };
+        let runtime = is_numerics
+            .then(passdock_tools::numerics::find)
+            .transpose()?;
         let dir = TemporaryDirectory::new()
             .map_err(|error| failed("A temporary directory can't be made", &error))?;
         Ok(CheckCommand {
@@ -92,9 +113,11 @@ impl<'j> CheckCommand<'j> {
                 command,
                 extension: extension.to_owned(),
                 dir: dir.path().to_path_buf(),
+                runtime,
             },
             judge: Judge::Here(timeout(args)),
             said: String::new(),
+            known: Known::default(),
             _dir: Some(dir),
         })
     }
@@ -109,6 +132,7 @@ impl<'j> CheckCommand<'j> {
             candidates,
             judge: Judge::Elsewhere(Box::new(asks)),
             said: String::new(),
+            known: Known::default(),
             _dir: None,
         }
     }
@@ -122,6 +146,9 @@ impl<'j> CheckCommand<'j> {
     /// The command's verdict on a model; `input` stands for `{in}`. A model that can't be written
     /// can't be judged.
     pub(crate) fn check(&mut self, module: &Module, input: &Module) -> Result<Verdict, PassError> {
+        if self.candidates.is_numerics() && self.known.is_good(module, input) {
+            return Ok(Verdict::Good);
+        }
         let place = self.candidates.dir.join("candidate");
         let verdict = self.check_in(&place, module, input);
         // It may be that a command still writes there; the next one will see.
@@ -135,43 +162,76 @@ impl<'j> CheckCommand<'j> {
         module: &Module,
         input: &Module,
     ) -> Result<Verdict, PassError> {
-        let mut command = self.candidates.command.clone();
-        for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
-            if !command.contains(mark) {
-                continue;
-            }
-            let dir = place.join(name);
-            fs::create_dir_all(&dir)
-                .map_err(|error| failed("The directory of a candidate can't be made", &error))?;
-            let path = dir.join(format!("{name}.{}", self.candidates.extension));
-            let path = path.to_string_lossy();
-            let options = WriteOptions {
-                temporary: true,
-                ..WriteOptions::default()
-            };
-            if let Err(error) = model_file::write(module, &*path, options) {
-                self.said = error.to_string();
+        let asked = match self.write(place, module, input) {
+            Ok(Ok(asked)) => asked,
+            Ok(Err(unwritten)) => {
+                self.said = unwritten.to_string();
                 return Ok(Verdict::Unknown);
             }
-            command = command.replace(mark, &shell_word(&path));
-        }
-        let asked = ToJudge {
-            shell: command,
-            out: place.join("out"),
+            Err(error) => {
+                return Err(failed("The directory of a candidate can't be made", &error));
+            }
         };
         self.said.clear();
         let judgement = match &mut self.judge {
             Judge::Here(timeout) => asked.run(*timeout)?,
             Judge::Elsewhere(ask) => ask(asked)?,
         };
+        let verdict = match self.candidates.is_numerics() {
+            true => self.known.learn(module, input, &judgement),
+            false => judgement.verdict,
+        };
         self.said = judgement.said;
-        Ok(judgement.verdict)
+        Ok(verdict)
+    }
+
+    /// Writes the models, and says what to do with them; the inner error is a model's that can't be written.
+    fn write(
+        &self,
+        place: &Path,
+        module: &Module,
+        input: &Module,
+    ) -> io::Result<Result<ToJudge, PassError>> {
+        let Candidates {
+            command, extension, ..
+        } = &self.candidates;
+        let is_numerics = self.candidates.is_numerics();
+        let mut shell = command.clone();
+        let mut paths = Vec::new();
+        for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
+            if !is_numerics && !command.contains(mark) {
+                continue;
+            }
+            let dir = place.join(name);
+            fs::create_dir_all(&dir)?;
+            let path = dir.join(format!("{name}.{extension}"));
+            let options = WriteOptions {
+                temporary: true,
+                ..WriteOptions::default()
+            };
+            if let Err(error) = model_file::write(module, &path, options) {
+                return Ok(Err(error));
+            }
+            shell = shell.replace(mark, &shell_word(&path.to_string_lossy()));
+            paths.push(path);
+        }
+        let out = place.join("out");
+        Ok(Ok(match (is_numerics, &paths[..]) {
+            (true, [before, after]) => ToJudge::Numerics(Pair {
+                before: before.clone(),
+                after: after.clone(),
+                out,
+                runtime: self.candidates.runtime.clone(),
+            }),
+            _ => ToJudge::Shell { shell, out },
+        }))
     }
 
     /// Adds what the last command said to an error about it.
     pub(crate) fn with_said(&self, error: PassError) -> PassError {
         match self.said.trim() {
             said if said.is_empty() || error.kind != ErrorKind::Check => error,
+            said if self.candidates.is_numerics() => error.note(format!("`numerics`: {said}")),
             said => error.note(format!("the command's last words: {said}")),
         }
     }
@@ -183,44 +243,62 @@ pub(crate) fn timeout(args: &CheckCommandArgs) -> Option<Duration> {
 }
 
 impl ToJudge {
-    /// Runs the command.
+    /// Judges the model.
     pub(crate) fn run(&self, timeout: Option<Duration>) -> Result<Judgement, PassError> {
-        let status = self.status(timeout);
-        let status =
-            status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
-        let mut said = child::tail(&self.out).unwrap_or_default();
-        let verdict = match status.map(|status| status.code()) {
-            None => {
-                said.push_str("(it took too long and was ended)");
-                Verdict::Unknown
-            }
-            Some(Some(0)) => Verdict::Good,
-            Some(Some(125)) => Verdict::Unknown,
-            // The last one is what `cmd` says.
-            Some(Some(code @ (126 | 127 | 9009))) => {
-                let message = format!("The command of `--check` can't be run (status {code}).");
-                let error = PassError::new(ErrorKind::Check, message);
-                return Err(match said.trim() {
-                    "" => error,
-                    said => error.note(format!("the command's last words: {said}")),
-                });
-            }
-            // A signal has no status.
-            Some(_) => Verdict::Bad,
-        };
-        Ok(Judgement { verdict, said })
+        match self {
+            ToJudge::Shell { shell, out } => run_shell(shell, out, timeout),
+            ToJudge::Numerics(pair) => pair.judge(timeout),
+        }
     }
+}
 
-    /// The command's status; `None` if it took too long.
-    fn status(&self, timeout: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        let out = File::create(&self.out)?;
-        let mut shell = shell(&self.shell);
-        shell
-            .stdin(Stdio::null())
-            .stderr(out.try_clone()?)
-            .stdout(out);
-        child::run(&mut shell, timeout)
-    }
+/// Runs a command.
+fn run_shell(command: &str, out: &Path, timeout: Option<Duration>) -> Result<Judgement, PassError> {
+    let status = shell_status(command, out, timeout)
+        .map_err(|error| failed("The command of `--check` can't be run", &error))?;
+    let mut said = child::tail(out).unwrap_or_default();
+    let verdict = match status.map(|status| status.code()) {
+        None => {
+            said.push_str(TOO_LONG);
+            Verdict::Unknown
+        }
+        Some(Some(0)) => Verdict::Good,
+        Some(Some(125)) => Verdict::Unknown,
+        // The last one is what `cmd` says.
+        Some(Some(code @ (126 | 127 | 9009))) => {
+            let message = format!("The command of `--check` can't be run (status {code}).");
+            let error = PassError::new(ErrorKind::Check, message);
+            return Err(match said.trim() {
+                "" => error,
+                said => error.note(format!("the command's last words: {said}")),
+            });
+        }
+        // A signal has no status.
+        Some(_) => Verdict::Bad,
+    };
+    Ok(Judgement {
+        verdict,
+        said,
+        refused: false,
+    })
+}
+
+/// What is said of a check that was ended.
+const TOO_LONG: &str = "(it took too long and was ended)";
+
+/// The command's status; `None` if it took too long.
+fn shell_status(
+    command: &str,
+    out: &Path,
+    timeout: Option<Duration>,
+) -> io::Result<Option<ExitStatus>> {
+    let out = File::create(out)?;
+    let mut shell = shell(command);
+    shell
+        .stdin(Stdio::null())
+        .stderr(out.try_clone()?)
+        .stdout(out);
+    child::run(&mut shell, timeout)
 }
 
 /// The shell, with a command to run.

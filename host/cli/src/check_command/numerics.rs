@@ -1,0 +1,118 @@
+//! `--check numerics`: the model has to compute what the one before the pipeline does.
+//!
+//! `passdock compare` says so, in a process of its own: what makes ONNX Runtime crash ends no search.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use passdock::judge::Verdict;
+use passdock::{Module, PassError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Judgement, TOO_LONG, failed};
+use crate::child;
+
+/// The word that stands for this instead of a command.
+pub(super) const NUMERICS: &str = "numerics";
+
+/// Two models that were written, to be compared.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Pair {
+    pub(super) before: PathBuf,
+    pub(super) after: PathBuf,
+    /// The file for the answer.
+    pub(super) out: PathBuf,
+    /// ONNX Runtime's library, which was found.
+    pub(super) runtime: Option<PathBuf>,
+}
+
+/// What was found out of models that were compared.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The last model that was compared with another one, and runs.
+    runs: Option<Module>,
+    /// Whether ONNX Runtime refuses what all passes make, so that this is what is searched for. Otherwise a model that
+    /// it refuses may be one on the way, of which later passes make one that it takes.
+    is_refusal_bad: Option<bool>,
+}
+
+impl Known {
+    /// Whether a model is one that is known to be as it should.
+    pub(super) fn is_good(&self, module: &Module, input: &Module) -> bool {
+        module.is_same(input) && self.runs.as_ref().is_some_and(|known| known.is_same(input))
+    }
+
+    /// The verdict on a model. The first one that passes made is what all of them make.
+    pub(super) fn learn(
+        &mut self,
+        module: &Module,
+        input: &Module,
+        judgement: &Judgement,
+    ) -> Verdict {
+        if judgement.verdict != Verdict::Unknown || judgement.refused {
+            self.runs = Some(input.clone());
+        }
+        if module.is_same(input) {
+            return judgement.verdict;
+        }
+        let is_refusal_bad = *self.is_refusal_bad.get_or_insert(judgement.refused);
+        match judgement.refused && is_refusal_bad {
+            true => Verdict::Bad,
+            false => judgement.verdict,
+        }
+    }
+}
+
+impl Pair {
+    /// Compares the models.
+    pub(super) fn judge(&self, timeout: Option<Duration>) -> Result<Judgement, PassError> {
+        let failed = |error| failed("`numerics` can't be run", &error);
+        let out = File::create(&self.out).map_err(failed)?;
+        let mut compare = Command::new(std::env::current_exe().map_err(failed)?);
+        compare
+            .args(["compare", "--json", "--allow-outside-data"])
+            .args([&self.before, &self.after])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .stdout(out);
+        // A name without a directory is for the system's loader.
+        if let Some(runtime) = self.runtime.as_ref().filter(|path| path.is_absolute()) {
+            compare.env("ORT_DYLIB_PATH", runtime);
+        }
+        let ended = child::run(&mut compare, timeout).map_err(failed)?;
+        Ok(match ended {
+            None => Judgement {
+                verdict: Verdict::Unknown,
+                said: TOO_LONG.to_owned(),
+                refused: false,
+            },
+            Some(_) => answered(&self.out),
+        })
+    }
+}
+
+/// The verdict in an answer of `compare --json`.
+fn answered(out: &Path) -> Judgement {
+    let text = std::fs::read(out).unwrap_or_default();
+    let answer: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let failure = &answer["failure"];
+    let refused = failure["is_taken"] == Value::Bool(false);
+    let said = answer["difference"].as_str();
+    let said = said.or(answer["diagnostics"][0]["message"].as_str());
+    let (verdict, otherwise) = match (answer["same"].as_bool(), refused) {
+        (Some(true), _) => (Verdict::Good, ""),
+        (Some(false), false) => (Verdict::Bad, ""),
+        _ => (
+            Verdict::Unknown,
+            "the process that runs ONNX Runtime crashed",
+        ),
+    };
+    Judgement {
+        verdict,
+        said: said.unwrap_or(otherwise).to_owned(),
+        refused,
+    }
+}

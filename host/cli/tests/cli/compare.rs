@@ -1,0 +1,137 @@
+//! `compare`, `--verify-outputs` and `--check numerics` where there is no ONNX Runtime, and what is wrong on the command line. What
+//! they find where there is one, `tests/python/judging.py` shows.
+
+use expect_test::{Expect, expect};
+
+use crate::support::{Bench, RELUS};
+
+const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
+
+/// Runs the command; what the loader says isn't ours.
+#[track_caller]
+fn check(words: &[&str], status: i32, expected: &Expect) {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    bench.write("out.ir", "as it was");
+    let ran = bench.run_with(&[NOWHERE], words.iter().copied(), "");
+    assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.stdout, "");
+    let lines = ran.stderr.lines();
+    let text = lines.map(|line| match line.split_once(": /nowhere") {
+        Some((before, _)) => format!("{before}: …\n"),
+        None => format!("{line}\n"),
+    });
+    expected.assert_eq(&text.collect::<String>());
+    assert_eq!(bench.read("out.ir"), "as it was");
+}
+
+#[test]
+fn it_says_how_to_get_onnx_runtime() {
+    let missing = expect![[r#"
+        error[not-checked]: The models can't be run: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+         |
+         = help: `pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the library: `libonnxruntime.so`, `libonnxruntime.dylib` or `onnxruntime.dll`, of any version 1.x.
+    "#]];
+    check(&["compare", "m.ir", "m.ir"], 2, &missing);
+    for command in ["bisect", "reduce"] {
+        let words = [
+            command,
+            "m.ir",
+            "--passes",
+            "FoldConstant",
+            "--check",
+            "numerics",
+        ];
+        check(&words, 1, &missing);
+    }
+    for mode in [&[][..], &["--in-process"]] {
+        let words = [
+            "run",
+            "m.ir",
+            "--passes",
+            "FoldConstant",
+            "-o",
+            "out.ir",
+            "--verify-outputs",
+        ];
+        check(&[&words, mode].concat(), 1, &missing);
+    }
+}
+
+#[test]
+fn json_says_it_too() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.run_with(&[NOWHERE], ["compare", "m.ir", "m.ir", "--json"], "");
+    let answer = ran.json();
+    assert_eq!(
+        (ran.status, &answer["exit_status"], &answer["ok"]),
+        (2, &2.into(), &false.into())
+    );
+    assert_eq!(answer["diagnostics"][0]["code"], "not-checked");
+}
+
+#[test]
+fn options_are_checked() {
+    check(
+        &["compare", "m.ir", "gone.ir"],
+        2,
+        &expect![[r#"
+        error[read]: The model `gone.ir` can't be read: No such file or directory (os error 2).
+    "#]],
+    );
+    check(
+        &["compare", "-", "-"],
+        2,
+        &expect![[r#"
+        error[usage]: Only one of the two models can come from standard input.
+    "#]],
+    );
+    check(
+        &["compare", "m.ir", "m.ir", "--inputs", "gone"],
+        2,
+        &expect![[r#"
+            error[usage]: There is no `gone`.
+        "#]],
+    );
+    check(
+        &["compare", "m.ir", "m.ir", "--dim", "n"],
+        2,
+        &expect![[r#"
+            error: invalid value 'n' for '--dim <NAME=SIZE>': write NAME=SIZE
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["compare", "m.ir", "m.ir", "--atol", "-1"],
+        2,
+        &expect![[r#"
+            error: unexpected argument '-1' found
+
+              tip: to pass '-1' as a value, use '-- -1'
+
+            Usage: passdock compare [OPTIONS] <A> <B>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &[
+            "run",
+            "m.ir",
+            "--passes",
+            "FoldConstant",
+            "--instrument",
+            "verify-outputs={runs=0}",
+        ],
+        2,
+        &expect![[r#"
+            error[config]: Expected the field `runs` of `verify-outputs` to be from 1 to 64, but got the int 0.
+            --> --instrument
+             |
+             | verify-outputs={runs=0}
+             |                 ^^^^
+        "#]],
+    );
+}

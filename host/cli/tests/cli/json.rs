@@ -1,0 +1,164 @@
+//! What commands print with `--json` is what its schema says.
+
+#[allow(dead_code, reason = "the schemas of files need all of it")]
+#[path = "../../../../tests/tests/schemas/checker.rs"]
+mod checker;
+
+use checker::Schema;
+
+use crate::support::{Bench, RELUS, plugin};
+
+pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/answers.schema.json");
+
+const RULES: &str = "rule relu_relu { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }\n";
+
+/// Two models that differ in each thing that has words of its own in a diff.
+const OTHER: &str = r#"module {
+  fn @main(%z: f32[3], %w: i64[n]) -> (%y: f32[3]) opset("" = 18) {
+    %c = const f32[3] [1.0, 2.0, 3.0]
+    %0 = onnx.LeakyRelu(%z) {alpha = 0.5} : f32[3]
+    %1 = onnx.Add(%0, %c) : f32[3]
+    return %1
+  }
+  fn @more(%x: f32[?]) -> (%y: f32[?]) opset("" = 18) {
+    return %x
+  }
+}
+"#;
+
+/// Plays a command and checks what it prints against a definition.
+#[track_caller]
+fn check(bench: &Bench, variables: &[(&str, &str)], definition: &str, words: &str) {
+    let words = format!("{words} --json");
+    let ran = bench.run_with(variables, words.split_whitespace(), "");
+    let misfit = Schema::new(SCHEMA).misfit(definition, &ran.json());
+    assert_eq!(misfit, None, "{words}: {}", ran.stderr);
+    assert_eq!(ran.json()["json_version"], 1);
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    bench.write("other.ir", OTHER);
+    bench.write("fuse.rules", RULES);
+    bench.write(
+        "p.toml",
+        "passes = ['FoldConstant', { rules = 'fuse.rules' }]\n",
+    );
+    bench
+}
+
+#[test]
+fn runs_and_what_is_known_of_pipelines() {
+    let bench = bench();
+    for (definition, words) in [
+        ("run", "run m.ir -o out.ir --timing --instrument op-count"),
+        ("run", "run p.toml m.ir -o out.ir"),
+        ("run", "run gone.toml m.ir"),
+        ("run", "run m.ir --passes bad.transform.Panic -o panics.ir"),
+        ("check", "check p.toml"),
+        ("check", "check gone.toml"),
+        ("explain", "explain p.toml -O1"),
+        ("explain", "explain"),
+        ("failed", "explain gone.toml"),
+        ("replay", "replay panics.ir.reproducer"),
+        ("failed", "replay gone.reproducer"),
+    ] {
+        check(&bench, &[], definition, words);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn deaths() {
+    let Some(bench) = crate::deaths::bench() else {
+        return;
+    };
+    let dies = "--plugin plugin.so --passes c.transform.Dies";
+    for (definition, words) in [
+        ("run", format!("run m.ir {dies} -o out.ir")),
+        ("run", format!("run m.ir {dies} --in-process")),
+        (
+            "replay",
+            "replay out.ir.reproducer --plugin plugin.so".to_owned(),
+        ),
+        ("bisect", format!("bisect m.ir {dies} --check false{{}}")),
+        ("reduce", format!("reduce m.ir {dies} -o small.ir")),
+    ] {
+        check(&bench, &[("FAULT", "segv")], definition, &words);
+    }
+}
+
+#[test]
+fn models() {
+    let bench = bench();
+    for (definition, words) in [
+        ("stats", "stats m.ir"),
+        ("stats", "stats other.ir"),
+        ("stats", "stats gone.ir"),
+        ("diff", "diff m.ir m.ir"),
+        ("diff", "diff m.ir other.ir --text"),
+        ("diff", "diff other.ir m.ir"),
+        ("diff", "diff m.ir gone.ir"),
+        ("compare", "compare m.ir gone.ir"),
+        (
+            "bisect",
+            "bisect m.ir --passes bad.transform.Panic --check true{}",
+        ),
+        ("bisect", "bisect p.toml m.ir --check true{}"),
+        (
+            "reduce",
+            "reduce m.ir --passes bad.transform.Panic -o small.ir",
+        ),
+        ("reduce", "reduce p.toml m.ir"),
+    ] {
+        check(&bench, &[], definition, words);
+    }
+}
+
+#[test]
+fn plugins() {
+    let bench = bench();
+    for what in [
+        "passes",
+        "plugins",
+        "instruments",
+        "config",
+        "ops",
+        "analyses",
+        "pipelines",
+    ] {
+        check(
+            &bench,
+            &[],
+            &format!("list-{what}"),
+            &format!("list {what}"),
+        );
+    }
+    let file = plugin("passdock-relax").display().to_string();
+    check(&bench, &[], "inspect", &format!("inspect {file}"));
+    check(
+        &bench,
+        &[],
+        "inspect-several",
+        &format!("inspect {file} fuse.rules gone.so"),
+    );
+    check(
+        &bench,
+        &[],
+        "plugin-check",
+        &format!("plugin check {file} --only manifest,load"),
+    );
+    for (definition, words) in [
+        ("list-passes", "list passes FoldConstant"),
+        ("list-plugins", "list plugins relax"),
+        ("list-instruments", "list instruments timing"),
+        ("failed", "list passes Nothing"),
+        ("inspect", "inspect fuse.rules"),
+        ("inspect", "inspect p.toml"),
+        ("plugin-checks", "plugin check --list"),
+        ("failed", "plugin check gone.so"),
+    ] {
+        check(&bench, &[], definition, words);
+    }
+}

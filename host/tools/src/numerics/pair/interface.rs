@@ -1,0 +1,235 @@
+//! Inputs and outputs of two models: names, element types, dims.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::numerics::ort::{ModelPort, OrtSession, PortDim, describe};
+
+/// An input or an output that isn't the same in two models.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InterfaceDifference {
+    /// `input` or `output`.
+    pub port: &'static str,
+    /// Its name; of an order, all names.
+    pub name: String,
+    /// Whether `name`, `type`, `dims` or `order` differ.
+    pub what: &'static str,
+    /// How it is in the model before; `None`: it isn't there.
+    pub before: Option<String>,
+    /// How it is in the model after; `None`: it isn't there.
+    pub after: Option<String>,
+    /// Whether who uses the model may notice: a size that only one of them knows is no contradiction.
+    pub breaks: bool,
+}
+
+impl fmt::Display for InterfaceDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (port, name) = (self.port, &self.name);
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) if self.what == "order" => {
+                write!(f, "the order of {port}s was {before} and is {after}")
+            }
+            (Some(before), Some(after)) => {
+                write!(f, "{port} `{name}` was {before} and is {after}")
+            }
+            (Some(before), None) => write!(f, "{port} `{name}`, {before}, is gone"),
+            (None, after) => {
+                let after = after.as_deref().unwrap_or("nothing");
+                write!(f, "{port} `{name}`, {after}, is new")
+            }
+        }
+    }
+}
+
+/// What differs between the interfaces of two models.
+pub(super) fn compare(before: &OrtSession<'_>, after: &OrtSession<'_>) -> Vec<InterfaceDifference> {
+    let mut found = ports("input", &before.inputs, &after.inputs);
+    found.extend(ports("output", &before.outputs, &after.outputs));
+    found
+}
+
+/// Whether a model runs with inputs of another one.
+pub(super) fn takes(before: &OrtSession<'_>, after: &OrtSession<'_>) -> bool {
+    after.inputs.iter().all(|new| {
+        let old = before.inputs.iter().find(|old| old.name == new.name);
+        old.is_some_and(|old| match (&old.ty, &new.ty) {
+            (Ok(old), Ok(new)) => old.dtype == new.dtype && are_compatible(&old.dims, &new.dims),
+            (old, new) => old == new,
+        })
+    })
+}
+
+fn ports(port: &'static str, old: &[ModelPort], new: &[ModelPort]) -> Vec<InterfaceDifference> {
+    let named =
+        |ports: &[ModelPort], name: &str| ports.iter().find(|port| port.name == name).cloned();
+    let gone = old.iter().filter(|port| named(new, &port.name).is_none());
+    let added = new.iter().filter(|port| named(old, &port.name).is_none());
+    let alone = |known: &ModelPort, is_old: bool| InterfaceDifference {
+        port,
+        name: known.name.clone(),
+        what: "name",
+        before: is_old.then(|| ty(known)),
+        after: (!is_old).then(|| ty(known)),
+        breaks: true,
+    };
+    let mut found: Vec<InterfaceDifference> = gone.map(|port| alone(port, true)).collect();
+    found.extend(added.map(|port| alone(port, false)));
+    let is_complete = found.is_empty();
+    for old in old {
+        let Some(new) = named(new, &old.name) else {
+            continue;
+        };
+        if let Some((what, breaks)) = typed(old, &new) {
+            found.push(InterfaceDifference {
+                port,
+                name: old.name.clone(),
+                what,
+                before: Some(ty(old)),
+                after: Some(ty(&new)),
+                breaks,
+            });
+        }
+    }
+    let names = |ports: &[ModelPort]| {
+        let names: Vec<&str> = ports.iter().map(|port| &*port.name).collect();
+        names.join(", ")
+    };
+    if is_complete && names(old) != names(new) {
+        found.push(InterfaceDifference {
+            port,
+            name: names(old),
+            what: "order",
+            before: Some(names(old)),
+            after: Some(names(new)),
+            breaks: true,
+        });
+    }
+    found
+}
+
+/// What differs between two types, and whether that breaks anything.
+fn typed(old: &ModelPort, new: &ModelPort) -> Option<(&'static str, bool)> {
+    match (&old.ty, &new.ty) {
+        (Ok(old), Ok(new)) if old.dtype != new.dtype => Some(("type", true)),
+        (Ok(old), Ok(new)) if !are_compatible(&old.dims, &new.dims) => Some(("dims", true)),
+        (Ok(old), Ok(new)) => {
+            let known = |dim: &PortDim| matches!(dim, PortDim::Known(_));
+            let mut pairs = old.dims.iter().zip(&new.dims);
+            let one_knows = pairs.any(|(old, new)| known(old) != known(new));
+            one_knows.then_some(("dims", false))
+        }
+        (old, new) => (old != new).then_some(("type", true)),
+    }
+}
+
+/// Whether a shape may be one of both.
+fn are_compatible(old: &[PortDim], new: &[PortDim]) -> bool {
+    // ONNX Runtime says the rank 0 of what it doesn't know, too.
+    if old.len() != new.len() {
+        return old.is_empty() || new.is_empty();
+    }
+    let contradict = |(old, new): (&PortDim, &PortDim)| matches!((old, new), (PortDim::Known(old), PortDim::Known(new)) if old != new);
+    !old.iter().zip(new).any(contradict)
+}
+
+fn ty(port: &ModelPort) -> String {
+    match &port.ty {
+        Err(kind) => (*kind).to_owned(),
+        Ok(ty) => {
+            let dims = ty.dims.iter().map(|dim| match dim {
+                PortDim::Known(size) => size.to_string(),
+                PortDim::Symbol(symbol) => symbol.clone(),
+                PortDim::Open => "?".to_owned(),
+            });
+            describe(ty.dtype, dims)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_abi::DType;
+
+    use super::*;
+    use crate::numerics::ort::PortType;
+
+    fn port(name: &str, dtype: DType, dims: &[&str]) -> ModelPort {
+        let dim = |dim: &&str| match (dim.parse(), *dim) {
+            (Ok(size), _) => PortDim::Known(size),
+            (_, "?") => PortDim::Open,
+            (_, symbol) => PortDim::Symbol(symbol.to_owned()),
+        };
+        ModelPort {
+            name: name.to_owned(),
+            ty: Ok(PortType {
+                dtype,
+                dims: dims.iter().map(dim).collect(),
+            }),
+        }
+    }
+
+    #[track_caller]
+    fn check(old: &[ModelPort], new: &[ModelPort], expected: Expect) {
+        let found = ports("input", old, new);
+        let line = |found: &InterfaceDifference| {
+            let breaks = if found.breaks {
+                ""
+            } else {
+                " (breaks nothing)"
+            };
+            format!("{}: {found}{breaks}\n", found.what)
+        };
+        expected.assert_eq(&found.iter().map(line).collect::<String>());
+    }
+
+    #[test]
+    fn what_differs_is_said() {
+        let x = || port("x", DType::F32, &["batch", "3"]);
+        let y = || port("y", DType::I64, &[]);
+        check(&[x(), y()], &[x(), y()], expect![""]);
+        check(
+            &[x(), y()],
+            &[y(), x()],
+            expect![[r#"
+                order: the order of inputs was x, y and is y, x
+            "#]],
+        );
+        check(
+            &[x(), y()],
+            &[
+                port("x", DType::F16, &["batch", "3"]),
+                port("z", DType::I64, &[]),
+            ],
+            expect![[r#"
+                name: input `y`, i64[], is gone
+                name: input `z`, i64[], is new
+                type: input `x` was f32[batch,3] and is f16[batch,3]
+            "#]],
+        );
+        check(
+            &[x()],
+            &[port("x", DType::F32, &["batch", "4"])],
+            expect![[r#"
+                dims: input `x` was f32[batch,3] and is f32[batch,4]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_only_one_of_them_knows_breaks_nothing() {
+        check(
+            &[port("x", DType::F32, &["batch", "?"])],
+            &[port("x", DType::F32, &["1", "b"])],
+            expect![[r#"
+                dims: input `x` was f32[batch,?] and is f32[1,b] (breaks nothing)
+            "#]],
+        );
+        check(
+            &[port("x", DType::F32, &["batch"])],
+            &[port("x", DType::F32, &["b"])],
+            expect![""],
+        );
+    }
+}

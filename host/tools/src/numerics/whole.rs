@@ -1,0 +1,171 @@
+//! The instrument behind `--verify-outputs`: the module after all passes is compared with the one before the first.
+//!
+//! It looks when the outermost pass is done, so that a difference is an error of the run, whose output isn't written then.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use passdock_core::instrument::wrong;
+use passdock_core::sdk::Table;
+use passdock_core::{
+    ErrorKind, Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassError,
+    PassInstrument, util,
+};
+use passdock_ir::Module;
+
+use super::pair::{self, CompareOptions, Comparison};
+
+/// The name of the instrument.
+pub const VERIFY_OUTPUTS: &str = "verify-outputs";
+
+passdock_core::sdk::options! {
+    /// The instrument's fields, as a pipeline sets them.
+    struct Fields {
+        /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
+        library: String = "",
+        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are made up.
+        inputs: String = "",
+        /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
+        dims: Table<i64> = [],
+        /// The seed of inputs that are made up.
+        #[range(0..=4294967295)]
+        seed: i64 = 0,
+        /// How many samples of each size are made up.
+        #[range(1..=64)]
+        runs: i64 = 2,
+        /// How many sizes are tried where inputs leave some open.
+        #[range(1..=8)]
+        sizes: i64 = 3,
+    }
+}
+
+/// The instrument `verify-outputs`, for a registry.
+pub fn verify_outputs() -> InstrumentSpec {
+    InstrumentSpec::judging(
+        VERIFY_OUTPUTS,
+        "Runs the model before all passes and the one after them in ONNX Runtime; a difference fails the run.",
+        |fields: Fields, setup| {
+            Ok(Arc::new(Whole {
+                options: options(fields, setup)?,
+                state: Mutex::default(),
+            }))
+        },
+    )
+    .paths(["library", "inputs"])
+}
+
+fn options(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<CompareOptions, PassError> {
+    if let Some((dim, size)) = fields.dims.iter().find(|(_, size)| **size < 0) {
+        let message = format!("The size of `{dim}` can't be {size}.");
+        return Err(wrong(VERIFY_OUTPUTS, "dims", message).into());
+    }
+    let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
+        let there = (!path.is_empty()).then(|| setup.path(path));
+        match &there {
+            Some(place) if !place.exists() => {
+                let message = format!("There is no `{}`.", place.display());
+                Err(wrong(VERIFY_OUTPUTS, field, message).into())
+            }
+            _ => Ok(there),
+        }
+    };
+    let number = |number: i64| usize::try_from(number).unwrap_or(1);
+    Ok(CompareOptions {
+        library: path("library", &fields.library)?,
+        inputs: path("inputs", &fields.inputs)?,
+        dims: fields.dims.into_iter().collect(),
+        seed: u32::try_from(fields.seed).unwrap_or(0),
+        runs: number(fields.runs),
+        sizes: number(fields.sizes),
+        ..CompareOptions::default()
+    })
+}
+
+/// Compares the module after the outermost pass with the one before it.
+struct Whole {
+    options: CompareOptions,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The passes that run, and the module before the outermost, by thread.
+    running: HashMap<ThreadId, (usize, Module)>,
+    done: Vec<Comparison>,
+}
+
+impl Whole {
+    /// Ends a pass; the module before it if it is the outermost.
+    fn end(&self) -> Option<Module> {
+        let mut state = util::lock(&self.state);
+        let thread = thread::current().id();
+        let (depth, _) = state.running.get_mut(&thread)?;
+        *depth -= 1;
+        match depth {
+            0 => state.running.remove(&thread).map(|(_, module)| module),
+            _ => None,
+        }
+    }
+}
+
+impl PassInstrument for Whole {
+    fn name(&self) -> &str {
+        VERIFY_OUTPUTS
+    }
+
+    /// Who asked for it doesn't want to wait for all passes to hear that nothing can be verified.
+    fn prepare(&self, _: &dyn Frame) -> Result<(), PassError> {
+        pair::is_there(&self.options)
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        *util::lock(&self.state) = State::default();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        let running = state.running.entry(thread::current().id());
+        let (depth, _) = running.or_insert_with(|| (0, call.module.clone()));
+        *depth += 1;
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let Some(before) = self.end() else {
+            return Ok(());
+        };
+        if before.is_same(call.module) {
+            return Ok(());
+        }
+        let comparison = pair::compare(&before, call.module, &self.options)?;
+        let difference = comparison.difference();
+        util::lock(&self.state).done.push(comparison);
+        match difference {
+            None => Ok(()),
+            Some(difference) => {
+                let message =
+                    format!("The result doesn't compute what the model does: {difference}.");
+                Err(PassError::new(ErrorKind::Numerics, message).into())
+            }
+        }
+    }
+
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        self.end();
+        Ok(())
+    }
+
+    fn report(&self) -> Option<String> {
+        let state = util::lock(&self.state);
+        let texts = state.done.iter().map(Comparison::text);
+        Some(texts.collect::<String>()).filter(|text| !text.is_empty())
+    }
+
+    fn report_data(&self) -> Option<serde_json::Value> {
+        let state = util::lock(&self.state);
+        serde_json::to_value(state.done.last()?).ok()
+    }
+}
