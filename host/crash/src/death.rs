@@ -19,6 +19,12 @@ pub struct Death {
     /// The pass that ran, or that an instrument was called around, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
+    /// The number in the module, from 1 on, of the function that a pass was called on, if nobody knows its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<u32>,
+    /// The rewrites that the pass had done, and the rule that was at it, if somebody counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewrites: Option<(u64, String)>,
     /// The files of the plugins that were loaded, as far as they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<String>,

@@ -22,6 +22,7 @@ mod record;
 mod surroundings;
 #[cfg(unix)]
 mod terminal;
+mod trace;
 #[cfg(unix)]
 mod watch;
 
@@ -40,5 +41,8 @@ pub use panics::{Panic, caught, keep_quiet};
 pub use surroundings::{changes, look_after};
 #[cfg(unix)]
 pub use terminal::never_stop_for_terminal;
+pub use trace::{
+    FunctionTrace, TRACE_BYTES, Trace, Traced, TracedDefinition, trace_rewrites, trace_to, traced,
+};
 #[cfg(unix)]
 pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, watch};

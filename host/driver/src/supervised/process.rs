@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
 use passdock_core::util;
-use passdock_crash::{Death, DeathCause};
+use passdock_crash::{CallKind, Culprit, Death, DeathCause, TracedDefinition};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
@@ -203,8 +203,14 @@ impl<'s> Process<'s> {
         }
         let (status, program) = self.end(GRACE)?;
         let (written, mut state) = record::read(&self.record);
+        let trace = record::read_trace(&self.record);
         let mut death = written.unwrap_or_else(|| {
-            let (culprit, pass) = state.inside.pop().unzip();
+            let (mut culprit, mut pass) = state.inside.pop().unzip();
+            // It is what was called last.
+            if let Some(defined) = trace.definition {
+                pass = pass.or(Some(state.pass.clone()));
+                culprit = Some(culprit_of(defined));
+            }
             Death {
                 cause: match program {
                     Some(program) => DeathCause::Exec { program },
@@ -212,6 +218,8 @@ impl<'s> Process<'s> {
                 },
                 culprit,
                 pass: pass.flatten(),
+                function: None,
+                rewrites: None,
                 loaded: Vec::new(),
             }
         });
@@ -230,6 +238,8 @@ impl<'s> Process<'s> {
             // Whoever is called around a pass says so, and may be called around none.
             (_, Some(_)) => {}
         }
+        death.function = trace.function;
+        death.rewrites = trace.rewrites;
         death.loaded = state.loaded;
         Ok(death)
     }
@@ -278,6 +288,16 @@ impl Drop for Process<'_> {
         if !self.is_gone {
             _ = self.end(Duration::ZERO);
         }
+    }
+}
+
+fn culprit_of(definition: TracedDefinition) -> Culprit {
+    Culprit {
+        kind: CallKind::Definition,
+        name: definition.op,
+        plugin: Some(definition.plugin),
+        function: definition.function,
+        number: 0,
     }
 }
 

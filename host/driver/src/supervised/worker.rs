@@ -10,13 +10,13 @@ use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
     CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, never_stop_for_terminal,
-    observe, watch,
+    observe, trace_to, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::message::{Said, Task, receive, send};
-use super::record::{LEN, Written};
+use super::record::{LEN, TRACE, Written};
 
 /// A worker that has its task.
 pub struct Worker {
@@ -47,6 +47,7 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
         watch(Then::Tell(record));
+        record.trace(TRACE).map(trace_to);
         look_after();
         let channel = Arc::new(Mutex::new(channel));
         let hears = task.says_passes.then(|| channel.clone());
