@@ -157,6 +157,7 @@ pub struct Call<'a> {
     pub(crate) callee: Callee<'a>,
     pub(crate) subject: Option<&'a dyn Subject>,
     /// The pass that it is about, if that isn't called now.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "a signal's handler reads it"))]
     pub(crate) around: Option<Callee<'a>>,
     outer: Cell<*const Call<'static>>,
 }

@@ -38,7 +38,7 @@ pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
 pub use panics::{Panic, caught, keep_quiet};
 #[cfg(unix)]
-pub use surroundings::{changes, look_after};
+pub use surroundings::{changes, look_after, rely_on};
 #[cfg(unix)]
 pub use terminal::never_stop_for_terminal;
 pub use trace::{

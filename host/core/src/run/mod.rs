@@ -353,21 +353,24 @@ impl<'c> Run<'c> {
         let pass = job.pass;
         let result = self.leaf_verified(job, module, callee);
         let name = &pass.info().name;
+        let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
+        let is_new = is_foreign && !self.foreign.contains(name);
         if result.is_ok() {
-            let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
-            if is_foreign && !self.foreign.contains(name) {
+            if is_new {
                 self.foreign.push(name.clone());
             }
             return result;
         }
-        // What it was given may be what is wrong, and then it isn't this pass that did it.
-        match self.cx.verify() {
-            Verify::Off | Verify::All => result,
-            Verify::Changed => result.map_err(|error| {
-                let broken = verify::broken(module, &self.foreign);
-                broken.unwrap_or(error)
-            }),
+        // What it was given may be what is wrong: another pass wrote into it, or this one, beside failing.
+        let mut ran = match self.cx.verify() {
+            Verify::Off => return result,
+            Verify::Changed => self.foreign.clone(),
+            Verify::All => Vec::new(),
+        };
+        if is_foreign && !ran.contains(name) {
+            ran.push(name.clone());
         }
+        result.map_err(|error| verify::broken(module, &ran).unwrap_or(error))
     }
 
     fn leaf_verified(

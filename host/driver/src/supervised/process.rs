@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
 use passdock_core::util;
-use passdock_crash::{CallKind, Culprit, Death, DeathCause, TracedDefinition};
+use passdock_crash::{Death, DeathCause};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
@@ -203,26 +203,14 @@ impl<'s> Process<'s> {
         }
         let (status, program) = self.end(GRACE)?;
         let (written, mut state) = record::read(&self.record);
+        let has_said = written.is_some();
         let trace = record::read_trace(&self.record);
-        let mut death = written.unwrap_or_else(|| {
-            let (mut culprit, mut pass) = state.inside.pop().unzip();
-            // It is what was called last.
-            if let Some(defined) = trace.definition {
-                pass = pass.or(Some(state.pass.clone()));
-                culprit = Some(culprit_of(defined));
-            }
-            Death {
-                cause: match program {
-                    Some(program) => DeathCause::Exec { program },
-                    None => status.map_or(DeathCause::Exit { status: None }, cause),
-                },
-                culprit,
-                pass: pass.flatten(),
-                function: None,
-                rewrites: None,
-                loaded: Vec::new(),
-            }
-        });
+        let loaded = std::mem::take(&mut state.loaded);
+        let cause = || match program {
+            Some(program) => DeathCause::Exec { program },
+            None => status.map_or(DeathCause::Exit { status: None }, cause),
+        };
+        let mut death = written.unwrap_or_else(|| Death::new(cause()));
         if self.garbled {
             death.cause = DeathCause::Descriptors;
         }
@@ -230,17 +218,18 @@ impl<'s> Process<'s> {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
         }
-        // The one that began last: what it is at, it may not have said.
-        match (self.late, &death.culprit) {
+        if death.culprit.is_none() {
+            // It says of itself that it was none of its calls.
+            death.on_other_thread = has_said && death.cause.is_of_a_thread();
+            (death.culprit, death.pass) = state.innermost(trace.definition);
             // Whatever it waits for, it is the pass that takes too long.
-            (true, None) => death.culprit = state.pass,
-            (false, None) => death.pass = state.pass,
-            // Whoever is called around a pass says so, and may be called around none.
-            (_, Some(_)) => {}
+            if self.late && death.culprit.is_none() {
+                death.culprit = death.pass.take();
+            }
         }
         death.function = trace.function;
         death.rewrites = trace.rewrites;
-        death.loaded = state.loaded;
+        death.loaded = loaded;
         Ok(death)
     }
 
@@ -288,16 +277,6 @@ impl Drop for Process<'_> {
         if !self.is_gone {
             _ = self.end(Duration::ZERO);
         }
-    }
-}
-
-fn culprit_of(definition: TracedDefinition) -> Culprit {
-    Culprit {
-        kind: CallKind::Definition,
-        name: definition.op,
-        plugin: Some(definition.plugin),
-        function: definition.function,
-        number: 0,
     }
 }
 

@@ -10,7 +10,8 @@ use std::sync::Mutex;
 
 use passdock_core::util;
 use passdock_crash::{
-    CallKind, Callee, Culprit, DEATH_BYTES, Death, Mapped, Seen, TRACE_BYTES, Traced, traced,
+    CallKind, Callee, Culprit, DEATH_BYTES, Death, Mapped, Seen, TRACE_BYTES, Traced,
+    TracedDefinition, traced,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,25 @@ impl State {
             Seen::Returned => _ = self.inside.pop(),
             Seen::GoesOn(pass) => self.pass = Some(culprit(pass)),
         }
+    }
+
+    /// What was called last, if it isn't a pass, and the pass that it was called in or around.
+    pub(super) fn innermost(
+        mut self,
+        definition: Option<TracedDefinition>,
+    ) -> (Option<Culprit>, Option<Culprit>) {
+        let (called, pass) = match self.inside.pop() {
+            Some((called, pass)) => (Some(called), pass),
+            None => (None, self.pass),
+        };
+        let defined = definition.map(|definition| Culprit {
+            kind: CallKind::Definition,
+            name: definition.op,
+            plugin: Some(definition.plugin),
+            function: definition.function,
+            number: 0,
+        });
+        (defined.or(called), pass)
     }
 }
 
