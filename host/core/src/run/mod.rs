@@ -370,7 +370,17 @@ impl<'c> Run<'c> {
         if is_foreign && !ran.contains(name) {
             ran.push(name.clone());
         }
-        result.map_err(|error| verify::broken(module, &ran).unwrap_or(error))
+        result.map_err(|error| match verify::broken(module, &ran) {
+            None => error,
+            Some(mut broken) => {
+                // Nothing else could have done it.
+                if ran == [name.as_str()] {
+                    broken.pass = Some(name.clone());
+                    broken.plugin = pass.provider().cloned();
+                }
+                broken
+            }
+        })
     }
 
     fn leaf_verified(
