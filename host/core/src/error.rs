@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use passdock_crash::{CallKind, Culprit, Death};
+use passdock_crash::{CallKind, Culprit, Death, DeathCause};
 use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
@@ -248,12 +248,16 @@ impl PassError {
     pub fn of_death(death: &Death) -> PassError {
         let (cause, culprit) = (&death.cause, death.culprit.as_ref());
         let other = culprit.filter(|culprit| culprit.kind != CallKind::Pass);
-        let message = match other {
-            None => format!("It {cause}."),
-            Some(Culprit { kind, name, .. }) => match kind {
-                CallKind::Definition => format!("The definition of `{name}` {cause}."),
-                kind => format!("The {} `{name}` {cause}.", kind.name()),
-            },
+        let called = other.map(|Culprit { kind, name, .. }| match kind {
+            CallKind::Definition => format!("the definition of `{name}`"),
+            kind => format!("the {} `{name}`", kind.name()),
+        });
+        let called = called.as_deref().unwrap_or("it");
+        let message = match death.on_other_thread {
+            true => format!(
+                "Something {cause} while {called} ran; no call into a plugin was on that thread."
+            ),
+            false => capitalized(&format!("{called} {cause}.")),
         };
         let mut error = PassError::new(ErrorKind::Crashed, message)
             .help("Nothing was written, and the model that was read is as it was.");
@@ -261,6 +265,17 @@ impl PassError {
         // The pass's own is told with the pass.
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
+        }
+        let is_of_whoever = culprit.is_none()
+            && !matches!(cause, DeathCause::Exit { .. } | DeathCause::Exec { .. });
+        if is_of_whoever || death.on_other_thread {
+            let names = death.loaded.iter().map(|file| format!("`{file}`"));
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                error
+                    .notes
+                    .push(format!("loaded by then: {}", names.join(", ")));
+            }
         }
         error.death = Some(Box::new(death.clone()));
         error

@@ -13,6 +13,7 @@ use crate::change::returned;
 use crate::observe::{Seen, tell};
 #[cfg(unix)]
 use crate::surroundings::returned;
+use crate::trace::defined;
 
 /// The kind of what runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +98,13 @@ impl<'a> Callee<'a> {
         instrument
     }
 
+    /// An instrument whose end is about to be called. It has no number: who leaves that out doesn't get further.
+    pub fn instrument_end(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
+        let instrument = Callee::new(CallKind::Instrument, name, plugin);
+        tell(Seen::Began(&instrument, None));
+        instrument
+    }
+
     /// A library that is about to be loaded.
     pub fn library(name: &'a str, plugin: Option<&'a Path>) -> Callee<'a> {
         let library = Callee::new(CallKind::Library, name, plugin);
@@ -149,6 +157,7 @@ pub struct Call<'a> {
     pub(crate) callee: Callee<'a>,
     pub(crate) subject: Option<&'a dyn Subject>,
     /// The pass that it is about, if that isn't called now.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "a signal's handler reads it"))]
     pub(crate) around: Option<Callee<'a>>,
     outer: Cell<*const Call<'static>>,
 }
@@ -181,10 +190,19 @@ impl<'a> Call<'a> {
                 returned(&self.0);
                 if self.0.kind != CallKind::Pass {
                     tell(Seen::Returned);
+                } else if let Some(pass) = outer_pass() {
+                    tell(Seen::GoesOn(pass));
                 }
             }
         }
         Told(self.callee, self.enter())
+    }
+
+    /// As [`Call::enter`], for the definition of an op. It is written down which one it is.
+    pub fn enter_defined(&self) -> impl Sized + use<'_, 'a> {
+        let op = self.subject.and_then(|subject| subject.op());
+        let function = self.subject.and_then(|subject| subject.function());
+        (defined(&self.callee, op, function), self.enter())
     }
 
     /// Makes this the innermost call of the thread, until what is returned is dropped.
@@ -212,6 +230,14 @@ impl Drop for OnStack<'_> {
     fn drop(&mut self) {
         TOP.set(self.outer);
     }
+}
+
+/// The pass that runs the innermost one of this thread.
+fn outer_pass<'t>() -> Option<&'t Callee<'t>> {
+    let outer = calls().skip(1).map(|call| &call.callee);
+    outer
+        .into_iter()
+        .find(|callee| callee.kind == CallKind::Pass)
 }
 
 /// Whether there is a call on this thread's stack.

@@ -19,6 +19,15 @@ pub struct Death {
     /// The pass that ran, or that an instrument was called around, if the culprit isn't the pass itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<Culprit>,
+    /// Whether it was another thread than the one that ran that: no call into a plugin was on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_other_thread: bool,
+    /// The number in the module, from 1 on, of the function that a pass was called on, if nobody knows its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<u32>,
+    /// The rewrites that the pass had done, and the rule that was at it, if somebody counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewrites: Option<(u64, String)>,
     /// The files of the plugins that were loaded, as far as they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<String>,
@@ -77,6 +86,19 @@ pub struct Culprit {
     pub number: u64,
 }
 
+impl Culprit {
+    /// The pass of this name and number, of which nothing else is known.
+    pub fn pass(name: String, number: u64) -> Culprit {
+        Culprit {
+            kind: CallKind::Pass,
+            name,
+            plugin: None,
+            function: None,
+            number,
+        }
+    }
+}
+
 /// The deaths that this process is to leave out.
 static EXPECTED: OnceLock<Vec<Death>> = OnceLock::new();
 
@@ -92,10 +114,28 @@ pub fn expected(callee: &Callee<'_>) -> Option<&'static Death> {
 }
 
 impl Death {
+    /// A death of which nothing but the cause is known.
+    pub fn new(cause: DeathCause) -> Death {
+        Death {
+            cause,
+            culprit: None,
+            pass: None,
+            on_other_thread: false,
+            function: None,
+            rewrites: None,
+            loaded: Vec::new(),
+        }
+    }
+
     /// The pass that ran, whoever was the culprit in it.
     pub fn running_pass(&self) -> Option<&Culprit> {
         let is_pass = |culprit: &&Culprit| culprit.kind == CallKind::Pass;
         self.culprit.as_ref().filter(is_pass).or(self.pass.as_ref())
+    }
+
+    /// Whether nothing is known of what ran.
+    pub fn is_of_nothing(&self) -> bool {
+        self.culprit.is_none() && self.pass.is_none()
     }
 
     /// The kind and the number of the call that another process can leave out, to get further than this one: of the
@@ -109,6 +149,16 @@ impl Death {
 }
 
 impl DeathCause {
+    /// Whether it is what a thread did itself.
+    pub fn is_of_a_thread(&self) -> bool {
+        match self {
+            #[cfg(unix)]
+            DeathCause::Signal { signal, .. } => crate::watch::SIGNALS.contains(signal),
+            DeathCause::Exit { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The word for it: two deaths with the same one are the same. `SIGSEGV`, `exit`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -133,11 +183,11 @@ impl fmt::Display for DeathCause {
                 stack_overflow: true,
                 signal,
                 ..
-            } => write!(f, "used up its stack ({})", signal_name(*signal)),
+            } => write!(f, "used up its stack ({})", Named(*signal)),
             DeathCause::Signal {
                 signal, address, ..
             } => {
-                write!(f, "crashed: {}", signal_name(*signal))?;
+                write!(f, "crashed: {}", Named(*signal))?;
                 match meaning(*signal) {
                     "" => Ok(()),
                     meaning => write!(f, ", {meaning}"),
@@ -165,8 +215,11 @@ impl fmt::Display for DeathCause {
     }
 }
 
+/// The name of a signal without a name.
+const NAMELESS: &str = "a signal";
+
 /// The name of a signal.
-pub(crate) fn signal_name(signal: i32) -> &'static str {
+fn signal_name(signal: i32) -> &'static str {
     #[cfg(unix)]
     match signal {
         libc::SIGSEGV => return "SIGSEGV",
@@ -182,10 +235,29 @@ pub(crate) fn signal_name(signal: i32) -> &'static str {
         libc::SIGPIPE => return "SIGPIPE",
         libc::SIGALRM => return "SIGALRM",
         libc::SIGXCPU => return "SIGXCPU",
+        libc::SIGXFSZ => return "SIGXFSZ",
+        libc::SIGHUP => return "SIGHUP",
+        libc::SIGQUIT => return "SIGQUIT",
+        libc::SIGUSR1 => return "SIGUSR1",
+        libc::SIGUSR2 => return "SIGUSR2",
+        libc::SIGVTALRM => return "SIGVTALRM",
+        libc::SIGPROF => return "SIGPROF",
         _ => {}
     }
     let _ = signal;
-    "a signal"
+    NAMELESS
+}
+
+/// A signal in a sentence: by its name, or by its number.
+pub(crate) struct Named(pub(crate) i32);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match signal_name(self.0) {
+            NAMELESS => write!(f, "signal {}", self.0),
+            name => f.write_str(name),
+        }
+    }
 }
 
 /// What a signal means, if it means one thing.

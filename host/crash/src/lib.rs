@@ -22,6 +22,7 @@ mod record;
 mod surroundings;
 #[cfg(unix)]
 mod terminal;
+mod trace;
 #[cfg(unix)]
 mod watch;
 
@@ -37,8 +38,11 @@ pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
 pub use panics::{Panic, caught, keep_quiet};
 #[cfg(unix)]
-pub use surroundings::{changes, look_after};
+pub use surroundings::{changes, look_after, rely_on};
 #[cfg(unix)]
 pub use terminal::never_stop_for_terminal;
+pub use trace::{
+    FunctionTrace, TRACE_BYTES, Trace, Traced, TracedDefinition, trace_rewrites, trace_to, traced,
+};
 #[cfg(unix)]
 pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, watch};

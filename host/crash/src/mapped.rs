@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::trace::Trace;
+
 /// The first bytes of a file, for as long as the process lives.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapped {
@@ -31,6 +33,14 @@ impl Mapped {
             return Err(io::Error::last_os_error());
         }
         Ok(Mapped { at: at.cast(), len })
+    }
+
+    /// A trace at a place; `None`: there is no room for it.
+    pub fn trace(&self, place: usize) -> Option<&'static Trace> {
+        let at = self.at.wrapping_add(place).cast::<Trace>();
+        let has_room = self.len.saturating_sub(place) >= size_of::<Trace>();
+        // SAFETY: it is in the memory, which stays, and is aligned; a trace is atomic numbers, of any bits.
+        (has_room && at.is_aligned()).then(|| unsafe { &*at })
     }
 
     /// Writes bytes from a place on, if there is room for them. It neither allocates nor takes a lock.

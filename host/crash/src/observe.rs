@@ -12,6 +12,8 @@ pub enum Seen<'a> {
     Began(&'a Callee<'a>, Option<&'a Callee<'a>>),
     /// The last instrument that was called has returned, or the last library is loaded.
     Returned,
+    /// A pass that this one ran has returned.
+    GoesOn(&'a Callee<'a>),
 }
 
 /// A function that hears of it.

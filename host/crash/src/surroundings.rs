@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use libc::{c_int, sigaction};
 
+use crate::death::Named;
 use crate::watch::{self, is_own_process};
 use crate::{CallKind, Callee, DeathCause, ProcessChange};
 
@@ -30,6 +31,8 @@ struct Surroundings {
     directory: Option<File>,
     /// The device and the number of that directory.
     place: Option<(u64, u64)>,
+    /// A channel that the process needs, and a copy of its descriptor.
+    channel: Option<(RawFd, OwnedFd)>,
     streams: [Option<OwnedFd>; 3],
     mask: libc::mode_t,
     locale: Option<Vec<u8>>,
@@ -51,6 +54,15 @@ pub fn look_after() {
     let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_with(Surroundings::now);
     LOOKS.store(true, Ordering::SeqCst);
+}
+
+/// From now on the process dies if a plugin closes or exchanges this descriptor, or what is behind it has gone. It needs it
+/// as long as it lives.
+pub fn rely_on(channel: RawFd) {
+    let mut known = SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = &mut *known {
+        known.channel = copy(channel).map(|kept| (channel, kept));
+    }
 }
 
 /// Looks whether a call into a plugin's file left the process as it was. It doesn't return if the host's descriptors are
@@ -94,6 +106,7 @@ impl Surroundings {
         Surroundings {
             place: directory.as_ref().and_then(place),
             directory,
+            channel: None,
             streams: [0, 1, 2].map(copy),
             mask: mask(),
             locale: locale(),
@@ -115,6 +128,12 @@ impl Surroundings {
                 let back = unsafe { libc::fchdir(directory.as_raw_fd()) } == 0;
                 self.note(callee, what, back);
             }
+        }
+        if let Some((channel, kept)) = &self.channel
+            && (!same_file(kept.as_raw_fd(), *channel) || is_over(*channel))
+        {
+            watch::die(&DeathCause::Descriptors);
+            return;
         }
         for at in 0..3 {
             let kept = self.streams[at].as_ref().map(AsRawFd::as_raw_fd);
@@ -145,7 +164,10 @@ impl Surroundings {
                 let at = *signal as usize;
                 handlers[at] != self.handlers[at]
             };
-            let names: Vec<String> = SIGNALS.filter(differs).map(named).collect();
+            let names = SIGNALS
+                .filter(differs)
+                .map(|signal| Named(signal).to_string());
+            let names: Vec<String> = names.collect();
             self.handlers = handlers;
             let what = format!("how signals are handled ({})", names.join(", "));
             self.note(callee, &what, false);
@@ -166,13 +188,6 @@ impl Surroundings {
         if !self.changes.contains(&change) {
             self.changes.push(change);
         }
-    }
-}
-
-fn named(signal: c_int) -> String {
-    match crate::death::signal_name(signal) {
-        "a signal" => format!("signal {signal}"),
-        name => name.to_owned(),
     }
 }
 
@@ -208,6 +223,18 @@ fn same_file(a: RawFd, b: RawFd) -> bool {
         known.map(|known| (known.st_dev, known.st_ino, known.st_rdev))
     };
     of(a).is_some_and(|known| of(b) == Some(known))
+}
+
+/// Whether nothing more can come from a channel.
+fn is_over(channel: RawFd) -> bool {
+    let mut seen = libc::pollfd {
+        fd: channel,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: the call is given a pointer to one of them.
+    let count = unsafe { libc::poll(&mut seen, 1, 0) };
+    count > 0 && seen.revents & (libc::POLLHUP | libc::POLLNVAL) != 0
 }
 
 /// The bits that new files don't get. Asking for them sets them: for a moment to those of files of the user alone.

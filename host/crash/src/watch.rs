@@ -20,7 +20,7 @@ use crate::record::{CAPACITY, Record, Shown};
 use crate::surroundings::has_loaded;
 
 /// The signals of a crash.
-const SIGNALS: [c_int; 5] = [
+pub(crate) const SIGNALS: [c_int; 5] = [
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGFPE,

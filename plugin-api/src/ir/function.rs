@@ -314,14 +314,27 @@ impl Function {
     #[inline]
     #[track_caller]
     pub fn next_op(&self, op: OpId) -> Option<OpId> {
-        self.op_record(op).next.option()
+        let record = self.op_record(op);
+        // A list that somebody wrote into may have no end; the order of its ops has one.
+        let next = self.raw.op(record.next.0)?;
+        if next.order > record.order {
+            Some(record.next)
+        } else {
+            None
+        }
     }
 
     /// The op before it in its region.
     #[inline]
     #[track_caller]
     pub fn previous_op(&self, op: OpId) -> Option<OpId> {
-        self.op_record(op).prev.option()
+        let record = self.op_record(op);
+        let previous = self.raw.op(record.prev.0)?;
+        if previous.order < record.order {
+            Some(record.prev)
+        } else {
+            None
+        }
     }
 
     /// Whether `a` stands before `b`; both must stand in the same region.

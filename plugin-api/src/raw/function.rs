@@ -149,6 +149,11 @@ impl RawFunction {
         seen!(self.op_count)
     }
 
+    /// The number of ops' ids.
+    pub(crate) fn op_ids(&self) -> u32 {
+        seen!(self.ops).len
+    }
+
     /// The number of constants' ids.
     pub(crate) fn constant_ids(&self) -> u32 {
         seen!(self.constants).len

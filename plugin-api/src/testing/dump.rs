@@ -15,14 +15,18 @@ pub fn dump(f: &Function) -> String {
     let _ = writeln!(out, "@{}{}", f.function_name(), list(f.params()));
     let mut pending = Vec::new();
     pending.extend(f.first_op(f.body()).map(|first| Step::Op(first, 1)));
+    // A list that somebody wrote into may have no end.
+    let mut left = f.op_count();
     while let Some(step) = pending.pop() {
         match step {
+            Step::Op(..) if left == 0 => break,
             Step::Region(region, depth) => {
                 let (pad, name) = ("  ".repeat(depth), f.region_name(region));
                 let _ = writeln!(out, "{}{}{}:", pad, name, list(f.args(region)));
                 pending.extend(f.first_op(region).map(|first| Step::Op(first, depth + 1)));
             }
             Step::Op(op, depth) => {
+                left -= 1;
                 out.push_str(&"  ".repeat(depth));
                 write_op(&mut out, f, op);
                 pending.extend(f.next_op(op).map(|next| Step::Op(next, depth)));

@@ -66,6 +66,27 @@ fn reduce_keeps_the_ops_that_a_pass_dies_of() {
 }
 
 #[test]
+fn bisect_finds_the_rewrite_that_a_pass_dies_over() {
+    let Some(bench) = bench() else { return };
+    bench.write("mixed.ir", MIXED);
+    let words =
+        "bisect mixed.ir --check true{} --plugin plugin.so --passes c.transform.Dies -o proof";
+    let ran = with(&bench, "segv in a rewrite", "pass", words);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for said in [
+        "c.transform.Dies of plugin dies fails, in function @main; nothing to search: It crashed: SIGSEGV, ",
+        "it fails over rewrite 3, by the rule `c_mark`",
+        "without the rule: `--disable-rule c_mark`",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+    let replay = "replay proof/reproducer --plugin plugin.so";
+    let ran = with(&bench, "segv in a rewrite", "pass", replay);
+    let same = "the same failure: crashed in c.transform.Dies";
+    assert!(ran.stdout.contains(same), "{}", ran.stdout);
+}
+
+#[test]
 fn reduce_does_not_take_one_death_for_another() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);

@@ -45,6 +45,11 @@ const PASS: &[Fault] = &[
     deadly("pass", "abort", "calls `abort`"),
     deadly("pass", "free twice", "frees memory twice"),
     deadly("pass", "stack", "uses up its stack"),
+    deadly(
+        "pass",
+        "stack, no other",
+        "uses up its stack, and took the other one away",
+    ),
     deadly("pass", "exit", "calls `exit(0)`"),
     deadly("pass", "quick_exit", "calls `quick_exit(0)`"),
     deadly("pass", "_exit", "calls `_exit(0)`"),
@@ -53,6 +58,7 @@ const PASS: &[Fault] = &[
     deadly("pass", "handled segv", "crashes, and ends with 0 over it"),
     deadly("pass", "kill", "is killed"),
     deadly("pass", "term", "is asked to end (SIGTERM)"),
+    deadly("pass", "usr1", "is ended by SIGUSR1"),
     deadly("pass", "alarm", "is ended by an alarm"),
     deadly("pass", "hang", "waits for ever (`--timeout 0.2`)"),
     deadly("pass", "spin", "computes for ever (`--timeout 0.2`)"),
@@ -71,6 +77,11 @@ const PASS: &[Fault] = &[
     harmless("pass", "child stays", "leaves a process behind"),
     harmless("pass", "fork returns", "returns twice (`fork`)"),
     deadly("pass", "status 77", "answers a status that there isn't"),
+    deadly(
+        "pass",
+        "scribble and fail",
+        "writes where it may only read, and fails",
+    ),
     deadly("pass", "fail after chdir", "changes directory and fails"),
     deadly("pass", "no files", "lets the process open no more files"),
     deadly("pass", "no bytes", "lets the process write no more"),
@@ -135,12 +146,44 @@ const ELSEWHERE: &[Fault] = &[
     deadly("before", "segv", "crashes in an instrument"),
     deadly("before", "exit", "calls `exit(0)` in an instrument"),
     deadly("before", "_exit", "calls `_exit(0)` in an instrument"),
+    deadly(
+        "before",
+        "thread",
+        "crashes on a thread of its own in an instrument",
+    ),
+    deadly("destroy", "segv", "crashes in an instrument's end"),
+    deadly(
+        "destroy",
+        "_exit",
+        "calls `_exit(0)` in an instrument's end",
+    ),
+    harmless(
+        "destroy",
+        "chdir",
+        "changes directory in an instrument's end",
+    ),
     deadly("infer", "segv", "crashes in an op's definition"),
     deadly("infer", "exit", "calls `exit(0)` in an op's definition"),
     deadly("infer", "_exit", "calls `_exit(0)` in an op's definition"),
+    deadly(
+        "infer",
+        "quick_exit",
+        "calls `quick_exit(0)` in an op's definition",
+    ),
+    deadly(
+        "infer",
+        "exec",
+        "puts another program in its place in an op's definition",
+    ),
+    deadly("infer", "kill", "is killed in an op's definition"),
     deadly("constructor", "segv", "crashes in a constructor"),
     deadly("constructor", "exit", "calls `exit(0)` in a constructor"),
     deadly("constructor", "_exit", "calls `_exit(0)` in a constructor"),
+    deadly(
+        "constructor",
+        "thread",
+        "crashes on a thread of its own in a constructor",
+    ),
     deadly("constructor", "kill", "is killed in a constructor"),
     deadly(
         "constructor",
@@ -277,7 +320,7 @@ const MODEL: &str = r#"module {
 const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
 
 /// What a signal that isn't caught ends, in process.
-const SIGNALLED: [&str; 3] = ["kill", "term", "alarm"];
+const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"];
 
 /// What goes on until somebody ends it, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
@@ -369,7 +412,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     bench.write("out.ir", "as it was");
     let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
     words.extend(["--passes", "c.transform.Dies,relax.transform.InferType"]);
-    if fault.place == "before" {
+    if matches!(fault.place, "before" | "destroy") {
         words.extend(["--instrument", "dies.watch"]);
     }
     match in_process {

@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Bench, RELUS, Ran, in_c, passdock, plugin, plugin_elsewhere};
+#[cfg(unix)]
+use crate::support::passdock;
+use crate::support::{Bench, RELUS, Ran, in_c, plugin, plugin_elsewhere};
 
 /// `unsound.c` with a fault, and further lines of its pass in the manifest.
 fn unsound(bench: &Bench, fault: &str, lines: &str) -> Option<PathBuf> {

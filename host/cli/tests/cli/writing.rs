@@ -1,6 +1,7 @@
 //! Files that are written: whole, where they were asked for, and nothing beside them.
 
 use std::fs;
+#[cfg(unix)]
 use std::io::Write;
 
 use expect_test::{Expect, expect};

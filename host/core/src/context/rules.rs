@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use passdock_crash::trace_rewrites;
+
 use super::{ContextSettings, Inner, Instruments, PassContext};
 use crate::util;
 
@@ -30,6 +32,7 @@ impl PassContext {
         let may = rewritten.count < limit;
         if may {
             rewritten.last = Some(rule.to_owned());
+            trace_rewrites(rewritten.count, rule);
         }
         may
     }
@@ -40,6 +43,7 @@ impl PassContext {
             let mut rewritten = util::lock(&self.0.rewritten);
             rewritten.count += 1;
             rewritten.last = Some(rule.to_owned());
+            trace_rewrites(rewritten.count, rule);
         }
     }
 

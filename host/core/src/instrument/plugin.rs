@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use passdock_crash::{CallKind, Callee};
+use passdock_crash::Callee;
 use passdock_loader::Plugin;
 
 use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
@@ -203,9 +203,12 @@ impl PassInstrument for PluginInstrument {
 impl Drop for PluginInstrument {
     fn drop(&mut self) {
         let plugin = self.provider.origin.path();
-        let running = Callee::new(CallKind::Instrument, self.name(), plugin).call();
-        let _entered = running.enter();
-        util::lock(&self.instance).take();
+        let Some(instance) = util::lock(&self.instance).take() else {
+            return;
+        };
+        let running = Callee::instrument_end(self.name(), plugin).call();
+        let _entered = running.enter_told();
+        drop(instance);
     }
 }
 

@@ -297,7 +297,7 @@ impl<'c> Run<'c> {
         self.watching(watching, || calls::before(watching, &told))
             .map_err(name)?;
         let result = match (passdock_crash::expected(&callee), plan) {
-            (Some(death), _) => Err(self.died(death)),
+            (Some(death), _) => Err(self.died(death, module)),
             (None, Some(plan)) => self.nested(&info.name, plan, module),
             (None, None) => self.leaf(job, module, callee),
         };
@@ -313,14 +313,21 @@ impl<'c> Run<'c> {
     }
 
     /// The error of a pass that another process, which ran the same, died in.
-    fn died(&self, death: &Death) -> PassError {
+    fn died(&self, death: &Death, module: &Module) -> PassError {
         for plugin in self.cx.registry().plugins() {
             let file = plugin.origin().path().and_then(Path::to_str);
             if file.is_some_and(|file| death.loaded.iter().any(|loaded| loaded == file)) {
                 plugin.ask();
             }
         }
-        PassError::of_death(death)
+        let mut error = PassError::of_death(death);
+        if error.function.is_none()
+            && let Some(number) = death.function
+        {
+            let function = module.functions().nth((number as usize).wrapping_sub(1));
+            error.function = function.map(|function| function.text(function.name()).to_owned());
+        }
+        error
     }
 
     fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
@@ -346,21 +353,34 @@ impl<'c> Run<'c> {
         let pass = job.pass;
         let result = self.leaf_verified(job, module, callee);
         let name = &pass.info().name;
+        let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
+        let is_new = is_foreign && !self.foreign.contains(name);
         if result.is_ok() {
-            let is_foreign = pass.provider().is_some_and(|p| p.origin.path().is_some());
-            if is_foreign && !self.foreign.contains(name) {
+            if is_new {
                 self.foreign.push(name.clone());
             }
             return result;
         }
-        // What it was given may be what is wrong, and then it isn't this pass that did it.
-        match self.cx.verify() {
-            Verify::Off | Verify::All => result,
-            Verify::Changed => result.map_err(|error| {
-                let broken = verify::broken(module, &self.foreign);
-                broken.unwrap_or(error)
-            }),
+        // What it was given may be what is wrong: another pass wrote into it, or this one, beside failing.
+        let mut ran = match self.cx.verify() {
+            Verify::Off => return result,
+            Verify::Changed => self.foreign.clone(),
+            Verify::All => Vec::new(),
+        };
+        if is_foreign && !ran.contains(name) {
+            ran.push(name.clone());
         }
+        result.map_err(|error| match verify::broken(module, &ran) {
+            None => error,
+            Some(mut broken) => {
+                // Nothing else could have done it.
+                if ran == [name.as_str()] {
+                    broken.pass = Some(name.clone());
+                    broken.plugin = pass.provider().cloned();
+                }
+                broken
+            }
+        })
     }
 
     fn leaf_verified(

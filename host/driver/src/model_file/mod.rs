@@ -16,6 +16,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 use passdock_onnx::Reach;
 
+#[cfg(unix)]
 pub(crate) use self::data_files::is_used;
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};

@@ -203,18 +203,14 @@ impl<'s> Process<'s> {
         }
         let (status, program) = self.end(GRACE)?;
         let (written, mut state) = record::read(&self.record);
-        let mut death = written.unwrap_or_else(|| {
-            let (culprit, pass) = state.inside.pop().unzip();
-            Death {
-                cause: match program {
-                    Some(program) => DeathCause::Exec { program },
-                    None => status.map_or(DeathCause::Exit { status: None }, cause),
-                },
-                culprit,
-                pass: pass.flatten(),
-                loaded: Vec::new(),
-            }
-        });
+        let has_said = written.is_some();
+        let trace = record::read_trace(&self.record);
+        let loaded = std::mem::take(&mut state.loaded);
+        let cause = || match program {
+            Some(program) => DeathCause::Exec { program },
+            None => status.map_or(DeathCause::Exit { status: None }, cause),
+        };
+        let mut death = written.unwrap_or_else(|| Death::new(cause()));
         if self.garbled {
             death.cause = DeathCause::Descriptors;
         }
@@ -222,15 +218,18 @@ impl<'s> Process<'s> {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
         }
-        // The one that began last: what it is at, it may not have said.
-        match (self.late, &death.culprit) {
+        if death.culprit.is_none() {
+            // It says of itself that it was none of its calls.
+            death.on_other_thread = has_said && death.cause.is_of_a_thread();
+            (death.culprit, death.pass) = state.innermost(trace.definition);
             // Whatever it waits for, it is the pass that takes too long.
-            (true, None) => death.culprit = state.pass,
-            (false, None) => death.pass = state.pass,
-            // Whoever is called around a pass says so, and may be called around none.
-            (_, Some(_)) => {}
+            if self.late && death.culprit.is_none() {
+                death.culprit = death.pass.take();
+            }
         }
-        death.loaded = state.loaded;
+        death.function = trace.function;
+        death.rewrites = trace.rewrites;
+        death.loaded = loaded;
         Ok(death)
     }
 

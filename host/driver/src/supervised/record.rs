@@ -9,7 +9,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
 use passdock_core::util;
-use passdock_crash::{CallKind, Callee, Culprit, DEATH_BYTES, Death, Mapped, Seen};
+use passdock_crash::{
+    CallKind, Callee, Culprit, DEATH_BYTES, Death, Mapped, Seen, TRACE_BYTES, Traced,
+    TracedDefinition, traced,
+};
 use serde::{Deserialize, Serialize};
 
 /// Where it stands what the worker is at, behind the longest death: which of two places it is in, and these. A worker that
@@ -20,7 +23,10 @@ const STATE: usize = DEATH_BYTES;
 const ROOM: usize = 1 << 16;
 
 /// The length of the file.
-pub(super) const LEN: usize = place_of(2);
+pub(super) const LEN: usize = TRACE + TRACE_BYTES;
+
+/// Where it is traced which function, and whose definition.
+pub(super) const TRACE: usize = place_of(2).next_multiple_of(64);
 
 /// Where the first, or the second, place begins.
 const fn place_of(place: usize) -> usize {
@@ -54,7 +60,27 @@ impl State {
                 self.inside.push((callee, pass));
             }
             Seen::Returned => _ = self.inside.pop(),
+            Seen::GoesOn(pass) => self.pass = Some(culprit(pass)),
         }
+    }
+
+    /// What was called last, if it isn't a pass, and the pass that it was called in or around.
+    pub(super) fn innermost(
+        mut self,
+        definition: Option<TracedDefinition>,
+    ) -> (Option<Culprit>, Option<Culprit>) {
+        let (called, pass) = match self.inside.pop() {
+            Some((called, pass)) => (Some(called), pass),
+            None => (None, self.pass),
+        };
+        let defined = definition.map(|definition| Culprit {
+            kind: CallKind::Definition,
+            name: definition.op,
+            plugin: Some(definition.plugin),
+            function: definition.function,
+            number: 0,
+        });
+        (defined.or(called), pass)
     }
 }
 
@@ -120,6 +146,13 @@ fn bytes_of(state: &State) -> Vec<u8> {
     let len = (bytes.len() - 4) as u32;
     bytes[..4].copy_from_slice(&len.to_le_bytes());
     bytes
+}
+
+/// The trace of a worker.
+pub(super) fn read_trace(file: &File) -> Traced {
+    let mut bytes = vec![0; TRACE_BYTES];
+    let read = file.read_exact_at(&mut bytes, TRACE as u64);
+    read.map_or_else(|_| Traced::default(), |()| traced(&bytes))
 }
 
 /// What a worker wrote of its death, and what it was at.

@@ -1,7 +1,7 @@
 //! The worker: it does what it is told, and tells what comes of it.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,13 +10,13 @@ use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
     CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, never_stop_for_terminal,
-    observe, watch,
+    observe, rely_on, trace_to, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::message::{Said, Task, receive, send};
-use super::record::{LEN, Written};
+use super::record::{LEN, TRACE, Written};
 
 /// A worker that has its task.
 pub struct Worker {
@@ -47,7 +47,9 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
         watch(Then::Tell(record));
+        record.trace(TRACE).map(trace_to);
         look_after();
+        rely_on(channel.as_raw_fd());
         let channel = Arc::new(Mutex::new(channel));
         let hears = task.says_passes.then(|| channel.clone());
         observe(Box::new(move |seen| {

@@ -72,12 +72,9 @@ pub(super) fn narrow(
     })
 }
 
-/// The rewrite that a pass fails over; `None` if it fails without any, or the process dies of it: what was rewritten by
-/// then isn't known.
+/// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does ends
+/// this search, and another process that does the same fails there instead.
 pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
-    if failed.error.kind == ErrorKind::Crashed {
-        return None;
-    }
     let failure = Failure::from(&failed.error);
     let again = Again {
         context: &failed.site.context,
@@ -90,13 +87,31 @@ pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
         Err(_) => Verdict::Unknown,
     };
     let (all, cx) = again.run_watched(u64::MAX);
-    let (done, last) = cx.last_rewrite();
+    let (done, last) = match &all {
+        Err(error) => last_rewrite(error, &cx),
+        Ok(_) => cx.last_rewrite(),
+    };
     if last.is_none() || verdict(all) != Verdict::Bad {
         return None;
     }
     // It may fail in the middle of one that isn't counted yet.
     let mut judge = |number| Ok(verdict(again.run_watched(number).0));
     again.search(done, done + 1, &mut judge).ok()?
+}
+
+/// The number of rewrites that a run did which failed, and the rule that was at it.
+fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
+    let died = error
+        .death
+        .as_ref()
+        .filter(|_| error.kind == ErrorKind::Crashed);
+    match died.map(|death| &death.rewrites) {
+        Some(rewrites) => {
+            let (count, rule) = rewrites.clone().unzip();
+            (count.unwrap_or(0), rule)
+        }
+        None => cx.last_rewrite(),
+    }
 }
 
 /// A pass that runs again on the module before it.
@@ -144,7 +159,10 @@ impl Again<'_> {
     /// What there is to tell of one rewrite.
     fn narrowed(&self, number: u64, done: u64) -> Option<Narrowed> {
         let (bad, context) = self.run(number);
-        let (_, rule) = context.last_rewrite();
+        let (_, rule) = match &bad {
+            Err(error) => last_rewrite(error, &context),
+            Ok(_) => context.last_rewrite(),
+        };
         let good = self.run(number - 1).0;
         let around = good.ok().zip(bad.ok());
         let diff = around

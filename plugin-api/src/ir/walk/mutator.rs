@@ -135,14 +135,20 @@ pub trait Mutator {
         };
         // Snapshots, innermost last: what the mutator erases by itself is skipped.
         let mut pending = vec![mutation.ops_in(mutation.body())];
+        let mut visited = 0;
         while let Some(ops) = pending.last_mut() {
             let op = match ops.next() {
+                // Regions that somebody wrote into may be in themselves.
+                Some(op) if visited > mutation.raw.op_ids() as usize * 2 => {
+                    return Err(goes_round(op))
+                }
                 Some(op) => op,
                 None => {
                     pending.pop();
                     continue;
                 }
             };
+            visited += 1;
             match self.mutate_op(&mut mutation, op)? {
                 Mutated::Same if mutation.is_live(op) => {
                     let regions = mutation.regions(op).iter().rev();
@@ -158,6 +164,13 @@ pub trait Mutator {
         }
         Ok(mutation.version() != before)
     }
+}
+
+/// The error of a function in which one comes to an op again and again.
+fn goes_round(op: OpId) -> EditError {
+    let message =
+        "the regions of the function are in themselves: a pass wrote where it may only read";
+    EditError::new(passdock_abi::Status::INVALID, message.to_owned(), Some(op))
 }
 
 /// The function that is being mutated, and what its values became.
@@ -214,7 +227,9 @@ impl Mutation<'_> {
             Some(before) => self.function.next_op(before),
             None => self.function.first_op(self.function.parent_region(op)),
         };
-        while let Some(copy) = next.filter(|next| *next != op) {
+        // A list that somebody wrote into may have no end.
+        let most = self.function.op_count();
+        while let Some(copy) = next.filter(|next| *next != op && self.inlined.len() < most) {
             self.inlined.push(copy);
             next = self.function.next_op(copy);
         }

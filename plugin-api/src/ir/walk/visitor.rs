@@ -159,15 +159,19 @@ pub trait Visitor {
     /// Visits a region and what is in it; false if it was stopped.
     fn visit_region(&mut self, f: &Function, region: RegionId) -> bool {
         let mut pending = Vec::new();
+        // A list that somebody wrote into may have no end.
+        let mut left = f.op_count();
         pending.extend(f.first_op(region).map(Step::Visit));
         while let Some(step) = pending.pop() {
             let op = match step {
+                Step::Visit(_) if left == 0 => return true,
                 Step::Visit(op) => op,
                 Step::Leave(op) => {
                     self.leave_op(f, op);
                     continue;
                 }
             };
+            left -= 1;
             let visit = self.visit_op(f, op);
             if visit == Visit::Stop {
                 return false;

@@ -133,7 +133,7 @@ impl<'c> OpCall<'c> {
         };
         let callee = Callee::new(CallKind::Definition, "", definition.file);
         let running = callee.call_on(&subject);
-        let _entered = running.enter();
+        let _entered = running.enter_defined();
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
         // call and the reference live until it returns.
         let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };

@@ -36,6 +36,8 @@ pub struct FunctionSlot {
     function: Arc<Function>,
     /// The function's kind, so that a pass for another doesn't have to go to the function.
     kind: FunctionKind,
+    /// Its number in the module, from 1 on; 0: it is in none.
+    number: u32,
     view: abi::FunctionView,
 }
 
@@ -51,8 +53,22 @@ impl FunctionSlot {
         FunctionSlot {
             view: function.view(),
             kind: function.kind(),
+            number: 0,
             function,
         }
+    }
+
+    /// A slot with the function of this number in its module, from 1 on.
+    pub(super) fn numbered(function: Arc<Function>, number: u32) -> FunctionSlot {
+        FunctionSlot {
+            number,
+            ..FunctionSlot::new(function)
+        }
+    }
+
+    /// The function's number in the module, from 1 on; 0: it is in none.
+    pub(in crate::boundary) fn number(&self) -> u32 {
+        self.number
     }
 
     /// The function in the slot.
