@@ -36,14 +36,14 @@ fn brief_text_has_numbers_and_short_lines() {
     expect![[r#"
         ; Brief, to be read by people: names, long data and what else a file knows are left out.
         module {
-          metadata "author" = "somebody who has a very long name, long…
+          metadata "author" = "somebody who has a very long name, long…"
           fn @f(%x: f32[n,64], %0: f32[n]) -> (%"/model/out": f32[n,64]) {
             %1 = const f32[64,64] splat(0.5)
             %2 = const i64[12] elided(96)
             %3 = const i64[3] [1, 2, 3]
             %4 = onnx.MatMul(%x, %1) : f32[n,64]
             %5 = onnx.Pad(%4, %3) {mode = "constant", pads = [1,2,3],
-                names = ["aaaaaaaaaa","bbbbbbbbbb","cccccccccc",…} : f32[n,64]
+                names = ["aaaaaaaaaa","bbbbbbbbbb","cccccccccc",…]} : f32[n,64]
             %6 = onnx.If(%5) : f32[n,64]
               region then_branch {
                 %7 = onnx.Relu(%5) : f32[n,64]
@@ -74,8 +74,8 @@ fn values_of_both_texts_have_the_same_numbers() {
 
         fn @f(%x: f32[2]) {
           %0 = onnx.Abs(%x)
-          %3 = onnx.Log(%0)
-          %2 = onnx.Exp(%3)
+          %1 = onnx.Log(%0)
+          %2 = onnx.Exp(%1)
           return %2
         }
     "#]]

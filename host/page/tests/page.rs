@@ -95,7 +95,7 @@ fn each_pass_says_what_it_changed() {
             "made": 0,
             "changed": 1,
             "removed": 0,
-            "diff": "--- @main\n+++ @main\n@@ -2,5 +2,5 @@\n   %a = onnx.Relu(%x) loc(\"/a/Relu\")\n   %b = onnx.Neg(%a) loc(\"/b/Neg\")\n-  %c = onnx.Concat(%b) {axis = 0} loc(\"/c\")\n+  %c = onnx.Concat(%b) {axis = 1} loc(\"/c\")\n   return %c\n }\n",
+            "diff": "--- @main\n+++ @main\n@@ -2,5 +2,5 @@\n   %0 = onnx.Relu(%x)\n   %1 = onnx.Neg(%0)\n-  %2 = onnx.Concat(%1) {axis = 0}\n+  %2 = onnx.Concat(%1) {axis = 1}\n   return %2\n }\n",
             "left_out": 0
           },
           {
@@ -107,7 +107,7 @@ fn each_pass_says_what_it_changed() {
             "made": 1,
             "changed": 0,
             "removed": 1,
-            "diff": "--- @main\n+++ @main\n@@ -1,6 +1,6 @@\n fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n   %a = onnx.Relu(%x) loc(\"/a/Relu\")\n-  %b = onnx.Neg(%a) loc(\"/b/Neg\")\n-  %c = onnx.Concat(%b) {axis = 1} loc(\"/c\")\n+  %n = onnx.Abs(%a) loc(\"/n\")\n+  %c = onnx.Concat(%n) {axis = 1} loc(\"/c\")\n   return %c\n }\n",
+            "diff": "--- @main\n+++ @main\n@@ -1,5 +1,5 @@\n fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n   %0 = onnx.Relu(%x)\n-  %1 = onnx.Neg(%0)\n+  %1 = onnx.Abs(%0)\n   %2 = onnx.Concat(%1) {axis = 1}\n   return %2\n",
             "left_out": 0
           }
         ]"#]].assert_eq(&passes);

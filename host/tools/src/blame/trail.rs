@@ -53,10 +53,11 @@ impl<'r> Trail<'r> {
     ) -> Result<(), PassError> {
         for at in (0..end).rev() {
             let run = &self.runs[at];
-            let Some(around) = Around::of(run, &place.function)? else {
-                continue;
-            };
-            if let Some(pair) = around.pair_of(place.op) {
+            let around = Around::of(run, &place.function)?;
+            let pair = around
+                .as_ref()
+                .and_then(|a| Some((a, a.pair_of(place.op)?)));
+            if let Some((around, pair)) = pair {
                 if around.is_changed(pair) {
                     let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, true));
                     let mut step = step(run, Deed::Changed, rule);
@@ -68,17 +69,21 @@ impl<'r> Trail<'r> {
                 place.op = pair.before;
                 continue;
             }
-            let sources = around.sources(place.op);
+            if around.is_none() && run.before.function_named(&place.function).is_some() {
+                // The pass left the function alone.
+                continue;
+            }
+            let sources = sources(run, around.as_ref(), &place)?;
             let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, false));
             let mut step = step(run, Deed::Made, rule);
-            step.names = find::names(around.new, place.op);
-            step.before = lines(around.old, &sources);
-            step.after = vec![find::line(around.new, place.op)];
+            step.names = place.names(&run.after);
+            step.before = sources
+                .iter()
+                .map(|source| source.line(&run.before))
+                .collect();
+            step.after = vec![place.line(&run.after)];
             steps.push((at, step));
-            waiting.extend(sources.into_iter().map(|op| {
-                let function = place.function.clone();
-                (at, Place { function, op })
-            }));
+            waiting.extend(sources.into_iter().map(|source| (at, source)));
             break;
         }
         Ok(())
@@ -120,6 +125,43 @@ impl<'r> Trail<'r> {
         }
         Ok(steps)
     }
+}
+
+/// What a pass made an op of: ops of its function or, if there are none, of others that the pass changed or took away, as
+/// one that outlines or inlines does.
+fn sources(
+    run: &PassRun,
+    around: Option<&Around<'_>>,
+    place: &Place,
+) -> Result<Vec<Place>, PassError> {
+    let here = around.map_or(Vec::new(), |around| around.sources(place.op));
+    if !here.is_empty() {
+        let place_of = |op| Place {
+            function: place.function.clone(),
+            op,
+        };
+        return Ok(here.into_iter().map(place_of).collect());
+    }
+    let names = place.names(&run.after);
+    let mut sources = Vec::new();
+    for f in run.before.functions() {
+        let function = f.text(f.name()).to_owned();
+        let around = Around::of(run, &function)?;
+        if around.is_none() && run.after.function_named(&function).is_some() {
+            continue;
+        }
+        let stays = around.map_or(Vec::new(), |around| around.pairs);
+        let is_source = |op: &OpId| {
+            !stays.iter().any(|pair| pair.before == *op)
+                && find::names(f, *op).iter().any(|name| names.contains(name))
+        };
+        let found = f.walk(f.body()).filter(is_source);
+        sources.extend(found.map(|op| Place {
+            function: function.clone(),
+            op,
+        }));
+    }
+    Ok(sources)
 }
 
 fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep {

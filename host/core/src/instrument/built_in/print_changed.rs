@@ -105,9 +105,8 @@ mod tests {
                %0 = onnx.Relu(%x) : f32[2]
             ESC[31m-  %1 = onnx.Relu(%0) : f32[2]ESC[0m
             ESC[31m-  %2 = onnx.Abs(%1) : f32[2]ESC[0m
-            ESC[31m-  return %2ESC[0m
-            ESC[32m+  %1 = onnx.Abs(%0) : f32[2]ESC[0m
-            ESC[32m+  return %1ESC[0m
+            ESC[32m+  %2 = onnx.Abs(%0) : f32[2]ESC[0m
+               return %2
              }
 
         "#]]
@@ -149,9 +148,8 @@ mod tests {
                %0 = onnx.Relu(%x) : f32[2]
             -  %1 = onnx.Relu(%0) : f32[2]
             -  %2 = onnx.Abs(%1) : f32[2]
-            -  return %2
-            +  %1 = onnx.Abs(%0) : f32[2]
-            +  return %1
+            +  %2 = onnx.Abs(%0) : f32[2]
+               return %2
              }
 
             Changed by demo.transform.Negate:

@@ -52,7 +52,7 @@ pub(super) fn wrap(text: &mut String, start: usize, level: usize) {
 }
 
 /// The brief texts of a function before and after something: a value that is in both has the same number, so that
-/// their lines can be compared. Values that are only in the second come after all of the first.
+/// their lines can be compared.
 pub fn print_brief_pair(old: Option<&Function>, new: Option<&Function>) -> [String; 2] {
     let named = |f| ValueNames::new(f, Spelling::Numbers, &mut Vec::new());
     let old = old.map(|f| (f, named(f)));
@@ -81,25 +81,35 @@ fn print(f: &Function, names: &ValueNames) -> String {
     out.text
 }
 
-/// Gives the values of `f` the numbers that they had in `old`.
+/// Gives the values of `f` the numbers that they had in `old`. What is new has the number of what was at its place and is
+/// gone, or one of its own.
 fn renumber(f: &Function, names: &mut ValueNames, old: &Function, old_names: &ValueNames) {
     let mut known: FxHashMap<Key<'_>, u32> = FxHashMap::default();
     let numbered = old_names.numbered();
-    let mut next = numbered.len() as u32;
+    let count = numbered.len() as u32;
     for (value, number) in numbered {
         known.entry(key(old, value)).or_insert(number);
     }
     let mut taken = FxHashSet::default();
-    for (value, _) in names.numbered() {
+    let values = names.numbered().into_iter().map(|(value, _)| {
         let number = known.get(&key(f, value)).copied();
-        let number = number.filter(|number| taken.insert(*number));
-        names.set_number(
-            value,
-            number.unwrap_or_else(|| {
-                next += 1;
-                next - 1
-            }),
-        );
+        (value, number.filter(|number| taken.insert(*number)))
+    });
+    let values: Vec<(ValueId, Option<u32>)> = values.collect();
+    let (mut place, mut fresh) = (0, count);
+    for (value, known) in values {
+        let number = match known {
+            Some(number) => number,
+            None if place < count && taken.insert(place) => place,
+            None => {
+                fresh += 1;
+                fresh - 1
+            }
+        };
+        if number < count {
+            place = number + 1;
+        }
+        names.set_number(value, number);
     }
 }
 
