@@ -51,5 +51,5 @@ fn help_is_in_plain_words() {
         words.join(" ")
     };
     expect!["relax.fallback_device_type an int from 1 to 2147483647 1 built in The device of ops that no device is named for, by its number in DLPack; 1 is the CPU."].assert_eq(&line("relax.fallback_device_type"));
-    expect!["relax.FoldConstant.max_growth an int 256 relax The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its constants if that is more; all folded ops together by 16 times as much."].assert_eq(&line("relax.FoldConstant.max_growth"));
+    expect!["relax.FoldConstant.max_growth an int 256 relax The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its constants if that is more; all folded ops together by 8 times as much. Expressions of several ops may take as many 1/1600 as they have ops, all of them together 8."].assert_eq(&line("relax.FoldConstant.max_growth"));
 }

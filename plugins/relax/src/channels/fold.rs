@@ -66,6 +66,8 @@ pub(crate) struct Folder<'c> {
     /// In this round: the bytes that were missing for what wasn't folded, and whether anything was.
     missing: i64,
     has_folded: bool,
+    /// The weights that plans it was missing for would have made once more, and how many plans.
+    shared: BTreeMap<ValueId, usize>,
     has_splats: bool,
     has_gemm: bool,
 }
@@ -88,7 +90,7 @@ impl<'c> Folder<'c> {
             if folder.has_folded {
                 continue;
             }
-            if folder.missing == 0 || folder.missing > folder.budget {
+            if folder.missing == 0 || folder.missing_for_all(f) > folder.budget {
                 break;
             }
             folder.begin(f, part, true);
@@ -112,6 +114,7 @@ impl<'c> Folder<'c> {
             room: 0,
             missing: 0,
             has_folded: false,
+            shared: BTreeMap::new(),
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
         }
@@ -122,6 +125,7 @@ impl<'c> Folder<'c> {
         self.budget = i64::try_from(bytes / part).unwrap_or(i64::MAX);
         self.room = if spends { self.budget } else { 0 };
         (self.missing, self.has_folded) = (0, false);
+        self.shared.clear();
     }
 
     /// Does it, unless something can't be, or costs more than it saves. Answers whether it did.
@@ -160,7 +164,11 @@ impl<'c> Folder<'c> {
             }
             left = self.left(f, &plan, &changes, &moved);
         }
-        let is_done = self.affords(left) && self.apply(f, &plan, changes, moved)?;
+        if !self.affords(left) {
+            self.note_shared(f, &changes);
+            return Ok(false);
+        }
+        let is_done = self.apply(f, &plan, changes, moved)?;
         if is_done {
             self.spend(left);
             self.cx.rewrote(rule);
@@ -263,6 +271,26 @@ impl<'c> Folder<'c> {
             self.missing = self.missing.saturating_sub(left);
         }
         is_paid
+    }
+
+    /// Notes which weights a plan would have made once more.
+    fn note_shared(&mut self, f: &Function, changes: &[Change]) {
+        let users: Vec<OpId> = changes.iter().map(|one| one.linear.op).collect();
+        for change in changes {
+            let weights = change.linear.weights.value;
+            let stay = change.sharers == 1 && !are_among(f, weights, &users);
+            if change.weights.is_some() && stay {
+                *self.shared.entry(weights).or_default() += 1;
+            }
+        }
+    }
+
+    /// What is missing for all that wasn't folded: of weights that nobody else needs then, the last one gets them.
+    fn missing_for_all(&self, f: &Function) -> i64 {
+        let shared = self.shared.iter();
+        let going = shared.filter(|&(&weights, &plans)| f.use_count(weights) == plans);
+        let given_back: i64 = going.map(|(&weights, _)| size(f, weights)).sum();
+        self.missing - given_back
     }
 
     /// Something was folded. What is missing is taken from what the function may grow by; what is left over stays where it is.
