@@ -20,16 +20,16 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
-from numerics import BOOL, F16, F32, I64, STRING, Failed, claim, save, tensor
+from answers import misfit
+from numerics import F16, F32, I64, STRING, Failed, claim, save, tensor
 
 ROOT = Path(__file__).resolve().parents[2]
-F64, BF16 = TensorProto.DOUBLE, TensorProto.BFLOAT16
+F64 = TensorProto.DOUBLE
 
 # Runs of the pipeline that `reduce` has, and the ops that may be left then.
 RUNS, LEFT = 60, 20
 
 WRONG = "rule wrong { onnx.Selu(%x) => onnx.Mul(%x, 300) }\n"
-# What tells 300 times a value from a value even behind a normalisation.
 PIPELINE = 'passes = ["FoldConstant", { rules = "wrong.rules" }, "DeadCodeElimination"]\n'
 
 
@@ -54,6 +54,7 @@ class Passdock:
         claim(done.stdout, done.stderr)
         answer = json.loads(done.stdout)
         claim(answer["exit_status"] == done.returncode, answer)
+        claim(misfit("compare", answer) is None, misfit("compare", answer))
         return done.returncode, answer
 
     def status(self, a, b, *words):
@@ -270,12 +271,14 @@ def shrunk(passdock, work, model):
     start = time.monotonic()
     found = passdock.run("bisect", "pipeline.toml", model.name, "--check", "numerics", "--json")
     claim(found.returncode == 0, found.stderr)
+    claim(misfit("bisect", json.loads(found.stdout)) is None, misfit("bisect", json.loads(found.stdout)))
     claim([each["pass"] for each in json.loads(found.stdout)["suspects"]] == ["rules.wrong"], found.stdout)
     small = work / "small.onnx"
     words = ["reduce", "pipeline.toml", model.name, "--check", "numerics", "--max-checks", RUNS, "-o", small.name, "--json"]
     done = passdock.run(*words)
     claim(done.returncode == 0, done.stderr)
     answer = json.loads(done.stdout)
+    claim(misfit("reduce", answer) is None, misfit("reduce", answer))
     claim(answer["ops_after"] <= LEFT and answer["checks"] <= RUNS, answer)
     again = passdock.run("bisect", "pipeline.toml", small.name, "--check", "numerics")
     claim(again.returncode == 0, again.stderr)

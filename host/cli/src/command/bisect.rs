@@ -9,7 +9,8 @@ use passdock::{ErrorKind, PassError, SentError, terminal};
 use passdock_tools::bisect::{self, BadRewrite, Bisection, Judged, Suspect};
 use serde::{Deserialize, Serialize};
 
-use super::{diff, worker};
+use super::two_models::diff;
+use super::worker;
 use crate::args::search::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;

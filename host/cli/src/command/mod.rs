@@ -2,8 +2,6 @@
 
 mod bisect;
 mod check;
-mod compare;
-mod diff;
 mod explain;
 mod in_full;
 mod inspect;
@@ -17,6 +15,7 @@ mod run;
 mod schema;
 mod shell;
 mod stats;
+mod two_models;
 mod worker;
 
 #[cfg(unix)]
@@ -33,6 +32,7 @@ use crate::args::plugin::PluginCommand;
 #[cfg(unix)]
 use crate::args::process::ProcessArgs;
 use crate::show;
+use two_models::{compare, diff};
 
 #[cfg(unix)]
 pub(crate) use worker::work;

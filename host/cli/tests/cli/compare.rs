@@ -107,11 +107,7 @@ fn options_are_checked() {
         &["compare", "m.ir", "m.ir", "--atol", "-1"],
         2,
         &expect![[r#"
-            error: unexpected argument '-1' found
-
-              tip: to pass '-1' as a value, use '-- -1'
-
-            Usage: passdock compare [OPTIONS] <A> <B>
+            error: invalid value '-1' for '--atol <X>': this isn't a number from 0 on
 
             For more information, try '--help'.
         "#]],

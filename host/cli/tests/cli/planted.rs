@@ -271,20 +271,20 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "echo it is gone; ! test -e {}",
         1,
         expect![[r#"
-        error[check]: The model is bad before any pass.
-         |
-         = note: the command's last words: it is gone
-         = help: `--check` has to end with status 0 for a good model; no pass is to blame here.
-    "#]],
+            error[check]: The model is bad before any pass.
+             |
+             = note: the command's last words: it is gone
+             = help: The check has to call it good, a command with status 0; no pass is to blame here.
+        "#]],
     );
     check(
         "test -e {}",
         1,
         expect![[r#"
-        error[check]: The whole pipeline gives a good model: there is nothing to find.
-         |
-         = help: `--check` has to end with a status that is neither 0 nor 125 for a bad one.
-    "#]],
+            error[check]: The whole pipeline gives a good model: there is nothing to find.
+             |
+             = help: The check has to call it bad, a command with a status that is neither 0 nor 125.
+        "#]],
     );
     check(
         "exit 125 # {}",
@@ -312,7 +312,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
         expect![[r#"
             error[usage]: The command of `--check true` doesn't say where the model goes.
              |
-             = help: Write `{}` in place of its path: `--check 'test-model {}'`.
+             = help: Write `{}` in place of its path: `--check 'test-model {}'`; or `--check numerics`, which compares what models compute.
         "#]],
     );
     // The time is over before the sleep is.
@@ -384,19 +384,19 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[r#"
+           1,005 ops  5 of 10 ops of the body of @main
+           1,002 ops  2 of 10 ops of the body of @main
+           1,001 ops  1 of 10 ops of the body of @main
              500 ops  5 of 11 functions
              300 ops  3 of 11 functions
              200 ops  2 of 11 functions
              100 ops  1 of 11 functions
-              50 ops  50 of 100 ops of @f6
-              25 ops  25 of 100 ops of @f6
-              12 ops  12 of 100 ops of @f6
-               6 ops  6 of 100 ops of @f6
-               3 ops  3 of 100 ops of @f6
-               2 ops  2 of 100 ops of @f6
-               2 ops  0 of 2 unused parameters of @f6
+              75 ops  75 of 100 ops of the body of @f6
+              71 ops  71 of 100 ops of the body of @f6
+               8 ops  8 of 100 ops of the body of @f6
+               2 ops  2 of 100 ops of the body of @f6
         still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
-        1010 → 2 ops after 33 runs of the pipeline, written to small.ir
+        1010 → 2 ops after 28 runs of the pipeline, written to small.ir
     "#]].assert_eq(&ran.stdout);
     expect![[r#"
         module {
@@ -460,7 +460,7 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     expect![[r#"
         error[check]: The pipeline runs to its end: there is no failure to keep.
          |
-         = help: Say what is wrong with its result: `--check CMD`.
+         = help: Say what is wrong with its result: `--check numerics`, or a command.
     "#]]
     .assert_eq(&ran.stderr);
     let ran = run(
@@ -471,7 +471,7 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     expect![[r#"
         error[check]: The check calls the pipeline's result good: there is nothing to keep.
          |
-         = help: It has to end with a status that is neither 0 nor 125 for what the pipeline makes.
+         = help: It has to call what the pipeline makes bad, a command with a status that is neither 0 nor 125.
     "#]]
     .assert_eq(&ran.stderr);
 }

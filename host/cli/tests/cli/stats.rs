@@ -205,6 +205,7 @@ fn json_has_the_same() {
         initializer_inputs: 0
         inputs: [{"dtype":"f32","name":"x","overridable":false,"shape":["batch",3],"type":"f32[batch,3]"},{"dtype":"bool","name":"go on","overridable":false,"shape":[],"type":"bool[]"},{"dtype":"f16","name":"scale","overridable":true,"shape":[],"type":"f16[]"}]
         ir_version: 10
+        json_version: 1
         metadata: [{"key":"class names","value":"{0: 'cat',\n 1: 'dog'}"}]
         model: {"bytes":1299,"format":"ir","in":"m.ir"}
         model_version: 7

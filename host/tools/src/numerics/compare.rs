@@ -285,11 +285,7 @@ mod tests {
             expect!["same, 0.100"],
         );
         // Where all is tiny, only the distance counts.
-        check(
-            f32s(&[0.0]),
-            f32s(&[1e-30]),
-            expect!["same, 0.000"],
-        );
+        check(f32s(&[0.0]), f32s(&[1e-30]), expect!["same, 0.000"]);
         check(
             f16s(&[1.0, 2.0]),
             f16s(&[1.02, 2.0]),

@@ -11,7 +11,7 @@
 //! - `ort/` is the runtime: finding its library, calling it, its tensors.
 //! - `samples/` is what goes in: made up, or read from files.
 //! - `check` runs a module; `compare` and, element by element, `elements` look at what came out.
-//! - `pair` compares two models, with samples of several sizes: for `passdock compare` and the checks that
+//! - `pair` compares two models: their `interface`s, then their `outputs` for samples of several `sizes`; for `passdock compare` and the checks that
 //!   searches ask; `whole` is the instrument that compares the first module of a run with its last one so.
 //! - `instrument` is what passes meet, with its `options`, its `chain` of modules and its `report`.
 
@@ -20,16 +20,20 @@ mod check;
 mod compare;
 mod elements;
 mod instrument;
+mod interface;
 mod options;
 mod ort;
+mod outputs;
 mod pair;
+mod pair_text;
 mod report;
 mod samples;
+mod sizes;
 mod whole;
 
 pub use instrument::instrument;
-pub use pair::{
-    CompareOptions, Comparison, InterfaceDifference, Largest, OutputComparison, RunFailure,
-    RuntimeUsed, SampleSize, compare, find,
-};
+pub use interface::InterfaceDifference;
+pub use outputs::{Largest, OutputComparison};
+pub use pair::{CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
+pub use sizes::SampleSize;
 pub use whole::{VERIFY_OUTPUTS, verify_outputs};

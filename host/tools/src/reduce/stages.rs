@@ -20,12 +20,7 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     if let Some(typed) = typed {
         r.offer(typed, || "with inferred types".to_owned())?;
     }
-    for name in r.best.names().collect::<Vec<_>>() {
-        unused(r, name)?;
-        if !ops::is_called(&r.best, name) {
-            window::narrow(r, name)?;
-        }
-    }
+    big_steps(r)?;
     loop {
         let before = r.steps.len();
         functions(r)?;
@@ -48,6 +43,31 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
         attrs(r, name)?;
     }
     extras(r)
+}
+
+/// Takes away what is most, in few runs: of the entry what isn't needed, then functions, then what isn't needed of those left.
+fn big_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
+    let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
+        let names = r.best.names();
+        names
+            .filter(|&name| !ops::is_called(&r.best, name))
+            .collect()
+    };
+    for name in r.best.names().collect::<Vec<_>>() {
+        unused(r, name)?;
+    }
+    let first = entries(r);
+    // Of several it may be any.
+    if let [entry] = first[..] {
+        window::narrow(r, entry)?;
+    }
+    functions(r)?;
+    for name in entries(r) {
+        if first != [name] {
+            window::narrow(r, name)?;
+        }
+    }
+    Ok(())
 }
 
 fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {

@@ -102,7 +102,7 @@ fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
 }
 
 /// What differs, in lines; without `all`, what is many is counted.
-pub(super) fn render(diff: &Diff, all: bool) -> String {
+pub(crate) fn render(diff: &Diff, all: bool) -> String {
     let mut out = Out {
         text: String::new(),
         all,

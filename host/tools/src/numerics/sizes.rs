@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::CompareOptions;
-use crate::numerics::check::{Checker, Reason, run_all};
-use crate::numerics::ort::{ModelOutput, ModelPort, OrtSession, PortDim, describe};
-use crate::numerics::samples::{self, Sample};
+use super::check::{Checker, Reason, run_all};
+use super::ort::{ModelOutput, ModelPort, OrtSession, PortDim, describe};
+use super::pair::CompareOptions;
+use super::samples::{self, Sample};
 
 /// The sizes of one or several samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,7 +2,9 @@
 
 use passdock_core::table::Table;
 
-use super::{Comparison, Largest, OutputComparison, SampleSize};
+use super::outputs::{Largest, OutputComparison};
+use super::pair::Comparison;
+use super::sizes::SampleSize;
 
 /// What the models ran with, what differs between their interfaces, and a table of the outputs.
 pub(super) fn text(comparison: &Comparison) -> String {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::numerics::elements::{self, Apart, Overrides};
-use crate::numerics::ort::{ModelOutput, OutputValue, Tensor};
+use super::elements::{self, Apart, Overrides};
+use super::ort::{ModelOutput, OutputValue, Tensor};
 
 /// An output, over all runs.
 #[derive(Clone, Debug, Serialize)]

@@ -4,11 +4,6 @@
 //! doesn't compute the same twice, nothing can be said, which is an error. What the model after refuses or fails to run is a
 //! difference.
 
-mod interface;
-mod outputs;
-mod sizes;
-mod text;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,14 +12,15 @@ use passdock_core::{ErrorKind, PassError, capitalized};
 use passdock_ir::Module;
 use serde::Serialize;
 
-pub use self::interface::InterfaceDifference;
-pub use self::outputs::{Largest, OutputComparison};
-pub use self::sizes::SampleSize;
-use self::sizes::Samples;
 use super::check::{Checker, Reason, is_telling, run_all};
 use super::elements::Overrides;
+use super::interface::{self, InterfaceDifference};
 use super::options::CheckOptions;
 use super::ort::{self, OrtSession, Runtime};
+use super::outputs::{self, OutputComparison};
+use super::pair_text;
+use super::samples::Sample;
+use super::sizes::{self, SampleSize, Samples};
 
 /// What to do where ONNX Runtime isn't found.
 const GET_IT: &str = "`pip install onnxruntime` for the `python3` in PATH is enough; or `ORT_DYLIB_PATH` names the library: \
@@ -195,7 +191,7 @@ pub fn compare(
 }
 
 /// Of a sample what a model has inputs for.
-fn for_model(session: &OrtSession<'_>, sample: &super::samples::Sample) -> super::samples::Sample {
+fn for_model(session: &OrtSession<'_>, sample: &Sample) -> Sample {
     let has = |name: &str| session.inputs.iter().any(|input| input.name == name);
     sample
         .iter()
@@ -245,6 +241,6 @@ impl Comparison {
 
     /// What came of it, as a text for people.
     pub fn text(&self) -> String {
-        text::text(self)
+        pair_text::text(self)
     }
 }

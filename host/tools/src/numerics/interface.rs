@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::numerics::ort::{ModelPort, OrtSession, PortDim, describe};
+use super::ort::{ModelPort, OrtSession, PortDim, describe};
 
 /// An input or an output that isn't the same in two models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
