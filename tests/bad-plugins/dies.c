@@ -291,6 +291,7 @@ static passdock_status work(void *state, passdock_context *context,
         memset((void *)function->view->ops.base, 0xff, function->view->ops.len * sizeof(passdock_op));
         return PASSDOCK_STATUS_FAILED;
     }
+    if (is("scribble")) memset((void *)function->view->ops.base, 0, function->view->ops.len * sizeof(passdock_op));
     if (is("segv in a rewrite")) return rewrite_each(context, function);
     if (is("edit")) return edit(function);
     if (is("fail after chdir")) return chdir("/") == 0 ? PASSDOCK_STATUS_FAILED : PASSDOCK_OK;

@@ -15,7 +15,7 @@ use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
-    Watch, capitalized, suggest, util, verify,
+    Verify, Watch, capitalized, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -186,6 +186,12 @@ fn run_to_end(
     };
     report.model.ops_after = after.op_count();
     report.model.kinds = report::compared(&kinds, &report::kinds(&after));
+    // Who writes into IR that it may only read leaves no trace, and what it wrote may look like IR to who writes it.
+    if context.verify() != Verify::Off
+        && let Some(broken) = verify::broken(&after, &recorder.foreign())
+    {
+        return Err(broken);
+    }
     // The instruments end with it, and whatever comes of that, the output is as it was.
     drop((prepared, context));
     if let Some(output) = output {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use passdock_core::files::{directory_of, leftovers};
-use passdock_core::{ErrorKind, PassError, Watch};
+use passdock_core::{ErrorKind, PassError, Verify, Watch};
 use passdock_crash::Death;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,11 +20,27 @@ use crate::pipeline::{ModelReport, Report, Request};
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
-    job: impl FnOnce(&Request) -> J,
+    job: impl Fn(&Request) -> J,
     watch: Watch,
 ) -> Report {
-    let ended = input(request)
-        .and_then(|input| supervisor.run(&job(request), input, watch, &mut |()| Value::Null));
+    let attempt = |request: &Request, input: &Option<File>, watch| {
+        let input = input.as_ref().map(File::try_clone).transpose()?;
+        supervisor.run(&job(request), input, watch, &mut |()| Value::Null)
+    };
+    let ended = input(request).and_then(|input| match attempt(request, &input, watch)? {
+        Ended::Answered(report) if is_broken(&report) && request.verify == Verify::Changed => {
+            // By whom, shows if one looks after each pass.
+            let looking = Request {
+                verify: Verify::All,
+                ..request.clone()
+            };
+            Ok(match attempt(&looking, &input, Watch::default())? {
+                Ended::Died(_) => Ended::Answered(report),
+                answered => answered,
+            })
+        }
+        ended => Ok(ended),
+    });
     let error = match ended {
         Ok(Ended::Answered(report)) => return report,
         Ok(Ended::Died(death)) => {
@@ -42,6 +58,12 @@ pub fn run<J: Serialize>(
         },
         ..Report::default()
     }
+}
+
+/// Whether a pass wrote into the IR past the host.
+fn is_broken(report: &Report) -> bool {
+    let code = ErrorKind::Broken.code();
+    !report.ok && report.diagnostics.iter().any(|said| said.code == code)
 }
 
 /// What is on standard input, kept for each worker, if the model is there.
