@@ -102,7 +102,11 @@ impl<'m> Around<'m> {
             others.any(|pair| pair.before == op && pair.after == made)
         };
         let has_result = |op| find::result_names(self.old, op).any(|name| results.contains(&name));
-        let has_node = |op| find::names(self.old, op).iter().any(|n| names.contains(n));
+        let has_node = |op| {
+            find::names(self.old, op)
+                .iter()
+                .any(|n| find::is_from(&names, n))
+        };
         let is_source = |op: &OpId| {
             let is_gone = !stays.contains(op);
             has_result(*op) || is_gone && (became(*op) || has_node(*op))

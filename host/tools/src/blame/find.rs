@@ -50,6 +50,15 @@ pub(super) fn names(f: &Function, op: OpId) -> Vec<String> {
     names
 }
 
+/// Whether an op of these names is from a node, or from what a call of this name was inlined to.
+pub(super) fn is_from(names: &[String], node: &str) -> bool {
+    let inlined = |name: &String| {
+        let rest = name.strip_prefix(node);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    names.iter().any(inlined)
+}
+
 /// The names of an op's results.
 pub(super) fn result_names(f: &Function, op: OpId) -> impl Iterator<Item = &str> {
     let names = f.results(op).map(|result| f.value(result).name);

@@ -94,7 +94,15 @@ impl<'r> Trail<'r> {
         let mut steps = Vec::new();
         for run in self.runs {
             let Some(around) = Around::of(run, &place.function)? else {
-                continue;
+                if run.after.function_named(&place.function).is_some() {
+                    continue;
+                }
+                // It went with its function.
+                let mut step = step(run, Deed::Removed, None);
+                step.names = place.names(&run.before);
+                step.before = vec![place.line(&run.before)];
+                steps.push(step);
+                break;
             };
             let pair = around.pairs.iter().find(|pair| pair.before == place.op);
             let (what, after) = match pair {
@@ -153,7 +161,9 @@ fn sources(
         let stays = around.map_or(Vec::new(), |around| around.pairs);
         let is_source = |op: &OpId| {
             !stays.iter().any(|pair| pair.before == *op)
-                && find::names(f, *op).iter().any(|name| names.contains(name))
+                && find::names(f, *op)
+                    .iter()
+                    .any(|name| find::is_from(&names, name))
         };
         let found = f.walk(f.body()).filter(is_source);
         sources.extend(found.map(|op| Place {
