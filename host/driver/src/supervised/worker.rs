@@ -47,7 +47,9 @@ impl Worker {
         let task: Task<J> = receive(&mut channel)?;
         expect(task.deaths);
         watch(Then::Tell(record));
-        record.trace(TRACE).map(trace_to);
+        if let Some(trace) = record.trace(TRACE) {
+            trace_to(trace);
+        }
         look_after();
         rely_on(channel.as_raw_fd());
         let channel = Arc::new(Mutex::new(channel));
