@@ -111,6 +111,8 @@ fn models() {
             "reduce m.ir --passes bad.transform.Panic -o small.ir",
         ),
         ("reduce", "reduce p.toml m.ir"),
+        ("blame", "blame p.toml m.ir %0"),
+        ("blame", "blame m.ir gone"),
     ] {
         check(&bench, &[], definition, words);
     }
