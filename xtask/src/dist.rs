@@ -6,13 +6,14 @@
 mod build;
 mod licences;
 mod tree;
+mod trial;
 
 use std::env;
 use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -20,20 +21,45 @@ use crate::project::Project;
 
 use build::Built;
 
-/// Makes `target/distrib/passdock-VERSION-SYSTEM.tar.gz`, and gives its path.
-pub(crate) fn dist(project: &Project) -> Result<PathBuf> {
+/// What an archive may have, in bytes.
+const MOST: u64 = 15_000_000;
+
+/// Makes `target/distrib/passdock-VERSION-SYSTEM.tar.gz`, and tries it.
+pub(crate) fn dist(project: &Project) -> Result<()> {
     let built = Built::to_give_away(project)?;
     let directory = project.target.join("distrib");
+    let archive = archive(project, &built, &directory, Compression::best())?;
+    let root = trial::works_elsewhere(&archive, &directory.join("else where"))?;
+    trial::names_no_path_of_this_machine(project, &root)?;
+    let size = fs::metadata(&archive)?.len();
+    println!("{}: {:.1} MB", project.shown(&archive), size as f64 / 1e6);
+    ensure!(size < MOST, "it has {size} bytes, {MOST} are allowed");
+    Ok(())
+}
+
+/// Tries an archive of what the tests have built, which is as large as it is.
+pub(crate) fn test(project: &Project) -> Result<()> {
+    let built = Built::to_test(project)?;
+    let directory = project.target.join("distrib/tests");
+    let archive = archive(project, &built, &directory, Compression::fast())?;
+    trial::works_elsewhere(&archive, &directory.join("else where")).map(drop)
+}
+
+/// Makes an archive in a directory, and gives its path.
+fn archive(
+    project: &Project,
+    built: &Built,
+    directory: &Path,
+    level: Compression,
+) -> Result<PathBuf> {
     let name = format!("passdock-{}-{}", env!("CARGO_PKG_VERSION"), built.system);
     let root = directory.join(&name);
     if root.exists() {
         fs::remove_dir_all(&root)?;
     }
-    tree::make(project, &built, &root)?;
+    tree::make(project, built, &root)?;
     let archive = directory.join(format!("{name}.tar.gz"));
-    pack(&root, &name, &archive)?;
-    let size = fs::metadata(&archive)?.len();
-    println!("{}: {:.1} MB", project.shown(&archive), size as f64 / 1e6);
+    pack(&root, &name, &archive, level)?;
     Ok(archive)
 }
 
@@ -109,9 +135,9 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// An archive of the tree below `name`. The same tree is the same bytes: no owner, no times.
-fn pack(root: &Path, name: &str, archive: &Path) -> Result<()> {
+fn pack(root: &Path, name: &str, archive: &Path, level: Compression) -> Result<()> {
     let new = archive.with_extension("new");
-    let gzip = GzEncoder::new(BufWriter::new(fs::File::create(&new)?), Compression::best());
+    let gzip = GzEncoder::new(BufWriter::new(fs::File::create(&new)?), level);
     let mut tar = tar::Builder::new(gzip);
     tar.mode(tar::HeaderMode::Deterministic);
     for file in files(root)? {

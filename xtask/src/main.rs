@@ -41,7 +41,7 @@ cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides [WORD]     only what the guides say, of those whose name contains the word; UPDATE_EXPECT=1 corrects them
 cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md
 cargo xtask install           passdock and its standard plugins where cargo installs programs; --root DIR
-cargo xtask dist              one archive of them, in target/distrib
+cargo xtask dist              one archive of them, in target/distrib, unpacked and tried
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         ["deep", "page", model] => test::web::browse(&project, Some(model)).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
-        ["dist"] => dist::dist(&project).map(|_| true),
+        ["dist"] => dist::dist(&project).map(|()| true),
         ["install", ref rest @ ..] => dist::prefix(rest)
             .and_then(|prefix| dist::install(&project, prefix))
             .map(|()| true),

@@ -1,7 +1,6 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
 mod cpp;
-pub(crate) mod dist;
 mod embed;
 pub(crate) mod future;
 pub(crate) mod guides;
@@ -22,7 +21,7 @@ mod wine;
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::{demo, shell, tidy};
+use crate::{demo, dist, shell, tidy};
 
 use steps::Steps;
 

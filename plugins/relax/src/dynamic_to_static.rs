@@ -247,9 +247,10 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let Some(open) = open else {
         return Some(sizes);
     };
-    // What was to be worked out. With an open size of 0 it would be found by the dim that is copied instead.
-    let copied = old.get(open).filter(|_| copies_at_zero);
-    if copied.is_none_or(|&copied| vanishes_with(f, copied, wanted[open])) {
+    // What was to be worked out. With an open size of 0 it would be found by the dim that is copied instead; where none
+    // is, ONNX leaves it open what a -1 beside a 0 is.
+    let vanishes = |copied: &Dim| vanishes_with(f, *copied, wanted[open]);
+    if copies_at_zero && old.get(open).is_none_or(vanishes) {
         let known = |at: usize| new.get(at).and_then(|dim| dim.as_const());
         for at in (0..sizes.len()).filter(|&at| at != open && wanted[at] == Dim::constant(-1)) {
             sizes[at] = known(at).unwrap_or(-1);

@@ -189,6 +189,30 @@ fn what_was_to_be_worked_out_stays_so_if_its_size_may_be_0_or_two_dims_are_open(
             }
         "#]],
     );
+    // A 0 that is taken literally beside a -1 is what a runtime makes of it.
+    check_shape(
+        "(%x: f32[n,m,64]) -> (%y: f32[?,?])",
+        "\
+    %open = const i64[1] [-1]
+    %all = onnx.Mul(%m, %n)
+    %to = onnx.Concat(%all, %open) {axis = 0}
+    %0 = onnx.Reshape(%x, %to) {allowzero = 1}
+    return %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,m,64]) -> (%y: f32[?,?]) opset("" = 17) {
+                %open = const i64[1] [-1]
+                %n = onnx.Shape(%x) {end = 1} : i64[1]
+                %m = onnx.Shape(%x) {end = 2, start = 1} : i64[1]
+                %all = onnx.Mul(%m, %n) : i64[1]
+                %to = onnx.Concat(%all, %open) {axis = 0} : i64[2]
+                %0 = onnx.Reshape(%x, %to) {allowzero = 1} : f32[m*n,64]
+                return %0
+              }
+            }
+        "#]],
+    );
     // With m = 0 the first dim is n.
     check_shape(
         "(%x: f32[n,m,64]) -> (%y: f32[?,?])",

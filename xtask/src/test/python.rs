@@ -63,6 +63,12 @@ const RANDOM_RULES: &str = "random_rules";
 
 /// All of them, in the order of their steps.
 pub(crate) const JUDGES: &[Judge] = &[
+    // From each version of an operator to later ones. It takes longest, and they run side by side.
+    Judge {
+        title: "opsets raised, by ONNX Runtime",
+        script: "raised",
+        arguments: &[Passdock, Models],
+    },
     Judge {
         title: "the example model, end to end",
         script: "end_to_end",
@@ -140,12 +146,6 @@ pub(crate) const JUDGES: &[Judge] = &[
         title: "ops decomposed, regions lifted, by ONNX Runtime",
         script: "decomposing",
         arguments: &[Passdock],
-    },
-    // From each version of an operator to later ones.
-    Judge {
-        title: "opsets raised, by ONNX Runtime",
-        script: "raised",
-        arguments: &[Passdock, Models],
     },
     // What a function and an operator of one name are is the runtime's to say.
     Judge {

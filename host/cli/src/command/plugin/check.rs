@@ -125,6 +125,12 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
 
 /// Runs a check in this process, which the plugin may end; leaves the answer in `dir`.
 fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<u8, PassError> {
+    // What becomes of a plugin that nobody waits for any more: it is ended.
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, set_parent_process_death_signal};
+        _ = set_parent_process_death_signal(Some(Signal::KILL));
+    }
     let ([check], [file]) = (checks, &args.files[..]) else {
         return Err(PassError::new(
             ErrorKind::Usage,

@@ -9,26 +9,15 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
 
 use crate::project::Project;
-use crate::{dist, shell};
+use crate::shell;
 
-/// What an archive may have, in bytes.
-const MOST: u64 = 15_000_000;
-
-pub(crate) fn test(project: &Project) -> Result<()> {
-    let archive = dist::dist(project)?;
-    let size = fs::metadata(&archive)?.len();
-    ensure!(
-        size < MOST,
-        "{} has {size} bytes, {MOST} are allowed",
-        archive.display()
-    );
-    let place = project.target.join("distrib/else where");
+/// Unpacks an archive in a directory, and uses what comes out; gives the directory that it has.
+pub(super) fn works_elsewhere(archive: &Path, place: &Path) -> Result<PathBuf> {
     if place.exists() {
-        fs::remove_dir_all(&place)?;
+        fs::remove_dir_all(place)?;
     }
-    let root = unpack(&archive, &place)?;
-    names_no_path_of_this_machine(project, &root)?;
-    let command = |arguments: &[&str]| passdock(&root, &place, arguments);
+    let root = unpack(archive, place)?;
+    let command = |arguments: &[&str]| passdock(&root, place, arguments);
 
     let version = command(&["--version"])?;
     ensure!(
@@ -70,7 +59,7 @@ pub(crate) fn test(project: &Project) -> Result<()> {
         std::os::unix::fs::symlink(root.join("bin/passdock"), place.join("programs/passdock"))?;
         let linked = Command::new(place.join("programs/passdock"))
             .args(["run", model, "-o", "linked.onnx"])
-            .current_dir(&place)
+            .current_dir(place)
             .output()?;
         ensure!(
             linked.status.success(),
@@ -84,14 +73,14 @@ pub(crate) fn test(project: &Project) -> Result<()> {
     fs::create_dir(&alone)?;
     let name = format!("passdock{EXE_SUFFIX}");
     fs::copy(root.join("bin").join(&name), alone.join(&name))?;
-    let output = clean(&alone.join(&name), &place)
+    let output = clean(&alone.join(&name), place)
         .args(["run", model, "-o", "alone.onnx"])
         .output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() || !said.contains("lib/passdock/plugins") {
         bail!("the command without its plugins says\n{said}");
     }
-    Ok(())
+    Ok(root)
 }
 
 /// Unpacks the archive, and gives the one directory that it has.
@@ -106,7 +95,7 @@ fn unpack(archive: &Path, place: &Path) -> Result<PathBuf> {
 }
 
 /// Programs and plugins tell nobody where they were built.
-fn names_no_path_of_this_machine(project: &Project, root: &Path) -> Result<()> {
+pub(super) fn names_no_path_of_this_machine(project: &Project, root: &Path) -> Result<()> {
     let checkout = project
         .root
         .to_str()
