@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::Callee;
 
@@ -13,7 +13,10 @@ use crate::Callee;
 const THREADS: usize = 64;
 
 /// The room for names, in bytes.
-const ROOM: usize = 1012;
+const ROOM: usize = 1008;
+
+/// What is written at once.
+const WORD: usize = size_of::<u64>();
 
 /// The bytes of what is traced.
 pub const TRACE_BYTES: usize = size_of::<Trace>();
@@ -31,6 +34,7 @@ pub struct Trace {
 struct Thread {
     /// The function that a pass is called on: its number in the module, from 1 on.
     function: AtomicU32,
+    _unused: AtomicU32,
     /// The name of the op whose definition is called, its plugin's file and the function, each with a NUL behind it.
     definition: Text,
 }
@@ -38,8 +42,8 @@ struct Thread {
 /// A text that changes; its length is written last.
 #[repr(C)]
 struct Text {
-    len: AtomicU32,
-    bytes: [AtomicU8; ROOM],
+    len: AtomicU64,
+    words: [AtomicU64; ROOM / WORD],
 }
 
 /// What a trace says.
@@ -161,11 +165,18 @@ impl Text {
         if len > ROOM {
             return;
         }
-        let bytes = names.iter().flat_map(|name| name.bytes().chain([0]));
-        for (to, byte) in self.bytes.iter().zip(bytes) {
-            to.store(byte, Ordering::Relaxed);
+        let mut bytes = [0; ROOM];
+        let mut rest = &mut bytes[..];
+        for name in names {
+            let (here, behind) = rest.split_at_mut(name.len() + 1);
+            here[..name.len()].copy_from_slice(name.as_bytes());
+            rest = behind;
         }
-        self.len.store(len as u32, Ordering::Release);
+        let (words, _) = bytes.as_chunks::<WORD>();
+        for (to, word) in self.words.iter().zip(&words[..len.div_ceil(WORD)]) {
+            to.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.len.store(len as u64, Ordering::Release);
     }
 }
 
@@ -179,11 +190,12 @@ struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
     fn trace(&mut self) -> Option<Traced> {
-        let rewrites = u64::from_le_bytes(self.bytes(8)?.try_into().ok()?);
+        let rewrites = self.wide_number()?;
         let rule = self.text::<1>()?;
         let (mut functions, mut definitions) = (Vec::new(), Vec::new());
         for _ in 0..THREADS {
-            functions.push(self.number()?);
+            let [function, _unused] = [self.number()?, self.number()?];
+            functions.push(function);
             definitions.extend(self.text::<3>()?);
         }
         functions.retain(|number| *number > 0);
@@ -212,7 +224,11 @@ impl<'b> Reader<'b> {
     }
 
     fn number(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.bytes(4)?.try_into().ok()?))
+        Some(u32::from_ne_bytes(self.bytes(4)?.try_into().ok()?))
+    }
+
+    fn wide_number(&mut self) -> Option<u64> {
+        Some(u64::from_ne_bytes(self.bytes(8)?.try_into().ok()?))
     }
 
     /// So many names; the inner `None`: there are none.
@@ -221,7 +237,7 @@ impl<'b> Reader<'b> {
         reason = "the outer one says that the bytes are cut off"
     )]
     fn text<const N: usize>(&mut self) -> Option<Option<[&'b str; N]>> {
-        let len = self.number()? as usize;
+        let len = usize::try_from(self.wide_number()?).unwrap_or(usize::MAX);
         let text = self.bytes(ROOM)?.get(..len).unwrap_or_default();
         let names = std::str::from_utf8(text).unwrap_or_default();
         let mut names = names.split_terminator('\0');
