@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::args::data::DataArgs;
 use crate::args::{PassArgs, PluginArgs, trimmed};
@@ -49,12 +49,13 @@ among its inputs. An output that depends on more than the inputs is refused, and
 
 Exit status: 0 the part was written; 1 the model can't be read or the part can't be written; 2 it can't be cut
 out like this.")]
+#[command(group(ArgGroup::new("values").args(["inputs", "outputs"]).required(true).multiple(true)))]
 pub(crate) struct ExtractArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// The values that the part takes. Without them, those of the model's inputs that its outputs need.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = trimmed, required_unless_present = "outputs")]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) inputs: Vec<String>,
     /// The values that the part gives out. Without them, the model's outputs.
     #[arg(long, value_name = "C,D", value_delimiter = ',', value_parser = trimmed)]
