@@ -50,6 +50,9 @@ among its inputs. An output that depends on more than the inputs is refused, and
 Exit status: 0 the part was written; 1 the model can't be read or the part can't be written; 2 it can't be cut
 out like this.")]
 #[command(group(ArgGroup::new("values").args(["inputs", "outputs"]).required(true).multiple(true)))]
+#[command(
+    override_usage = "passdock extract [OPTIONS] [--inputs A,B] [--outputs C,D] -o OUT MODEL"
+)]
 pub(crate) struct ExtractArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "MODEL")]
