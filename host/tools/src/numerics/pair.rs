@@ -209,10 +209,10 @@ fn load(options: &CompareOptions) -> Result<Runtime, PassError> {
 
 /// Nothing can be said, or an option is wrong.
 fn not_compared(reason: &Reason) -> PassError {
-    let text = reason.text.trim_end_matches('.');
     if reason.option.is_some() {
-        return PassError::new(ErrorKind::Config, capitalized(text) + ".");
+        return PassError::new(ErrorKind::Config, capitalized(&reason.text));
     }
+    let text = reason.text.trim_end_matches('.');
     let message = format!("The models can't be compared: {text}.");
     PassError::new(ErrorKind::NotChecked, message)
 }
