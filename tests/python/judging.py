@@ -135,7 +135,7 @@ def skips_sizes_that_are_refused(passdock, work):
     claim("of any size that was tried" in answer["diagnostics"][0]["message"], answer)
     status, answer = passdock.compare(model, model, "--dim", "k=3")
     claim(status == 2 and answer["diagnostics"][0]["code"] == "config", answer)
-    claim(answer["diagnostics"][0]["message"].endswith("which are n, m."), answer)
+    claim(answer["diagnostics"][0]["message"].endswith("which are m, n."), answer)
 
 
 def tells_interfaces_apart(passdock, work):
