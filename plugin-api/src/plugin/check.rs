@@ -36,6 +36,7 @@ pub const fn check(plugin: &PluginSpec) {
         let pass = &plugin.passes[p];
         check_docs(pass.docs);
         check_required(pass.required);
+        check_aliases(plugin, p);
         check_states(pass.needs);
         check_states(pass.establishes);
         check_states(pass.breaks);
@@ -145,6 +146,27 @@ const fn check_sequential(plugin: &PluginSpec, at: usize) {
             o += 1;
         }
         c += 1;
+    }
+}
+
+/// An alias is called as a pass is, and like none of the plugin's.
+const fn check_aliases(plugin: &PluginSpec, at: usize) {
+    let aliases = plugin.passes[at].aliases;
+    let mut a = 0;
+    while a < aliases.len() {
+        assert!(
+            is_pass_name(aliases[a]),
+            "an alias is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        );
+        let mut p = 0;
+        while p < plugin.passes.len() {
+            assert!(
+                !equal(plugin.passes[p].name, aliases[a]),
+                "an alias is the name of a pass of the plugin"
+            );
+            p += 1;
+        }
+        a += 1;
     }
 }
 

@@ -232,6 +232,9 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         int!(pass.opt_level as i128);
         byte!(b'\n');
         names!("required", pass.required);
+        if !pass.aliases.is_empty() {
+            names!("aliases", pass.aliases);
+        }
         docs!("summary", pass.docs);
         if pass.thread_safe {
             raw!("thread_safe = true\n");

@@ -81,6 +81,7 @@ pub struct PassSpec {
     pub docs: &'static [&'static str],
     pub opt_level: u32,
     pub required: &'static [&'static str],
+    pub aliases: &'static [&'static str],
     pub thread_safe: bool,
     pub changes_interface: bool,
     pub phase: &'static str,
@@ -99,6 +100,7 @@ impl PassSpec {
             docs,
             opt_level: 0,
             required: &[],
+            aliases: &[],
             thread_safe: false,
             changes_interface: false,
             phase: "",
@@ -190,6 +192,7 @@ impl PluginSpec {
 /// |---|---|
 /// | `opt_level: 1` | runs in contexts of this level and above (0) |
 /// | `required: ["…"]` | passes that run before it |
+/// | `aliases: ["…"]` | other names that it goes by: those that it had once, or has elsewhere |
 /// | `thread_safe: true` | may be called for several functions at once |
 /// | `changes_interface: true` | may change parameters and results |
 /// | `phase: "late"` | where pipelines place it: `early`, `simplify`, `late`, `lower` |
@@ -377,6 +380,9 @@ macro_rules! __pass {
     (@keys ($new:expr) [$($done:tt)*] required: $value:expr $(, $($rest:tt)*)?) => {
         $crate::__pass!(@keys ($new) [$($done)* required: &$value,] $($($rest)*)?)
     };
+    (@keys ($new:expr) [$($done:tt)*] aliases: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* aliases: &$value,] $($($rest)*)?)
+    };
     (@keys ($new:expr) [$($done:tt)*] thread_safe: $value:expr $(, $($rest:tt)*)?) => {
         $crate::__pass!(@keys ($new) [$($done)* thread_safe: $value,] $($($rest)*)?)
     };
@@ -408,7 +414,7 @@ macro_rules! __pass {
     (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
             "`", ::std::stringify!($key), "` is no key of a pass; there are `opt_level`, \
-             `required`, `thread_safe`, `changes_interface`, `phase`, `needs`, `establishes`, \
+             `required`, `aliases`, `thread_safe`, `changes_interface`, `phase`, `needs`, `establishes`, \
              `breaks`, `options` and `config`"
         ))
     };

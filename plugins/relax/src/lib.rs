@@ -108,6 +108,7 @@ plugin! {
         /// Inlines functions into their callers.
         module "relax.transform.InlineFunctions" => inline_functions {
             opt_level: 1,
+            aliases: ["relax.transform.Inline", "relax.transform.InlinePrivateFunctions"],
             options: InlineFunctions,
         },
         /// Lifts regions to functions; what they capture becomes parameters.

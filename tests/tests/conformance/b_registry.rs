@@ -1,7 +1,7 @@
 //! B. The registry.
 
 use expect_test::expect;
-use passdock::{LoadOptions, Registry};
+use passdock::{LoadOptions, PassInfo, Registry, create_function_pass};
 use passdock_conformance_plugin::PLUGIN;
 
 use crate::ours::{Failure, Passdock, Way, library};
@@ -122,6 +122,46 @@ fn r011_short_names_of_relax_and_tir() {
         e: e, registered: false
         run tir.transform.c"#]]
     .assert_eq(&log.text());
+}
+
+/// FIX. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
+/// before, and two passes don't share an alias.
+#[test]
+fn r011_names_of_tvm() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let registry = &ours.registry;
+    let register = |name: &str, alias: &str| {
+        let declared = PassInfo::new(name).aliases([alias]);
+        let made = create_function_pass(declared, |_, _| Ok(()));
+        ours.say_if_failed(registry.register(made).map_err(Failure::from));
+    };
+    register("relax.transform.c", "relax.transform.cee");
+    register("tir.transform.d", "acme.transform.d");
+    for name in [
+        "relay.transform.c",
+        "relay._transform.c",
+        "relay.transform.cee",
+        "cee",
+        "tirx.transform.d",
+        "s_tir.transform.d",
+        "acme.transform.d",
+    ] {
+        ours.say(format!("{name}: {}", registry.canonical(name)));
+    }
+    register("relax.transform.other", "relax.transform.cee");
+    register("relay.transform.c", "relay.transform.see");
+    ours.say(registry.canonical("relay.transform.c"));
+    expect![[r#"
+        relay.transform.c: relax.transform.c
+        relay._transform.c: relax.transform.c
+        relay.transform.cee: relax.transform.c
+        cee: relax.transform.c
+        tirx.transform.d: tir.transform.d
+        s_tir.transform.d: tir.transform.d
+        acme.transform.d: tir.transform.d
+        error[duplicate-pass]: The pass `relax.transform.other` has the alias `relax.transform.cee`, which is one of `relax.transform.c` already. Give the alias to one of the two.
+        relay.transform.c"#]].assert_eq(&log.text());
 }
 
 /// FIX. A pass has one canonical name, and aliases; each list takes both.

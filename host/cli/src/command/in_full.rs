@@ -58,6 +58,7 @@ pub(super) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
     if !declared.info.required.is_empty() {
         lines.push(format!("requires {}", declared.info.required.join(", ")));
     }
+    lines.extend(also_called(&declared.aliases));
     let states = &declared.states;
     lines.extend(show::states([
         &states.needs,
@@ -112,16 +113,21 @@ pub(super) fn config(schema: &Schema, provider: Option<&str>) -> String {
     under(&format!("config {}", schema.key), lines) + &fields("  field", &schema.fields)
 }
 
-/// An instrument, and who provides it.
+/// An instrument, and what there is to say about it: who provides it, its other names.
 pub(super) fn instrument(
     name: &str,
     summary: &str,
     options: &[Field],
-    provider: Option<&str>,
+    about: impl IntoIterator<Item = String>,
 ) -> String {
     let mut lines: Vec<String> = summary.lines().map(str::to_owned).collect();
-    lines.extend(provider.map(str::to_owned));
+    lines.extend(about);
     under(&format!("{name} (instrument)"), lines) + &fields("  option", options)
+}
+
+/// The other names of a pass or an instrument, if it has any.
+pub(super) fn also_called(aliases: &[String]) -> Option<String> {
+    (!aliases.is_empty()).then(|| format!("also called {}", aliases.join(", ")))
 }
 
 /// The operators that a plugin defines, each with the versions of its domain that a definition begins

@@ -1,5 +1,6 @@
 //! `passdock list`: what there is, and who provides it.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use passdock::config::ConfigInfo;
@@ -277,7 +278,8 @@ fn instruments(registry: &Registry) -> (Value, String) {
 fn instrument(registry: &Registry, name: &str) -> Shown {
     let spec = registry.instrument_spec(name)?;
     let (provider, file) = provider(registry, spec.plugin.as_deref());
-    let text = in_full::instrument(&spec.name, &spec.summary, &spec.options, Some(&provider));
+    let about = iter::once(provider).chain(in_full::also_called(&spec.aliases));
+    let text = in_full::instrument(&spec.name, &spec.summary, &spec.options, about);
     let mut entry = json!(spec);
     entry["file"] = json!(file);
     Ok((json!({ "instruments": [entry] }), text))

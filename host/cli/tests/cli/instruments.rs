@@ -100,6 +100,13 @@ fn passes_to_print_around_may_have_short_names() {
     .assert_eq(&printed(
         "--print-before DeadCodeElimination --print-after InferType",
     ));
+    // TVM's names are names, too.
+    expect![[r#"
+        Print IR before: relax.transform.InferType
+        note[alias]: `relay.transform.Inline` stands for `relax.transform.InlineFunctions`."#]]
+    .assert_eq(&printed(
+        "--print-before relay.transform.InferType --instrument PrintAfterAll --disable relay.transform.Inline",
+    ));
     // A note says so if there is nothing to print around.
     expect![[r#"
         note[absent-pass]: `--print-after` names the pass `relax.transform.FoldConstant`, which isn't in the pipeline: unless another pass runs it, that is without effect.

@@ -188,13 +188,14 @@ fn one_of_a_list_is_shown_in_full() {
     check(
         "instruments timing",
         expect![[r#"
-        timing (instrument)
-          The time of each pass: as a tree, and by pass.
-          built in
-          option  takes     default  meaning
-          trace   a string  ""       Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
-          quiet   a bool    false    Reports nothing: only the trace is written.
-    "#]],
+            timing (instrument)
+              The time of each pass: as a tree, and by pass.
+              built in
+              also called PassTimingInstrument
+              option  takes     default  meaning
+              trace   a string  ""       Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
+              quiet   a bool    false    Reports nothing: only the trace is written.
+        "#]],
     );
     check(
         "instruments timin",

@@ -25,6 +25,8 @@ type Make =
 pub struct InstrumentSpec {
     /// The instrument's name.
     pub name: String,
+    /// Other names that the instrument goes by: those that TVM has for it.
+    pub aliases: Vec<String>,
     /// The summary of what the instrument does, in a sentence or two.
     pub summary: String,
     /// Whether the instrument judges passes, or decides which of them run. A failure of it is one
@@ -160,6 +162,7 @@ impl InstrumentSpec {
     ) -> InstrumentSpec {
         InstrumentSpec {
             name: name.to_owned(),
+            aliases: Vec::new(),
             summary: summary.to_owned(),
             judges: true,
             options,
@@ -168,6 +171,12 @@ impl InstrumentSpec {
             paths: Vec::new(),
             make: Arc::new(make),
         }
+    }
+
+    /// Sets other names that the instrument goes by.
+    pub fn aliases<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.aliases = names.into_iter().map(Into::into).collect();
+        self
     }
 
     /// Sets the plugin that provides the instrument.

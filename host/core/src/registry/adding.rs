@@ -51,6 +51,9 @@ impl Inner {
                 },
             ));
         }
+        for pass in &manifest.passes {
+            self.aliases.check_declared(&pass.declaration)?;
+        }
         // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| match self.config.get(&schema.key) {
             Ok(known) => known.schema.fields != schema.fields,
@@ -63,6 +66,10 @@ impl Inner {
         for schema in schemas {
             self.config
                 .register(schema, Some(plugin.name().to_owned()))?;
+        }
+        for pass in &manifest.passes {
+            self.aliases
+                .add_declared(&pass.declaration, Some(plugin.name()));
         }
         for (name, entry) in new {
             self.passes.add(name, entry);

@@ -26,14 +26,16 @@ impl Default for InstrumentTable {
 
 impl InstrumentTable {
     pub(super) fn register(&mut self, spec: InstrumentSpec) -> Result<(), PassError> {
-        check_name(&spec.name)?;
-        self.check_free(&spec.name)?;
+        for name in [&spec.name].into_iter().chain(&spec.aliases) {
+            check_name(name)?;
+            self.check_free(name)?;
+        }
         self.0.insert(spec.name.clone(), spec);
         Ok(())
     }
 
     fn check_free(&self, name: &str) -> Result<(), PassError> {
-        let Some(known) = self.0.get(name) else {
+        let Some(known) = self.find(name) else {
             return Ok(());
         };
         let owner = known.owner();
@@ -59,8 +61,14 @@ impl InstrumentTable {
         }
     }
 
+    /// The instrument of a name, or of an alias.
+    fn find(&self, name: &str) -> Option<&InstrumentSpec> {
+        let is_called = |spec: &&InstrumentSpec| spec.aliases.iter().any(|alias| alias == name);
+        self.0.get(name).or_else(|| self.0.values().find(is_called))
+    }
+
     fn get(&self, name: &str) -> Result<&InstrumentSpec, PassError> {
-        self.0.get(name).ok_or_else(|| {
+        self.find(name).ok_or_else(|| {
             let names = || self.0.keys().map(String::as_str);
             let message = format!("There is no instrument `{name}`.");
             let error = PassError::new(ErrorKind::UnknownInstrument, message);

@@ -6,6 +6,7 @@
 mod adding;
 mod entries;
 mod instruments;
+mod names;
 mod plugin_pass;
 mod plugin_sequential;
 
@@ -16,6 +17,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 pub use entries::LoadOptions;
 use entries::{Entries, Entry, Item};
 use instruments::InstrumentTable;
+use names::Aliases;
 use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
 use passdock_loader::file::Identity;
@@ -24,7 +26,6 @@ use passdock_loader::{
     Plugin, PluginError, SearchDir, SequentialSpec, discover,
 };
 use passdock_plugin_api::{Options, StaticPlugin};
-use rustc_hash::FxHashMap;
 
 use crate::boundary::host;
 use crate::config::{ConfigError, ConfigInfo, ConfigTable, ConfigValue, Schema};
@@ -53,8 +54,7 @@ pub struct Registry(Arc<RwLock<Inner>>);
 #[derive(Default)]
 struct Inner {
     passes: Entries,
-    /// The canonical names of aliases.
-    aliases: FxHashMap<String, String>,
+    aliases: Aliases,
     plugins: Vec<Arc<Plugin>>,
     /// The plugin files: one may be named in two places, by other paths.
     files: HashSet<Identity>,
@@ -70,9 +70,6 @@ struct Inner {
     instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
 }
-
-/// The namespaces in which a name without `transform.` in it is looked up, in this order.
-const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
 
 impl Registry {
     /// An empty registry: the host's own options and instruments only.
@@ -129,6 +126,8 @@ impl Registry {
         let name = pass.info().name.clone();
         let mut inner = self.write();
         inner.check_free(&name, false)?;
+        inner.aliases.check_declared(pass.declaration())?;
+        inner.aliases.add_declared(pass.declaration(), None);
         inner.passes.add(name, Entry::Own(pass));
         Ok(())
     }
@@ -141,7 +140,7 @@ impl Registry {
         check_name(alias)?;
         let mut inner = self.write();
         inner.check_free(alias, false)?;
-        inner.aliases.insert(alias.to_owned(), name.to_owned());
+        inner.aliases.add(alias, name);
         Ok(())
     }
 
@@ -303,6 +302,7 @@ impl Registry {
             return Err(PassError::new(ErrorKind::Plugin, message));
         }
         inner.passes.remove_plugin(name);
+        inner.aliases.remove_plugin(name);
         inner.plugins.retain(|plugin| plugin.name() != name);
         let left = inner.plugins.iter().filter_map(|plugin| plugin.file());
         inner.files = left.map(|(file, _)| *file).collect();
@@ -341,11 +341,7 @@ impl Registry {
 
     /// The canonical name that a name stands for; the name itself if it is unknown.
     pub fn canonical(&self, name: &str) -> String {
-        let inner = self.read();
-        let found = inner.known(name).map(|(name, _)| name);
-        // An alias may be registered before its pass.
-        let found = found.or_else(|| inner.aliases.get(name).map(String::as_str));
-        found.unwrap_or(name).to_owned()
+        self.read().canonical(name).to_owned()
     }
 
     /// Whether a pass of this name is registered.
@@ -491,25 +487,6 @@ impl Registry {
 }
 
 impl Inner {
-    fn entry(&self, name: &str) -> Option<&Entry> {
-        self.known(name).map(|(_, entry)| entry)
-    }
-
-    /// The canonical name and the entry that a name stands for: the name of a pass, an alias, or a
-    /// short name for `transform.N` in one of the namespaces, in this order.
-    fn known(&self, name: &str) -> Option<(&str, &Entry)> {
-        let canonical = self.aliases.get(name).map_or(name, String::as_str);
-        let exact = self.passes.get_key_value(canonical);
-        let found = exact.or_else(|| match name.contains("transform.") {
-            true => None,
-            false => NAMESPACES.iter().find_map(|space| {
-                self.passes
-                    .get_key_value(&format!("{space}transform.{name}"))
-            }),
-        });
-        found.map(|(name, entry)| (name.as_str(), entry))
-    }
-
     /// Refuses a name that is taken. An entry that `overrides` takes the place of one that doesn't.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
@@ -521,7 +498,7 @@ impl Inner {
                 };
                 format!("The pass `{name}` is {is} already, by {}.", entry.origin())
             }
-            None => match self.aliases.get(name) {
+            None => match self.aliases.of_program(name) {
                 Some(pass) => format!("The name `{name}` is an alias of `{pass}` already."),
                 None => return Ok(()),
             },
@@ -538,8 +515,8 @@ impl Inner {
     }
 
     fn unknown(&self, name: &str) -> PassError {
-        let known = self.passes.keys().chain(self.aliases.keys());
-        let near = suggest::help(name, known.map(String::as_str));
+        let known = self.passes.keys().map(String::as_str);
+        let near = suggest::help(name, known.chain(self.aliases.names()));
         let message = format!("There is no pass `{name}`.");
         let mut error = PassError::new(ErrorKind::UnknownPass, message);
         if let Some(why) = self.left_out(name) {

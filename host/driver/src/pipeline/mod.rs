@@ -4,6 +4,7 @@
 //! [`check`], [`Rerun`] and [`Pipeline`] go on with it.
 
 mod absent;
+mod aliases;
 mod check;
 mod dot;
 mod embed;

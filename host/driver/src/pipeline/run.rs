@@ -10,7 +10,7 @@ use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::{absent, level, reproduce, types, unknown_ops, unplaced};
+use super::{absent, aliases, level, reproduce, types, unknown_ops, unplaced};
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -154,6 +154,7 @@ fn run_to_end(
         types::find(&context)?;
     }
     let notes = level::note(request, &prepared).into_iter();
+    let notes = notes.chain(aliases::note(request, &prepared));
     let notes = notes.chain(absent::notes(request, &prepared));
     let notes = notes.chain(unplaced::note(&prepared));
     notes.for_each(|note| context.emit(note));

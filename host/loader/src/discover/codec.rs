@@ -68,7 +68,7 @@ records! {
     PassSpec { declaration, kind, summary }
     SequentialSpec { declaration, passes, summary }
     ChildSpec { name, options }
-    PassDeclaration { info, states, phase, thread_safe, changes_interface, config, options }
+    PassDeclaration { info, states, phase, thread_safe, changes_interface, aliases, config, options }
     PassInfo { name, opt_level, required }
     Schema { key, doc, fields }
     Field { name, ty, default, mandatory, range, choices, rest, doc }

@@ -60,6 +60,8 @@ pub struct PassDeclaration {
     pub thread_safe: bool,
     /// Whether the pass may change parameters and results of a function.
     pub changes_interface: bool,
+    /// Other names that the pass goes by: those that it had once, or has elsewhere.
+    pub aliases: Vec<String>,
     /// The config key whose struct is the second layer of its options.
     pub config: Option<String>,
     /// The options that the pass takes.
@@ -76,6 +78,7 @@ impl From<PassInfo> for PassDeclaration {
             phase: None,
             thread_safe: true,
             changes_interface: true,
+            aliases: Vec::new(),
             config: None,
             options: Vec::new(),
         }
@@ -115,6 +118,11 @@ impl PassInfo {
     /// Sets whether the pass may change parameters and results.
     pub fn changes_interface(self, changes_interface: bool) -> PassDeclaration {
         PassDeclaration::from(self).changes_interface(changes_interface)
+    }
+
+    /// Sets other names that the pass goes by.
+    pub fn aliases<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> PassDeclaration {
+        PassDeclaration::from(self).aliases(names)
     }
 
     /// Sets the options that the pass takes: the fields of `T`.
@@ -161,6 +169,15 @@ impl PassDeclaration {
     /// fails.
     pub fn changes_interface(mut self, changes_interface: bool) -> PassDeclaration {
         self.changes_interface = changes_interface;
+        self
+    }
+
+    /// Sets other names that the pass goes by: those that it had once, or has elsewhere.
+    pub fn aliases<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> PassDeclaration {
+        self.aliases = names.into_iter().map(Into::into).collect();
         self
     }
 

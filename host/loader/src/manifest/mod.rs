@@ -196,6 +196,11 @@ impl PassSpec {
     pub fn name(&self) -> &str {
         &self.declaration.info.name
     }
+
+    /// The other names that the pass goes by.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.declaration.aliases.iter().map(String::as_str)
+    }
 }
 
 /// An op that the plugin defines.
@@ -319,7 +324,8 @@ impl Manifest {
     fn check_unique(&self) -> Result<(), Kind> {
         let passes = self.passes.iter().map(PassSpec::name);
         let sequentials = self.sequentials.iter().map(SequentialSpec::name);
-        unique("the pass", passes.chain(sequentials))?;
+        let aliases = self.passes.iter().flat_map(PassSpec::aliases);
+        unique("the pass", passes.chain(sequentials).chain(aliases))?;
         unique(
             "the config key",
             self.configs.iter().map(|c| c.key.as_str()),

@@ -58,6 +58,8 @@ pub(crate) struct RawPass {
     #[serde(default)]
     required: Vec<String>,
     #[serde(default)]
+    aliases: Vec<String>,
+    #[serde(default)]
     summary: String,
     #[serde(default)]
     thread_safe: bool,
@@ -148,6 +150,8 @@ impl RawPass {
         let name = pass_name("a pass's name", self.name)?;
         let opt_level = level(&name, self.opt_level)?;
         let required = required(&name, self.required)?;
+        let what = format!("a name in `aliases` of `{name}`");
+        let aliases = each(self.aliases, |alias| pass_name(&what, alias))?;
         let config = self
             .config
             .map(|key| dotted(&format!("`config` of `{name}`"), key))
@@ -177,6 +181,7 @@ impl RawPass {
                 phase,
                 thread_safe: self.thread_safe,
                 changes_interface: self.changes_interface,
+                aliases,
                 config,
                 options,
             },

@@ -93,6 +93,7 @@ default = 3
               "phase": "simplify",
               "thread_safe": true,
               "changes_interface": false,
+              "aliases": [],
               "config": null,
               "options": [
                 {
@@ -210,6 +211,16 @@ fn wrong_values_are_named() {
     check_error(
         &(pass("a.transform.X", "") + &pass("a.transform.X", "")),
         expect!["its manifest names the pass `a.transform.X` twice; rename or remove one"],
+    );
+    check_error(
+        &(pass("a.transform.X", "aliases = [\"a.transform.Y\"]") + &pass("a.transform.Y", "")),
+        expect!["its manifest names the pass `a.transform.Y` twice; rename or remove one"],
+    );
+    check_error(
+        &pass("a.transform.X", "aliases = [\"Y\"]"),
+        expect![
+            "in its manifest a name in `aliases` of `a.transform.X` is `Y`; a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        ],
     );
     check_error(
         &pass(

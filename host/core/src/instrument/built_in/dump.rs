@@ -39,7 +39,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => dump,
         }))
     });
-    spec.mandatory("dir")
+    spec.mandatory("dir").aliases(["DumpIR"])
 }
 
 /// An instrument that writes `NNN_pass.ir` after each pass.

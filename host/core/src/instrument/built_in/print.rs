@@ -24,6 +24,7 @@ pub(super) fn spec_before() -> InstrumentSpec {
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(names, PassFilter::None, sink)))
     })
+    .aliases(["PrintBeforeAll"])
 }
 
 pub(super) fn spec_after() -> InstrumentSpec {
@@ -33,6 +34,7 @@ pub(super) fn spec_after() -> InstrumentSpec {
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(PassFilter::None, names, sink)))
     })
+    .aliases(["PrintAfterAll"])
 }
 
 /// An instrument that prints the module before and after passes.

@@ -42,6 +42,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => timing,
         }))
     })
+    .aliases(["PassTimingInstrument"])
 }
 
 /// An instrument that times each pass, without the loading of plugins, but with the instruments

@@ -31,6 +31,7 @@ pub(super) fn spec() -> InstrumentSpec {
         let exempt = setup.passes("verify", "exempt", &options.exempt)?;
         Ok(Arc::new(verify.exempt(exempt)))
     })
+    .aliases(["WellFormedInstrument"])
 }
 
 /// An instrument that verifies the module around each pass, and says which pass broke what.

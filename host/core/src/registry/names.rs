@@ -1,0 +1,122 @@
+//! The names that a pass goes by: its own, its aliases, those that TVM has for it, and short ones.
+
+use rustc_hash::FxHashMap;
+
+use super::Inner;
+use super::entries::Entry;
+use crate::error::{ErrorKind, PassError};
+use crate::pass::PassDeclaration;
+
+/// The namespaces in which a name without `transform.` in it is looked up, in this order.
+const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
+
+/// What TVM's releases call the namespaces of our passes, and what we do.
+const SPACES_OF_TVM: [(&str, &str); 4] = [
+    ("relay.transform.", "relax.transform."),
+    ("relay._transform.", "relax.transform."),
+    ("tirx.transform.", "tir.transform."),
+    ("s_tir.transform.", "tir.transform."),
+];
+
+/// The aliases of passes. A pass of that very name goes before an alias.
+#[derive(Default)]
+pub(super) struct Aliases(FxHashMap<String, Alias>);
+
+struct Alias {
+    /// The canonical name of the pass.
+    pass: String,
+    /// The plugin that has the pass; `None`: the program says so.
+    plugin: Option<String>,
+}
+
+impl Aliases {
+    /// The canonical name that an alias stands for, whether or not there is a pass of that name.
+    fn get(&self, alias: &str) -> Option<&str> {
+        self.0.get(alias).map(|alias| alias.pass.as_str())
+    }
+
+    /// The canonical name that an alias of the program stands for: no pass may take its name.
+    pub(super) fn of_program(&self, alias: &str) -> Option<&str> {
+        let known = self.0.get(alias)?;
+        known.plugin.is_none().then_some(known.pass.as_str())
+    }
+
+    /// The aliases, in any order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Adds an alias that the program gives.
+    pub(super) fn add(&mut self, alias: &str, pass: &str) {
+        let pass = pass.to_owned();
+        self.0
+            .insert(alias.to_owned(), Alias { pass, plugin: None });
+    }
+
+    /// Adds the aliases that a pass declares, which were checked.
+    pub(super) fn add_declared(&mut self, declared: &PassDeclaration, plugin: Option<&str>) {
+        for alias in &declared.aliases {
+            let alias = alias.clone();
+            self.0.entry(alias).or_insert_with(|| Alias {
+                pass: declared.info.name.clone(),
+                plugin: plugin.map(str::to_owned),
+            });
+        }
+    }
+
+    /// Refuses the aliases of a pass of which one stands for another pass.
+    pub(super) fn check_declared(&self, declared: &PassDeclaration) -> Result<(), PassError> {
+        let name = &declared.info.name;
+        for alias in &declared.aliases {
+            if let Some(other) = self.get(alias).filter(|other| other != name) {
+                let message = format!(
+                    "The pass `{name}` has the alias `{alias}`, which is one of `{other}` already."
+                );
+                let help = "Give the alias to one of the two.";
+                return Err(PassError::new(ErrorKind::Duplicate, message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the aliases of a plugin's passes.
+    pub(super) fn remove_plugin(&mut self, plugin: &str) {
+        self.0
+            .retain(|_, alias| alias.plugin.as_deref() != Some(plugin));
+    }
+}
+
+impl Inner {
+    pub(super) fn entry(&self, name: &str) -> Option<&Entry> {
+        self.known(name).map(|(_, entry)| entry)
+    }
+
+    /// The canonical name that a name stands for, whether or not there is a pass of that name.
+    pub(super) fn canonical<'n>(&'n self, name: &'n str) -> &'n str {
+        let found = self.known(name).map(|(name, _)| name);
+        // An alias may be registered before its pass.
+        found.or_else(|| self.aliases.get(name)).unwrap_or(name)
+    }
+
+    /// The canonical name and the entry that a name stands for: the name of a pass, an alias, either
+    /// of them in a namespace of TVM's, or a short name for `transform.N` in one of the namespaces,
+    /// in this order.
+    pub(super) fn known(&self, name: &str) -> Option<(&str, &Entry)> {
+        self.exact(name)
+            .or_else(|| match name.contains("transform.") {
+                true => SPACES_OF_TVM.iter().find_map(|(theirs, ours)| {
+                    let rest = name.strip_prefix(theirs)?;
+                    self.exact(&format!("{ours}{rest}"))
+                }),
+                false => NAMESPACES
+                    .iter()
+                    .find_map(|space| self.exact(&format!("{space}transform.{name}"))),
+            })
+    }
+
+    fn exact(&self, name: &str) -> Option<(&str, &Entry)> {
+        let own = self.passes.get_key_value(name);
+        let found = own.or_else(|| self.passes.get_key_value(self.aliases.get(name)?));
+        found.map(|(name, entry)| (name.as_str(), entry))
+    }
+}
