@@ -1,11 +1,9 @@
 //! Commands that the command starts: for so long at most, and what they said.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-#[cfg(not(unix))]
-use std::process::Stdio;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 #[cfg(unix)]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,9 +22,36 @@ pub(crate) fn run(
         Some(timeout) => within(&mut child, timeout),
         None => child.wait().map(Some),
     };
-    #[cfg(unix)]
-    running().take();
+    ended(&child);
     status
+}
+
+/// The answer of a command that is told something on standard input. What it started ends with it.
+pub(crate) fn talk(command: &mut Command, told: &[u8]) -> io::Result<Output> {
+    let mut child = start(command.stdin(Stdio::piped()).stdout(Stdio::piped()), false)?;
+    let asked = child.stdin.take().map(|mut input| input.write_all(told));
+    let mut stdout = Vec::new();
+    let heard = child
+        .stdout
+        .take()
+        .map(|mut output| output.read_to_end(&mut stdout));
+    let status = child.wait();
+    ended(&child);
+    // One that ends before it has heard everything says why by its status.
+    let _ = asked;
+    heard.transpose()?;
+    Ok(Output {
+        status: status?,
+        stdout,
+        stderr: Vec::new(),
+    })
+}
+
+/// Forgets a command that was waited for.
+fn ended(child: &Child) {
+    #[cfg(unix)]
+    running().retain(|known| known.pid != rustix::process::Pid::from_child(child));
+    let _ = child;
 }
 
 /// Starts a command; in a group of its own if it is to be ended with what it started.
@@ -45,14 +70,14 @@ fn start(command: &mut Command, alone: bool) -> io::Result<Child> {
     // Until it is known, a signal waits.
     let mut running = running();
     let child = command.spawn()?;
-    *running = Some(Running {
+    running.push(Running {
         pid: rustix::process::Pid::from_child(&child),
         alone,
     });
     Ok(child)
 }
 
-/// The command that runs.
+/// A command that runs.
 #[cfg(unix)]
 struct Running {
     pid: rustix::process::Pid,
@@ -61,23 +86,24 @@ struct Running {
 }
 
 #[cfg(unix)]
-fn running() -> MutexGuard<'static, Option<Running>> {
-    static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+fn running() -> MutexGuard<'static, Vec<Running>> {
+    static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the command that runs, and lets no other one start. For a thread that is about to end the process because
+/// Ends the commands that run, and lets no other one start. For a thread that is about to end the process because
 /// of a signal.
 #[cfg(unix)]
 pub(crate) fn give_up() {
     use rustix::process::{Signal, kill_process, kill_process_group};
     let running = running();
-    // It may have ended by itself meanwhile.
-    _ = match &*running {
-        Some(Running { pid, alone: true }) => kill_process_group(*pid, Signal::KILL),
-        Some(Running { pid, alone: false }) => kill_process(*pid, Signal::TERM),
-        None => Ok(()),
-    };
+    for Running { pid, alone } in &*running {
+        // It may have ended by itself meanwhile.
+        _ = match alone {
+            true => kill_process_group(*pid, Signal::KILL),
+            false => kill_process(*pid, Signal::TERM),
+        };
+    }
     std::mem::forget(running);
 }
 

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
+use command::batch::ONE;
 use passdock::{crash, files, pipeline};
 
 fn main() -> ExitCode {
@@ -40,6 +41,11 @@ fn main() -> ExitCode {
             crash::finished(status);
             return ExitCode::from(status);
         }
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == ONE) {
+        files::set_output_apart();
+        let one = || command::batch::one().unwrap_or_else(|error| show::fail(&error));
+        return ExitCode::from(done(one));
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -41,6 +41,14 @@ impl Progress {
         }
     }
 
+    /// Does what writes to standard error, above what is said.
+    pub(crate) fn apart(&self, write: impl FnOnce()) {
+        match &self.0 {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
     /// The watch of a run: it says the passes, and gives way to what instruments show.
     pub(crate) fn watch(&self, to_stderr: bool) -> Watch {
         let write = match to_stderr {

@@ -50,19 +50,36 @@ pub(crate) fn print_json(value: &impl Serialize) {
 /// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something else.
 const JSON_VERSION: u32 = 1;
 
+/// One JSON object on a line, with its version.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    text_of(serde_json::to_string(&Versioned::new(value)))
+}
+
 /// One JSON object as it is printed, with its version.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    #[derive(Serialize)]
-    struct Versioned<'v, T> {
-        json_version: u32,
-        #[serde(flatten)]
-        value: &'v T,
+    text_of(serde_json::to_string_pretty(&Versioned::new(value)))
+}
+
+/// A value with the version of its JSON.
+#[derive(Serialize)]
+struct Versioned<'v, T> {
+    json_version: u32,
+    #[serde(flatten)]
+    value: &'v T,
+}
+
+impl<T> Versioned<'_, T> {
+    fn new(value: &T) -> Versioned<'_, T> {
+        Versioned {
+            json_version: JSON_VERSION,
+            value,
+        }
     }
-    let versioned = Versioned {
-        json_version: JSON_VERSION,
-        value,
-    };
-    serde_json::to_string_pretty(&versioned).map_or_else(
+}
+
+/// JSON as it is printed.
+fn text_of(json: serde_json::Result<String>) -> String {
+    json.map_or_else(
         |error| {
             print_error(&format!("error: the JSON can't be written: {error}\n"));
             String::new()
@@ -78,20 +95,32 @@ pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&Pa
 
 /// That JSON as it is printed.
 pub(crate) fn answer_json(status: u8, answer: impl Serialize, error: Option<&PassError>) -> String {
-    #[derive(Serialize)]
-    struct Answer<T> {
-        ok: bool,
-        #[serde(flatten)]
-        answer: T,
-        exit_status: u8,
-        diagnostics: Vec<Diagnostic>,
+    json(&Answer::new(status, answer, error))
+}
+
+/// The JSON of a command that prints a line for each answer, and failed before all of them were there.
+pub(crate) fn failed_line(status: u8, error: &PassError) -> String {
+    json_line(&Answer::new(status, serde_json::json!({}), Some(error)))
+}
+
+#[derive(Serialize)]
+struct Answer<T> {
+    ok: bool,
+    #[serde(flatten)]
+    answer: T,
+    exit_status: u8,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<T> Answer<T> {
+    fn new(status: u8, answer: T, error: Option<&PassError>) -> Answer<T> {
+        Answer {
+            ok: status == 0,
+            answer,
+            exit_status: status,
+            diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
+        }
     }
-    json(&Answer {
-        ok: status == 0,
-        answer,
-        exit_status: status,
-        diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
-    })
 }
 
 /// Writes a diagnostic to standard error.

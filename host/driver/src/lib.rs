@@ -7,6 +7,7 @@
 //!
 //! **Invariant:** `pipeline::run` is a function from a serialisable `Request` to a `Report`.
 
+pub mod batch;
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;

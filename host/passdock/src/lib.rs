@@ -108,7 +108,9 @@ pub use passdock_core::{analyses, config, files};
 pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
-pub use passdock_driver::{SentError, judge, model_file, pipeline, replay, reproducer, testing};
+pub use passdock_driver::{
+    SentError, batch, judge, model_file, pipeline, replay, reproducer, testing,
+};
 
 /// What passes are written with, in closures, in structs and in plugins: the whole SDK.
 ///

@@ -1,5 +1,6 @@
 //! The command line, as `--help` teaches it.
 
+pub(crate) mod batch;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod list;
@@ -16,6 +17,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
 
+use crate::args::batch::BatchArgs;
 use crate::args::compare::CompareArgs;
 use crate::args::data::DataArgs;
 use crate::args::list::ListArgs;
@@ -36,6 +38,7 @@ Examples:
   passdock run model.onnx -o out.onnx
   passdock run pipeline.toml model.onnx -o out.onnx
   passdock run model.onnx --passes relax.transform.FoldConstant --timing
+  passdock batch models -o out
   passdock list passes --plugin-dir plugins
   passdock explain pipeline.toml
   passdock convert model.onnx model.ir
@@ -84,6 +87,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Run a pipeline over a model: without one named, the built-in pipeline `default`.
     Run(RunArgs),
+    /// Run a pipeline over many models, several at once; what was done is known the next time.
+    Batch(BatchArgs),
     /// Show what there is and who provides it.
     List(ListArgs),
     /// Show a plugin's manifest, without loading the plugin, or what is in a file of rules.

@@ -1,5 +1,6 @@
 //! The subcommands, one file each. Each answers the exit status, or the error that ended it.
 
+pub(crate) mod batch;
 mod bisect;
 mod check;
 mod explain;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command) -> u8 {
     let fails_in_json = fails_in_json(&command);
     let status = match command {
         Command::Run(args) => run::run(args),
+        Command::Batch(args) => batch::batch(args),
         Command::List(args) => list::list(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Check(args) => check::check(args),
@@ -101,7 +103,8 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::Reduce(args) => Some((&args.search.process, args.search.json)),
         Command::Check(args) => Some((&args.process, args.json)),
         Command::List(args) => Some((&args.process, args.json)),
-        Command::Explain(_)
+        Command::Batch(_)
+        | Command::Explain(_)
         | Command::Inspect(_)
         | Command::Blame(_)
         | Command::Convert(_)

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "the schemas of files need all of it")]
 #[path = "../../../../tests/tests/schemas/checker.rs"]
-mod checker;
+pub(crate) mod checker;
 
 use checker::Schema;
 

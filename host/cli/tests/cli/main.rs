@@ -1,6 +1,7 @@
 //! The command as people use it: what it prints, what it writes, how it ends.
 
 mod bad_input;
+mod batch;
 mod built_in;
 mod compare;
 mod data;

@@ -1,0 +1,156 @@
+//! `passdock batch`: many models, of which none takes another one along, and which aren't done twice.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::json::{SCHEMA, checker::Schema};
+use crate::support::{Bench, RELUS, Ran, without_time};
+
+/// A batch in which one of three models isn't one.
+fn batch() -> Bench {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.path("m/deep")).expect("made");
+    bench
+        .write("in.ir", RELUS)
+        .write("m/broken.onnx", "this is no model");
+    for name in ["a", "deep/b"] {
+        let converted = bench.passdock(&format!("convert in.ir m/{name}.onnx"));
+        assert_eq!(converted.status, 0, "{}", converted.stderr);
+    }
+    bench
+}
+
+/// What was said of each model, whichever was done first, and in the end.
+fn said(ran: &Ran) -> String {
+    let mut lines: Vec<String> = ran.stdout.lines().map(without_time).collect();
+    lines.sort();
+    format!("{}\n{}status {}", lines.join("\n"), ran.stderr, ran.status)
+}
+
+#[test]
+fn a_model_that_fails_stops_no_other_one() {
+    let bench = batch();
+    expect![[r#"
+        2 models done, 1 failed, 4 → 2 ops, 164 B → 116 B, outcomes in out/outcomes.jsonl
+        FAILED m/broken.onnx, TIME
+        ok m/a.onnx: 2 → 1 ops, TIME
+        ok m/deep/b.onnx: 2 → 1 ops, TIME
+        error[read]: The model m/broken.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
+        status 1"#]].assert_eq(&said(&bench.passdock("batch m -o out")));
+    for done in ["out/a.onnx", "out/deep/b.onnx"] {
+        assert!(bench.exists(done), "{done}");
+    }
+    assert!(!bench.exists("out/broken.onnx"));
+    // What is done isn't done again; what failed is, and what changed.
+    expect![[r#"
+        2 models done (2 before), 1 failed, 4 → 2 ops, 164 B → 116 B, outcomes in out/outcomes.jsonl
+        FAILED m/broken.onnx, TIME
+        error[read]: The model m/broken.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
+        status 1"#]].assert_eq(&said(&bench.passdock("batch m -o out")));
+    std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
+    expect![[r#"
+        3 models done (2 before), 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        ok m/broken.onnx: 2 → 1 ops, TIME
+        status 0"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    expect![[r#"
+        3 models done (3 before), 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        status 0"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out")));
+    expect![[r#"
+        3 models done, 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        status 0"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
+    expect![[r#"
+        3 models done, 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        ok m/a.onnx: 2 → 1 ops, TIME
+        ok m/broken.onnx: 2 → 1 ops, TIME
+        ok m/deep/b.onnx: 2 → 1 ops, TIME
+        status 0"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out -O0 --again")));
+}
+
+#[test]
+fn each_line_is_an_object() {
+    let bench = batch();
+    let ran = bench.passdock("batch m -o out --json --results r.jsonl");
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+    let parse = |line: &str| {
+        let value = serde_json::from_str::<Value>(line).expect("JSON");
+        assert_eq!(Schema::new(SCHEMA).misfit("batch", &value), None, "{line}");
+        value
+    };
+    let mut lines: Vec<Value> = ran.stdout.lines().map(parse).collect();
+    lines.sort_by_key(|line| line["model"].to_string());
+    let told = lines.iter().map(|line| {
+        let codes = line["diagnostics"].as_array().expect("a list").iter();
+        let codes: Vec<&Value> = codes.map(|said| &said["code"]).collect();
+        format!("{} {} {codes:?}", line["model"], line["ok"])
+    });
+    expect![[r#"
+        "m/a.onnx" true []
+        "m/broken.onnx" false [String("read")]
+        "m/deep/b.onnx" true []"#]]
+    .assert_eq(&told.collect::<Vec<_>>().join("\n"));
+    let kept = bench.read("r.jsonl");
+    assert_eq!(kept.lines().count(), 3);
+    assert!(!bench.exists("out/outcomes.jsonl"));
+    // A line that was cut off, and a file of something else.
+    bench.write("r.jsonl", &kept[..kept.len() - 5]);
+    let again = bench.passdock("batch m -o out --json --results r.jsonl");
+    assert_eq!(again.stdout.lines().count(), 3);
+    let refused = bench.passdock("batch m -o out --results in.ir --json");
+    let misfit = Schema::new(SCHEMA).misfit("failed", &refused.json());
+    assert_eq!((refused.stdout.lines().count(), misfit), (1, None));
+    let refused = bench.passdock("batch m -o out --results in.ir");
+    expect![[r#"
+
+        error[usage]: Line 1 of `in.ir` isn't the outcome of a model: expected value at line 1 column 1.
+         |
+         = help: Name another file: `--results FILE`.
+        status 2"#]].assert_eq(&said(&refused));
+}
+
+#[test]
+fn what_is_wrong_with_all_is_told_once() {
+    let bench = batch();
+    for words in ["--disable None", "-p none.toml", "--config a=1", "-j 0"] {
+        let ran = bench.passdock(&format!("batch m -o out {words}"));
+        assert_eq!(ran.status, 2, "{words}: {}", ran.stderr);
+        let errors = ran.stderr.lines().filter(|line| line.starts_with("error"));
+        assert_eq!(errors.count(), 1, "{}", ran.stderr);
+    }
+    assert!(!bench.exists("out"));
+    let ran = bench.passdock("batch m/deep m/deep -o out");
+    expect![[r#"
+
+        error[usage]: The results of `m/deep/b.onnx` and of `m/deep/b.onnx` would both be `out/b.onnx`.
+         |
+         = help: Name the directory that both are in, or do them in two batches.
+        status 2"#]].assert_eq(&said(&ran));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_plugin_that_dies_takes_one_model_along() {
+    let Some(bench) = crate::deaths::bench() else {
+        return;
+    };
+    let sigmoid = RELUS.replace("onnx.Relu(%0)", "onnx.Sigmoid(%0)");
+    bench.write("relu.ir", RELUS).write("sigmoid.ir", sigmoid);
+    let words = "batch relu.ir sigmoid.ir -o out --plugin plugin.so --passes c.transform.Dies";
+    for (fault, option, said) in [
+        ("segv", "", "It crashed: SIGSEGV"),
+        ("hang", " --timeout 1", "It was still running after 1 s"),
+        ("segv", " --in-process", "ended without an answer"),
+    ] {
+        let variables = [("FAULT", fault), ("ONLY", "onnx.Sigmoid")];
+        let words = format!("{words}{option} --again");
+        let ran = bench.run_with(&variables, words.split_whitespace(), "");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        assert!(ran.stdout.contains("ok      relu.ir"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("FAILED  sigmoid.ir"), "{}", ran.stdout);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(!bench.exists("out/sigmoid.ir"));
+    }
+}

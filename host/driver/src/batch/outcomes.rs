@@ -1,0 +1,155 @@
+//! The outcomes that a batch keeps, and how it knows which of them still hold.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use passdock_core::{ErrorKind, PassError};
+
+use super::{BatchItem, ModelOutcome, shown};
+use crate::pipeline::Request;
+
+/// What all results of a batch are made of: passdock itself, the request, the plugins' files.
+pub struct Fingerprint(blake3::Hasher);
+
+impl Fingerprint {
+    /// The fingerprint of a request, without its model and output, and of the files of plugins that it uses. A file is
+    /// known by its path, length and time.
+    pub fn new(request: &Request, plugins: &[PathBuf]) -> Fingerprint {
+        let mut hasher = blake3::Hasher::new();
+        add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
+        let request = Request {
+            model: PathBuf::new(),
+            output: None,
+            jobs: None,
+            ..request.clone()
+        };
+        // All of it is plain data.
+        add(
+            &mut hasher,
+            &serde_json::to_vec(&request).unwrap_or_default(),
+        );
+        for plugin in plugins {
+            add_file(&mut hasher, plugin);
+        }
+        Fingerprint(hasher)
+    }
+
+    /// The fingerprint of the result of one model.
+    pub(super) fn of(&self, item: &BatchItem) -> String {
+        let mut hasher = self.0.clone();
+        add_file(&mut hasher, &item.model);
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+fn add(hasher: &mut blake3::Hasher, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+fn add_file(hasher: &mut blake3::Hasher, path: &Path) {
+    add(hasher, path.as_os_str().as_encoded_bytes());
+    let about = fs::metadata(path);
+    let changed = about.as_ref().ok().and_then(|about| about.modified().ok());
+    let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    add(
+        hasher,
+        &since.map_or(0, |since| since.as_nanos()).to_le_bytes(),
+    );
+    add(hasher, &about.map_or(0, |about| about.len()).to_le_bytes());
+}
+
+/// The file that has an outcome in each line; of a model the last one counts.
+pub struct Outcomes {
+    path: PathBuf,
+    file: File,
+    outcomes: HashMap<String, ModelOutcome>,
+}
+
+impl Outcomes {
+    /// Opens the file, or makes it. A line that was cut off, when a batch was ended in it, is removed.
+    ///
+    /// # Errors
+    /// If it can't be read or written, or holds something else.
+    pub fn open(path: &Path) -> Result<Outcomes, PassError> {
+        let failed = |error: io::Error| {
+            let message = format!(
+                "The outcomes can't be kept in `{}`: {error}.",
+                path.display()
+            );
+            PassError::new(ErrorKind::Write, message)
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut outcomes = HashMap::new();
+        for (at, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let outcome: ModelOutcome = serde_json::from_slice(line).map_err(|error| {
+                let (path, at) = (path.display(), at + 1);
+                let message =
+                    format!("Line {at} of `{path}` isn't the outcome of a model: {error}.");
+                PassError::new(ErrorKind::Usage, message)
+                    .help("Name another file: `--results FILE`.")
+            })?;
+            outcomes.insert(outcome.model.clone(), outcome);
+        }
+        if whole == 0 && !bytes.is_empty() && !bytes.starts_with(b"{\"model\":") {
+            let message = format!("`{}` holds something else than outcomes.", path.display());
+            let error = PassError::new(ErrorKind::Usage, message);
+            return Err(error.help("Name another file: `--results FILE`."));
+        }
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(Outcomes {
+            path: path.to_owned(),
+            file,
+            outcomes,
+        })
+    }
+
+    /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is there.
+    pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
+        let known = self.outcomes.get(&shown(&item.model))?;
+        let holds = known.ok
+            && known.output == shown(&item.output)
+            && known.fingerprint == fingerprint.of(item)
+            && item.output.is_file();
+        holds.then(|| ModelOutcome {
+            done_before: true,
+            ..known.clone()
+        })
+    }
+
+    /// Adds an outcome, in one piece.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn add(&mut self, outcome: &ModelOutcome) -> Result<(), PassError> {
+        let written = serde_json::to_vec(outcome).map_err(io::Error::from);
+        let written = written.and_then(|mut line| {
+            line.push(b'\n');
+            self.file.write_all(&line)
+        });
+        written.map_err(|error| {
+            let path = self.path.display();
+            let message = format!("The outcome can't be kept in `{path}`: {error}.");
+            PassError::new(ErrorKind::Write, message)
+        })
+    }
+}

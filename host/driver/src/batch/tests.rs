@@ -1,0 +1,179 @@
+//! Which models a batch has, which are done, and in which order they go.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use passdock_core::PassError;
+
+use super::*;
+use crate::pipeline::Request;
+
+fn dir() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn write(dir: &Path, name: &str, bytes: &str) -> PathBuf {
+    let path = dir.join(name);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    fs::write(&path, bytes).expect("written");
+    path
+}
+
+/// Items or an error, without the directory.
+fn said(dir: &Path, found: Result<Vec<BatchItem>, PassError>) -> String {
+    let text = match found {
+        Ok(items) => {
+            let lines = items.iter();
+            let lines =
+                lines.map(|item| format!("{} → {}", shown(&item.model), shown(&item.output)));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Err(error) => error.to_string(),
+    };
+    text.replace(&format!("{}/", dir.display()), "")
+}
+
+#[test]
+fn directories_keep_their_paths() {
+    let dir = dir();
+    let dir = dir.path();
+    for name in [
+        "m/b.onnx",
+        "m/a/c.onnx",
+        "m/.hidden/d.onnx",
+        "m/readme.md",
+        "m/out/e.onnx",
+        "f.ir",
+    ] {
+        write(dir, name, "");
+    }
+    let (m, f) = (dir.join("m"), dir.join("f.ir"));
+    expect![[r#"
+        m/a/c.onnx → m/out/a/c.onnx
+        m/b.onnx → m/out/b.onnx
+        f.ir → m/out/f.ir"#]]
+    .assert_eq(&said(
+        dir,
+        items(&[m.clone(), f.clone()], &dir.join("m/out")),
+    ));
+    expect!["The results of `f.ir` and of `f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
+        .assert_eq(&said(dir, items(&[f.clone(), f.clone()], &dir.join("o"))));
+    expect![
+        "A result would take the place of the model `f.ir`. Let results go to another directory."
+    ]
+    .assert_eq(&said(dir, items(&[f], dir)));
+    expect!["There is no .onnx file in `m/out/a`."].assert_eq(&said(
+        dir,
+        items(
+            &[write(dir, "m/out/a/x", "").parent().expect("it").to_owned()],
+            dir,
+        ),
+    ));
+    let missing = said(dir, items(&[dir.join("none")], dir));
+    assert!(missing.starts_with("`none` can't be read"), "{missing}");
+}
+
+#[test]
+fn what_is_done_is_known_until_something_of_it_changes() {
+    let dir = dir();
+    let dir = dir.path();
+    let plugin = write(dir, "p.so", "1");
+    let item = BatchItem {
+        model: write(dir, "a.onnx", "a"),
+        output: dir.join("out/a.onnx"),
+    };
+    let (request, file) = (Request::default(), dir.join("outcomes.jsonl"));
+    let fingerprint = || Fingerprint::new(&request, std::slice::from_ref(&plugin));
+    let is_done = |fingerprint: &Fingerprint| {
+        let kept = Outcomes::open(&file).expect("it is there");
+        kept.done(&item, fingerprint)
+            .is_some_and(|outcome| outcome.done_before)
+    };
+    let run = |ok: bool| {
+        let report = Report {
+            ok,
+            ..Report::default()
+        };
+        let mut kept = Outcomes::open(&file).expect("it can be made");
+        let items = [item.clone()];
+        super::run(
+            &items,
+            &fingerprint(),
+            1,
+            |_| report.clone(),
+            &mut |outcome| kept.add(&outcome),
+        )
+        .expect("kept");
+    };
+    run(false);
+    assert!(!is_done(&fingerprint()), "it failed");
+    run(true);
+    assert!(!is_done(&fingerprint()), "its result is gone");
+    write(dir, "out/a.onnx", "");
+    assert!(is_done(&fingerprint()));
+    let other = Request {
+        opt_level: Some(1),
+        ..request.clone()
+    };
+    assert!(
+        !is_done(&Fingerprint::new(&other, std::slice::from_ref(&plugin))),
+        "another level"
+    );
+    write(dir, "p.so", "22");
+    assert!(!is_done(&fingerprint()), "another plugin");
+    write(dir, "p.so", "1");
+    run(true);
+    write(dir, "a.onnx", "aa");
+    assert!(!is_done(&fingerprint()), "another model");
+    // A line that was cut off.
+    let lines = fs::read_to_string(&file).expect("text");
+    fs::write(&file, lines.clone() + "{\"model\":\"b").expect("written");
+    drop(Outcomes::open(&file).expect("the rest is whole"));
+    assert_eq!(fs::read_to_string(&file).expect("text"), lines);
+    for other in ["not outcomes\n", "not outcomes"] {
+        fs::write(&file, other).expect("written");
+        assert!(Outcomes::open(&file).is_err());
+        assert_eq!(fs::read_to_string(&file).expect("text"), other);
+    }
+}
+
+#[test]
+fn the_largest_begin_and_an_error_ends_it() {
+    let dir = dir();
+    let sizes = [
+        ("small.onnx", "1"),
+        ("large.onnx", "333"),
+        ("middle.onnx", "22"),
+    ];
+    let items: Vec<BatchItem> = sizes
+        .map(|(name, bytes)| BatchItem {
+            model: write(dir.path(), name, bytes),
+            output: dir.path().join("out").join(name),
+        })
+        .into();
+    let fingerprint = Fingerprint::new(&Request::default(), &[]);
+    let order = RefCell::new(Vec::new());
+    let name = |outcome: &ModelOutcome| outcome.model.rsplit('/').next().map(str::to_owned);
+    let run = |at_most: usize| {
+        order.borrow_mut().clear();
+        super::run(
+            &items,
+            &fingerprint,
+            1,
+            |_| Report::default(),
+            &mut |outcome| {
+                order.borrow_mut().extend(name(&outcome));
+                match order.borrow().len() < at_most {
+                    true => Ok(()),
+                    false => Err("enough"),
+                }
+            },
+        )
+    };
+    assert_eq!(run(9), Ok(()));
+    assert_eq!(*order.borrow(), ["large.onnx", "middle.onnx", "small.onnx"]);
+    assert_eq!(run(1), Err("enough"));
+    assert_eq!(*order.borrow(), ["large.onnx"]);
+}
