@@ -124,7 +124,7 @@ fn r011_short_names_of_relax_and_tir() {
     .assert_eq(&log.text());
 }
 
-/// FIX. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
+/// KEEP. What TVM calls a pass, in any of its releases, is a name of ours; a pass of that very name goes
 /// before, and two passes don't share an alias.
 #[test]
 fn r011_names_of_tvm() {
