@@ -8,7 +8,7 @@ use passdock::{ErrorKind, PassError};
 
 use crate::args::Cli;
 use crate::args::shell::{CompletionsArgs, ManArgs};
-use crate::show;
+use crate::{help, show};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {
     let mut script = Vec::new();
@@ -23,13 +23,11 @@ pub(crate) fn man(args: &ManArgs) -> Result<u8, PassError> {
     for word in &args.command {
         command = subcommand(&command, word)?;
     }
-    let mut page = Vec::new();
-    let rendered = clap_mangen::Man::new(command).render(&mut page);
-    rendered.map_err(|error| {
+    let page = help::manual(command).map_err(|error| {
         let message = format!("The page can't be made: {error}.");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     })?;
-    show::print(&String::from_utf8_lossy(&page));
+    show::print(&page);
     Ok(0)
 }
 

@@ -66,6 +66,8 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::{Expect, expect};
+
     use super::*;
 
     fn operands(count: usize) -> String {
@@ -88,43 +90,30 @@ mod tests {
         let all = operands(60);
         let old = format!("%joined = onnx.Concat({all}) {{axis = 1}} : f32[1,60,20,20]");
         let new = old.replace("%value41,", "%other,");
-        let (old, new) = changed(&old, &new);
-        assert_eq!(
-            old,
-            "%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…value40, %value41, %value42, %va…\
-             alue58, %value59) {axis = 1} : f32[1,60,20,20]"
-        );
-        assert_eq!(
-            new,
-            "%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…value40, %other, %value42, %va…\
-             alue58, %value59) {axis = 1} : f32[1,60,20,20]"
-        );
+        check(changed(&old, &new), expect![[r#"
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %value41, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %other, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
+        "#]]);
     }
 
     #[test]
     fn of_a_long_change_both_ends_are_shown() {
-        let all = operands(60);
-        let old = format!("%joined = onnx.Concat({all}) : f32[60]");
-        let new = format!("%joined = onnx.Concat(%less) : f32[1]");
-        let (old, new) = changed(&old, &new);
-        assert_eq!(
-            old,
-            "%joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %val…\
-             , %value55, %value56, %value57, %value58, %value59) : f32[60]"
-        );
-        assert_eq!(new, "%joined = onnx.Concat(%less) : f32[1]");
+        let old = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
+        let new = "%joined = onnx.Concat(%less) : f32[1]";
+        check(changed(&old, new), expect![[r#"
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %value…, %value56, %value57, %value58, %value59) : f32[60]
+            %joined = onnx.Concat(%less) : f32[1]
+        "#]]);
     }
 
     #[test]
     fn one_long_line_is_cut_in_its_middle() {
-        let line = one(&format!(
-            "%joined = onnx.Concat({}) : f32[60]",
-            operands(60)
-        ));
-        assert_eq!(
-            line,
-            "%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…\
-             alue55, %value56, %value57, %value58, %value59) : f32[60]"
-        );
+        let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
+        expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) : f32[60]"].assert_eq(&one(&line));
+    }
+
+    #[track_caller]
+    fn check((old, new): (String, String), expected: Expect) {
+        expected.assert_eq(&format!("{old}\n{new}\n"));
     }
 }
