@@ -191,8 +191,9 @@ PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, whi
 `passdock list pipelines` shows. A file whose name is one word is ./WORD. Without
 PIPELINE and --passes it is `default`.
 
-Without -o no model is written; the report is printed all the same. Ops are counted without ONNX's Constant nodes,
-which are values here."
+Ops are counted without ONNX's Constant nodes, which are values here.
+
+Without -o no model is written; the report is printed all the same."
 )]
 pub(crate) struct RunArgs {
     /// The pipeline, if one is named, then the model: .onnx, .ir, or `-` for IR text.

@@ -68,6 +68,9 @@ fn examples_of_a_manual_page_are_lines_of_their_own() {
             help.matches("\nExamples:\n").count(),
             "{command}\n{page}"
         );
-        assert_eq!(page.matches("\n.nf\n").count(), page.matches("\n.fi\n").count());
+        assert_eq!(
+            page.matches("\n.nf\n").count(),
+            page.matches("\n.fi\n").count()
+        );
     }
 }

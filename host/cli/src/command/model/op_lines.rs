@@ -90,20 +90,26 @@ mod tests {
         let all = operands(60);
         let old = format!("%joined = onnx.Concat({all}) {{axis = 1}} : f32[1,60,20,20]");
         let new = old.replace("%value41,", "%other,");
-        check(changed(&old, &new), expect![[r#"
+        check(
+            changed(&old, &new),
+            expect![[r#"
             %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %value41, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
             %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %other, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn of_a_long_change_both_ends_are_shown() {
         let old = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
         let new = "%joined = onnx.Concat(%less) : f32[1]";
-        check(changed(&old, new), expect![[r#"
+        check(
+            changed(&old, new),
+            expect![[r#"
             %joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %value…, %value56, %value57, %value58, %value59) : f32[60]
             %joined = onnx.Concat(%less) : f32[1]
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
