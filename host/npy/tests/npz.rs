@@ -55,13 +55,25 @@ fn changed(at: usize, byte: u8) -> Vec<u8> {
 #[test]
 fn what_is_no_archive_is_a_sentence() {
     check(b"", expect!["it isn't a `.npz` file"]);
-    check(b"not an archive, though it is as long as one", expect!["it isn't a `.npz` file"]);
+    check(
+        b"not an archive, though it is as long as one",
+        expect!["it isn't a `.npz` file"],
+    );
     check(&PACKED[40..], expect!["its directory is cut off"]);
     let (signature, flags, method, size) = (3, 8, 10, 24);
     check(&changed(signature, 9), expect!["its directory is cut off"]);
-    check(&changed(flags, 1), expect!["`x.npy` in it gives none: it is encrypted"]);
-    check(&changed(method, 12), expect!["`x.npy` in it gives none: it is packed by method 12; 0 and 8 can be read"]);
-    check(&changed(size, 7), expect!["`x.npy` in it gives none: what is packed in it is broken"]);
+    check(
+        &changed(flags, 1),
+        expect!["`x.npy` in it gives none: it is encrypted"],
+    );
+    check(
+        &changed(method, 12),
+        expect!["`x.npy` in it gives none: it is packed by method 12; 0 and 8 can be read"],
+    );
+    check(
+        &changed(size, 7),
+        expect!["`x.npy` in it gives none: what is packed in it is broken"],
+    );
 }
 
 #[test]

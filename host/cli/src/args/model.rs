@@ -70,6 +70,9 @@ pub(crate) struct ExtractArgs {
     pub(crate) data: DataArgs,
     #[command(flatten, next_help_heading = "Operators, to infer types")]
     pub(crate) plugins: PluginArgs,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
