@@ -121,7 +121,7 @@ pub(crate) enum Command {
 }
 
 /// Where plugins are.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///

@@ -1,5 +1,7 @@
 //! `passdock completions` and `passdock man`: what a shell completes the command by, and its manual pages.
 
+mod names;
+
 use std::sync::Arc;
 
 use clap::{Command, CommandFactory};
@@ -12,8 +14,9 @@ use crate::{help, show};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "passdock", &mut script);
-    show::print(&String::from_utf8_lossy(&script));
+    let mut command = names::offered(Cli::command(), args.shell);
+    clap_complete::generate(args.shell, &mut command, "passdock", &mut script);
+    show::print(&(String::from_utf8_lossy(&script) + &*names::beside(args.shell)));
     Ok(0)
 }
 
