@@ -1,9 +1,10 @@
 //! `cargo xtask dist` and `install`: passdock as one archive, and in a directory of programs.
 //!
 //! What is in both is one tree (`tree.rs`): `bin/passdock`, the standard plugins in `lib/passdock/plugins`, where the
-//! command looks for them, headers, examples, completions, a manual page and licences.
+//! command looks for them, headers, examples, completions, a manual page, documentation and licences.
 
 mod build;
+mod docs;
 mod licences;
 mod tree;
 mod trial;
@@ -58,6 +59,7 @@ fn archive(
         fs::remove_dir_all(&root)?;
     }
     tree::make(project, built, &root)?;
+    docs::put_readme(&root)?;
     let archive = directory.join(format!("{name}.tar.gz"));
     pack(&root, &name, &archive, level)?;
     Ok(archive)

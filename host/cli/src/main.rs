@@ -7,6 +7,7 @@ mod args;
 mod check_command;
 mod child;
 mod command;
+mod help;
 mod names;
 mod next_command;
 mod page;
@@ -20,11 +21,12 @@ mod signals;
 #[cfg(unix)]
 mod worker_args;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use args::Cli;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use command::batch::ONE;
 use passdock::{crash, files, pipeline};
 
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
         let one = || command::batch::one().unwrap_or_else(|error| show::fail(&error));
         return ExitCode::from(done(one));
     }
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         // Help and the version are what was asked for.
         Err(said) if !said.use_stderr() => {
@@ -75,6 +77,17 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     crash::finish(status);
     ExitCode::from(status)
+}
+
+/// The command line. Help is fitted to the terminal where it is asked for.
+fn parse() -> Result<Cli, clap::Error> {
+    let asks = |word: OsString| matches!(word.to_str(), Some("help" | "--help" | "-h"));
+    let mut words = std::env::args_os().skip(1);
+    if words.len() > 0 && !words.any(asks) {
+        return Cli::try_parse();
+    }
+    let matches = help::fitted(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// The status of the work, also if it panics. What plugins changed of the process is told.

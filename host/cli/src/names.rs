@@ -36,6 +36,15 @@ impl<'r> ShortNames<'r> {
         }
     }
 
+    /// The shortest name that pipelines take.
+    pub(crate) fn taken(&self, name: &str) -> String {
+        let mut standard = STANDARD.iter();
+        match standard.any(|prefix| name.starts_with(prefix)) {
+            true => self.short(name),
+            false => name.to_owned(),
+        }
+    }
+
     /// The files that the passes are of; where there are several, with the passes of all but the one that has
     /// most.
     pub(crate) fn files<'p>(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use passdock::model_file::is_standard;
 use passdock::pipeline::Report;
-use passdock::{ErrorKind, PassError};
+use passdock::{Diagnostic, ErrorKind, PassError};
 use passdock_page::{Document, NAME, Recorded, RunFacts};
 
 /// Writes the page that was asked for, by `--report` or as an instrument of a pipeline, and takes its data out of the
@@ -21,6 +21,12 @@ pub(crate) fn write(
     };
     // What can't be run for the command line's sake has no page.
     if report.exit_status == 2 && report.passes.is_empty() {
+        return Ok(None);
+    }
+    // The instrument found out before anything ran.
+    let name = format!("`{}`", file.display());
+    let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
+    if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
         return Ok(None);
     }
     let facts = RunFacts {

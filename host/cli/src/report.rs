@@ -56,7 +56,7 @@ fn summary(report: &Report, width: usize) -> String {
     let model = &report.model;
     let mut parts = vec![format!("{} → {} ops", model.ops_before, model.ops_after)];
     if let (Some(before), Some(after)) = (model.bytes_before, model.bytes_after) {
-        parts.push(format!("{} → {}", show::bytes(before), show::bytes(after)));
+        parts.push(show::bytes_change(before, after));
     }
     let time = show::seconds(report.seconds);
     parts.push(format!("in {time}{}", built_in(&report.pipeline)));
@@ -213,12 +213,28 @@ fn add(table: &mut Table<3>, pass: &PassRecord, names: &ShortNames<'_>, width: u
     if pass.status == PassStatus::Skipped && !pass.reason.is_empty() {
         table.line(&show::wrapped(&below, &[&pass.reason], &below, width));
     }
+    if !pass.changes.is_empty() {
+        let words: Vec<String> = pass.changes.iter().map(changed).collect();
+        table.line(&show::wrapped(&below, &words, &below, width));
+    }
     if !pass.rewrites.is_empty() {
         let rules = pass.rewrites.iter();
         let rules: Vec<String> = rules
             .map(|(rule, times)| format!("{rule} ×{times}"))
             .collect();
         table.line(&show::wrapped(&below, &rules, &below, width));
+    }
+}
+
+/// A change of what a pass left as many ops of as there were.
+fn changed((what, &count): (&String, &usize)) -> String {
+    let of = |noun| show::count_of(count as u64, noun);
+    match &**what {
+        "ops" => format!("{} made anew", of("op")),
+        "constants" => of("new constant"),
+        "opsets" => format!("opsets of {}", of("function")),
+        "types" | "names" => format!("{what} of {}", of("value")),
+        _ => format!("{what} of {}", of("op")),
     }
 }
 

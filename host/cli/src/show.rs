@@ -282,6 +282,17 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
+/// Bytes before and after as people read them; what rounding hides is said beside them.
+pub(crate) fn bytes_change(before: u64, after: u64) -> String {
+    let [was, is] = [before, after].map(bytes);
+    let sign = if after < before { '−' } else { '+' };
+    match before.abs_diff(after) {
+        0 => format!("{is} as before"),
+        difference if was == is => format!("{was} → {is} ({sign}{})", bytes(difference)),
+        _ => format!("{was} → {is}"),
+    }
+}
+
 /// A number as people read it: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
     match number {
@@ -376,6 +387,19 @@ mod tests {
         }
         assert_eq!(count_of(1, "tensor"), "1 tensor");
         assert_eq!(count_of(0, "tensor"), "0 tensors");
+    }
+
+    #[test]
+    fn what_rounding_hides_is_said() {
+        for (before, after, said) in [
+            (3_827_147, 3_827_147, "3.8 MB as before"),
+            (3_827_147, 3_825_947, "3.8 MB → 3.8 MB (−1.2 kB)"),
+            (3_827_147, 3_827_148, "3.8 MB → 3.8 MB (+1 B)"),
+            (3_827_147, 3_727_147, "3.8 MB → 3.7 MB"),
+            (141, 158, "141 B → 158 B"),
+        ] {
+            assert_eq!(bytes_change(before, after), said);
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub use edit::{
 };
 pub use error::{Edit, EditError};
 pub use function::Function;
+pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
 pub use function::room::OutgrownPools;
 pub use function::types::{BufferSpec, TypeSpec};

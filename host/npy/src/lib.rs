@@ -1,4 +1,4 @@
-//! Tensors out of `.npy` files, as `numpy.save` writes them.
+//! Tensors out of `.npy` files, as `numpy.save` writes them, and of `.npz` files, which are archives of such.
 //!
 //! A file is a short header in Python's words and the elements behind it. Here they come out as constants
 //! of the IR have them: little-endian and row by row, whatever the file says. Nothing of a file is believed
@@ -8,6 +8,7 @@
 //! and Python objects aren't read.
 
 mod header;
+mod zip;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,6 +38,15 @@ pub enum Error {
     /// Something else is in it.
     #[error("it isn't a `.npy` file")]
     NotNpy,
+    /// Something else is in it.
+    #[error("it isn't a `.npz` file")]
+    NotNpz,
+    /// It is an archive that can't be read.
+    #[error("{0}")]
+    Zip(String),
+    /// An entry of the archive gives no tensor.
+    #[error("`{0}` in it gives none: {1}")]
+    Entry(String, Box<Error>),
     /// Its header isn't one.
     #[error("its header {0}")]
     Header(String),
@@ -58,6 +68,26 @@ pub enum Error {
 /// Reads the tensor in a file.
 pub fn read(path: &Path) -> Result<Array, Error> {
     read_from(File::open(path)?)
+}
+
+/// Reads the tensors of a `.npz` file, as `numpy.savez` and `numpy.savez_compressed` write them, with their names.
+/// Whatever else is in the archive is left out; checksums aren't looked at.
+pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>, Error> {
+    read_npz_from(&std::fs::read(path)?)
+}
+
+/// Reads tensors as [`read_npz`] does, of a file's bytes.
+pub fn read_npz_from(bytes: &[u8]) -> Result<Vec<(String, Array)>, Error> {
+    let mut arrays = Vec::new();
+    for entry in zip::entries(bytes)? {
+        let Some(name) = entry.name.strip_suffix(".npy") else {
+            continue;
+        };
+        let array = entry.read().and_then(|data| read_from(&data[..]));
+        let array = array.map_err(|error| Error::Entry(entry.name.clone(), Box::new(error)))?;
+        arrays.push((name.to_owned(), array));
+    }
+    Ok(arrays)
 }
 
 /// Reads a tensor as [`read`] does, of anything that gives bytes.

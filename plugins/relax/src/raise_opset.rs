@@ -17,7 +17,7 @@
 //!
 //! Without an option it does nothing. A later opset has operators that an earlier one has not: what fuses ops to
 //! LayerNormalization (17) or Gelu (20) needs it. All functions are raised, and all regions; those that mean the opset
-//! already, a later one or none stay, and so do operators of other domains. `passdock run --raise-opset 20` runs the pass
+//! already, a later one (a model that does is warned of) or none stay, and so do operators of other domains. `passdock run --raise-opset 20` runs the pass
 //! ahead of all others.
 //!
 //! An op stays as it is if the versions of its operator up to the target only add element types, attributes whose
@@ -74,12 +74,30 @@ pub(crate) fn raise_opset(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let functions: Vec<_> = m.functions().collect();
     let names: HashSet<SymbolId> = functions.iter().map(|entry| entry.name).collect();
     let mut refused = Refused::new(to);
+    warn_of_later(m, cx, to)?;
     for entry in functions {
         if entry.kind == FunctionKind::GRAPH {
             raise(m, cx, entry.name, &names, &mut refused)?;
         }
     }
     refused.emit(cx);
+    Ok(())
+}
+
+/// Warns of a model that means a later opset than is asked for: no opset is lowered.
+fn warn_of_later(m: &Module<'_>, cx: &PassContext, to: i64) -> PassResult {
+    if m.function("main").is_none() {
+        return Ok(());
+    }
+    match m.snapshot("main")?.opset("") {
+        Some(has) if has > to => {
+            let message = format!(
+                "Opset {to} was asked for, and the model means opset {has}: opsets are raised only, so nothing is done."
+            );
+            cx.emit(&Diagnostic::warning(message).code("relax::opset-not-raised"));
+        }
+        _ => {}
+    }
     Ok(())
 }
 

@@ -36,7 +36,24 @@ fn nothing_is_raised_without_an_option() {
 }"#;
     support::check_stays("relax.transform.RaiseOpset", source);
     assert_eq!(run(0, source), run(11, source));
-    assert_eq!(run(0, source), run(7, source));
+}
+
+#[test]
+fn opsets_are_raised_only() {
+    check(
+        7,
+        r#"module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 11) { return %x } }"#,
+        expect![[r#"
+            warning[relax::opset-not-raised]: Opset 7 was asked for, and the model means opset 11: opsets are raised only, so nothing is done.
+             |
+             = in pass relax.transform.RaiseOpset of plugin relax
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 11) {
+                return %x
+              }
+            }
+        "#]],
+    );
 }
 
 #[test]

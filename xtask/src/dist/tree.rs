@@ -10,13 +10,12 @@ use crate::project::Project;
 use crate::shell;
 
 use super::build::Built;
-use super::licences;
+use super::{docs, licences};
 
 /// Files of the checkout, and the directories of the tree that they are put in.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 5] = [
     ("LICENSE-APACHE", "share/doc/passdock"),
     ("LICENSE-MIT", "share/doc/passdock"),
-    ("CHANGELOG.md", "share/doc/passdock"),
     ("examples/models/digits.onnx", EXAMPLES),
     ("examples/models/digits_inputs.npy", EXAMPLES),
     (
@@ -40,6 +39,7 @@ pub(super) fn make(project: &Project, built: &Built, root: &Path) -> Result<()> 
     for (file, directory) in FILES {
         copy_into(&project.root.join(file), &root.join(directory))?;
     }
+    docs::make(project, root)?;
     let command = |arguments: &[&str]| shell::read(Command::new(&built.command).args(arguments));
     copy_all(
         &project.root.join("plugin-api/abi/include"),

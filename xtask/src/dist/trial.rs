@@ -11,6 +11,8 @@ use flate2::read::GzDecoder;
 use crate::project::Project;
 use crate::shell;
 
+use super::{docs, files};
+
 /// Unpacks an archive in a directory, and uses what comes out; gives the directory that it has.
 pub(super) fn works_elsewhere(archive: &Path, place: &Path) -> Result<PathBuf> {
     if place.exists() {
@@ -41,6 +43,12 @@ pub(super) fn works_elsewhere(archive: &Path, place: &Path) -> Result<PathBuf> {
         command(&["list", "pipelines", "simplify"])?,
     )?;
     command(&["run", "mine.toml", model, "-o", "again.onnx"])?;
+
+    docs::check(&root, &files(&root)?)?;
+    for line in docs::shown_commands() {
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        passdock(&root, &root, &words).with_context(|| format!("README.md: {line}"))?;
+    }
 
     // The headers are all there.
     for (name, language) in [("passdock.h", "c"), ("passdock.hpp", "c++")] {

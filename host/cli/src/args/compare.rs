@@ -50,8 +50,8 @@ pub(crate) struct CompareArgs {
     pub(crate) sizes: u32,
     /// Take the inputs from here, instead of making them up.
     ///
-    /// A directory with `input_0.pb` or `input_0.npy`, `NAME.npy`, …, a directory of such directories, or one such
-    /// file for a model of one input.
+    /// A directory with `input_0.pb` or `input_0.npy`, `NAME.npy`, …, a .npz file with the inputs' names, a directory
+    /// of such directories or .npz files, or one file for a model of one input.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["seed", "runs", "sizes", "dim"])]
     pub(crate) inputs: Option<PathBuf>,
     /// Let an element be off by this part of it, instead of what its type allows.

@@ -126,7 +126,7 @@ pub(crate) enum Command {
 }
 
 /// Where plugins are.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// Use the plugin in FILE: `--plugin target/debug/libacme.so`. Repeatable.
     ///
@@ -195,6 +195,8 @@ Examples:
 PIPELINE is a .toml file, a .rules file, or the name of a built-in pipeline, which
 `passdock list pipelines` shows. A file whose name is one word is ./WORD. Without
 PIPELINE and --passes it is `default`.
+
+Ops are counted without ONNX's Constant nodes, which are values here.
 
 Without -o no model is written; the report is printed all the same."
 )]
@@ -381,6 +383,9 @@ Examples:
   passdock stats model.onnx --top 20
   passdock stats model.onnx --json | jq .parameters.bytes
   passdock run model.onnx --passes relax.transform.FoldConstant -o - | passdock stats -
+
+Ops are counted without ONNX's Constant nodes: their values are constants here, as initializers are. Viewers and
+onnxsim count them, so that their number is larger by those. Ops in subgraphs and in functions count.
 
 Nothing is read of the parameters but their lengths. Data that several constants share counts once.
 kB, MB and GB are powers of 1000.")]

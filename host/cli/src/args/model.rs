@@ -70,6 +70,9 @@ pub(crate) struct ExtractArgs {
     pub(crate) data: DataArgs,
     #[command(flatten, next_help_heading = "Operators, to infer types")]
     pub(crate) plugins: PluginArgs,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -84,11 +87,13 @@ Examples:
 
 OP is the name of a result, an output or a node, or the number that the brief text of what the pipeline makes has
 for it.
-An op that isn't in the result any more is looked for in the model: then it says which pass removed it.
+An op that isn't in the result any more is looked for in the model: then it says which pass removed it. Of an
+output it says, too, which pass had another op make it.
 
 The pipeline runs in this process, nothing is written. Each pass that made or changed the op is shown with the
 ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed
-as `passdock diff` pairs them. Types and names are no changes.
+as `passdock diff` pairs them. Types and names are no changes. Of long lines the beginning, what changed and the
+end are shown; --json has all of them.
 
 Exit status: 0 the op was found; otherwise as of run."
 )]

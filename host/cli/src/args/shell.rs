@@ -7,7 +7,10 @@ use clap::Args;
 Examples:
   passdock completions bash > ~/.local/share/bash-completion/completions/passdock
   passdock completions zsh > ~/.zfunc/_passdock
-  passdock completions fish > ~/.config/fish/completions/passdock.fish")]
+  passdock completions fish > ~/.config/fish/completions/passdock.fish
+
+The script offers the passes of the plugins that are found when it is made, and in bash and fish the built-in
+pipelines: make it again for those of other plugins.")]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_name = "SHELL")]

@@ -17,3 +17,43 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<u8, PassError> {
     });
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::ANSWERS;
+    use crate::args::Cli;
+
+    /// The words of each command that takes `--json`.
+    fn with_json(command: &Command, words: &str, found: &mut Vec<String>) {
+        for inner in command.get_subcommands() {
+            let words = format!("{words} {}", inner.get_name());
+            if inner
+                .get_arguments()
+                .any(|one| one.get_long() == Some("json"))
+            {
+                found.push(words.clone());
+            }
+            with_json(inner, &words, found);
+        }
+    }
+
+    #[test]
+    fn each_command_that_prints_json_has_a_definition() {
+        let schema: serde_json::Value = serde_json::from_str(ANSWERS).expect("JSON");
+        let listed = schema["anyOf"].as_array().expect("a list").iter();
+        let about: Vec<&str> = listed
+            .filter_map(|one| one["$ref"].as_str()?.strip_prefix("#/definitions/"))
+            .filter_map(|name| schema["definitions"][name]["description"].as_str())
+            .collect();
+        let mut commands = Vec::new();
+        with_json(&Cli::command(), "passdock", &mut commands);
+        assert!(commands.len() > 12, "{commands:?}");
+        for command in commands {
+            let start = format!("`{command} ");
+            let has_one = about.iter().any(|text| text.starts_with(&start));
+            assert!(has_one, "no definition says what `{command} --json` prints");
+        }
+    }
+}

@@ -264,7 +264,7 @@ fn data_outside_of_the_directory_is_read_when_that_is_allowed() {
         &bench,
         words,
         expect![[r#"
-            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it is a link out of the model's directory, unless data outside of it is allowed.
+            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it is a link out of the model's directory, `a`; `--allow-outside-data` reads data from outside of it.
         "#]],
     );
     run(&bench, &format!("{words} --allow-outside-data"));
@@ -281,4 +281,18 @@ fn data_outside_of_the_directory_is_read_when_that_is_allowed() {
             error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it isn't a regular file.
         "#]],
     );
+}
+
+/// A text names the file that a link leads to, so that it is read without asking for more.
+#[cfg(unix)]
+#[test]
+fn the_text_of_a_linked_model_is_read_wherever_it_is() {
+    let bench = bench();
+    run(&bench, "convert a/m.onnx whole.onnx --external-data none");
+    std::os::unix::fs::symlink("../whole.onnx", bench.path("a/link.onnx")).unwrap();
+    for text in ["a/m.ir", "b/m.ir"] {
+        run(&bench, &format!("convert a/link.onnx {text}"));
+        run(&bench, &format!("convert {text} b/again.onnx"));
+        run(&bench, "diff whole.onnx b/again.onnx");
+    }
 }

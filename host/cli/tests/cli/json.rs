@@ -113,6 +113,9 @@ fn models() {
         ("reduce", "reduce p.toml m.ir"),
         ("blame", "blame p.toml m.ir %0"),
         ("blame", "blame m.ir gone"),
+        ("extract", "extract m.ir --outputs y -o part.ir"),
+        ("extract", "extract m.ir --outputs gone -o part.ir"),
+        ("extract", "extract m.ir --outputs y -o -"),
     ] {
         check(&bench, &[], definition, words);
     }

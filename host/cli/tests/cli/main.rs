@@ -20,6 +20,7 @@ mod fault_table;
 mod faults;
 #[cfg(target_os = "linux")]
 mod flips;
+mod help;
 mod inspecting;
 mod instruments;
 mod json;

@@ -281,9 +281,9 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "test -e {}",
         1,
         expect![[r#"
-            error[check]: The whole pipeline gives a good model: there is nothing to find.
+            error[check]: The check calls what the whole pipeline makes good: there is no pass to find.
              |
-             = help: The check has to call it bad, a command with a status that is neither 0 nor 125.
+             = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
         "#]],
     );
     check(
@@ -469,9 +469,9 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     );
     assert_eq!(ran.status, 1);
     expect![[r#"
-        error[check]: The check calls the pipeline's result good: there is nothing to keep.
+        error[check]: The check calls what the whole pipeline makes good: there is no fault to keep.
          |
-         = help: It has to call what the pipeline makes bad, a command with a status that is neither 0 nor 125.
+         = help: A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.
     "#]]
     .assert_eq(&ran.stderr);
 }

@@ -87,6 +87,7 @@ fn a_page_goes_over_no_file_of_its_run_and_nowhere_that_isnt() {
             "{}",
             ran.stderr
         );
+        assert_eq!(ran.stderr.matches("error[").count(), 1, "{}", ran.stderr);
     }
     assert_eq!(bench.read("m.ir"), RELUS);
 }

@@ -128,10 +128,10 @@ fn a_disabled_rule_that_never_came_up_is_a_warning() {
             from libpassdock_misbehaving.so
             ops: Neg 96 → 0, Identity 47 → 0
             m.ir: 240 → 97 ops, in TIME not written (no -o)
-            warning[unknown-rule]: `disabled_rule` names `no_identiti`, and no rule of that name was about to be applied.
+            warning[unknown-rule]: There is no rule `no_identiti` to disable: none of that name was about to be applied.
              |
              = help: Did you mean `no_identity`?
-            warning[unknown-rule]: `disabled_rule` names `quite_another`, and no rule of that name was about to be applied.
+            warning[unknown-rule]: There is no rule `quite_another` to disable: none of that name was about to be applied.
         "#]],
     );
     // Nothing runs.
@@ -244,7 +244,7 @@ fn bisect_finds_the_rewrite() {
         &check,
     ];
     let ran = bench.run(words, "");
-    let good = "The whole pipeline gives a good model";
+    let good = "The check calls what the whole pipeline makes good";
     assert!(ran.stderr.contains(good), "{}", ran.stderr);
 }
 

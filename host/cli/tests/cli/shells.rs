@@ -13,6 +13,9 @@ fn completions_know_commands_and_options() {
         for word in ["bisect", "raise-opset"] {
             assert!(ran.stdout.contains(word), "{shell}: {word}");
         }
+        // Scripts of the others offer no values.
+        let has_names = ["bash", "zsh", "fish"].contains(&shell);
+        assert_eq!(ran.stdout.contains("FoldConstant"), has_names, "{shell}");
     }
 }
 
@@ -20,19 +23,34 @@ fn completions_know_commands_and_options() {
 fn bash_takes_the_completions() {
     let bench = Bench::new();
     bench.write("passdock.bash", bench.passdock("completions bash").stdout);
-    let script = "source passdock.bash\n\
-                  COMP_WORDS=(passdock run --raise); COMP_CWORD=2\n\
-                  _passdock passdock --raise run; echo ${COMPREPLY[@]}";
-    let mut bash = std::process::Command::new("bash");
-    let Ok(ran) = bash
-        .args(["-c", script])
-        .current_dir(bench.path(""))
-        .output()
-    else {
-        // There is no bash.
-        return;
-    };
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "--raise-opset\n");
+    for (before, word, offered) in [
+        ("run", "--raise", "--raise-opset"),
+        ("--passes", "FoldC", "FoldConstant"),
+        ("--disable", "EliminateC", "EliminateCommonSubexpr"),
+        ("run", "simpl", "simplify"),
+    ] {
+        let words = match before {
+            "run" => format!("passdock run {word}"),
+            option => format!("passdock run {option} {word}"),
+        };
+        let last = words.split(' ').count() - 1;
+        let script = format!(
+            "source passdock.bash\n\
+             COMP_WORDS=({words}); COMP_CWORD={last}\n\
+             _passdock passdock {word} {before}; echo ${{COMPREPLY[@]}}"
+        );
+        let mut bash = std::process::Command::new("bash");
+        let Ok(ran) = bash
+            .args(["-c", &script])
+            .current_dir(bench.path(""))
+            .output()
+        else {
+            // There is no bash.
+            return;
+        };
+        let offers = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert_eq!(offers.trim(), offered, "{words}");
+    }
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn errors_are_diagnostics() {
         error[read]: The model gone.onnx: it can't be read: No such file or directory (os error 2).
         error[read]: The model `gone.ir` can't be read: No such file or directory (os error 2).
         error[read]: The model no.onnx: it isn't an ONNX model, or only a part of one: there is no such wire type (at byte 1).
-        error[read]: The model cut.onnx: it isn't an ONNX model, or only a part of one: a length goes beyond the end of its message (at byte 9).
+        error[read]: The model cut.onnx: it is truncated, or it isn't an ONNX model: a length goes beyond the end of its message (at byte 9).
         error[read]: Expected an op, found the end of the text.
          --> cut.ir:3:9
           |
@@ -381,7 +381,7 @@ fn external_files_are_looked_for() {
             e                  f32[2]    8 B  20.0 %  ../secret.bin
 
             external file  tensors  used    size
-            ../secret.bin        1   8 B          The external data file "../secret.bin" can't be read: it isn't inside the model's directory, unless data outside of it is allowed.
+            ../secret.bin        1   8 B          The external data file "../secret.bin" can't be read: it isn't inside the model's directory, `models`; `--allow-outside-data` reads data from outside of it.
             gone.bin             1   8 B          The external data file "gone.bin" can't be read: No such file or directory (os error 2).
             here.bin             2  16 B    72 B
             short.bin            1   8 B  4.1 kB  The file has 4100 bytes, and its tensors reach to byte 4104.

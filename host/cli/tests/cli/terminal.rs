@@ -188,7 +188,12 @@ fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
 
 /// The same on one that is that wide.
 #[cfg(target_os = "linux")]
-fn on_a_terminal_of(bench: &Bench, term: &str, columns: u16, words: &str) -> (String, bool) {
+pub(crate) fn on_a_terminal_of(
+    bench: &Bench,
+    term: &str,
+    columns: u16,
+    words: &str,
+) -> (String, bool) {
     let text = written(bench, term, columns, words);
     (screen(&text).0, text.contains("\u{1b}[1m"))
 }

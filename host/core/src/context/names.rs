@@ -61,7 +61,7 @@ impl PassContext {
                 continue;
             }
             let message = format!(
-                "`disabled_rule` names `{name}`, and no rule of that name was about to be applied."
+                "There is no rule `{name}` to disable: none of that name was about to be applied."
             );
             let mut warning = Diagnostic::new(Severity::Warning, "unknown-rule", message);
             warning.help = suggest::help(name, met.iter().map(String::as_str));

@@ -70,6 +70,10 @@ pub struct PassRecord {
     /// How often the pass applied each of its rules; nothing of a pass that failed.
     #[serde(skip_serializing_if = "Rewrites::is_empty", default)]
     pub rewrites: Rewrites,
+    /// What a pass changed that left as many ops as there were: how many things of which name, as in
+    /// [`passdock_ir::Differences::counts`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub changes: BTreeMap<String, usize>,
     #[serde(skip)]
     is_sequential: bool,
 }
@@ -102,6 +106,7 @@ impl PassRecord {
             ops_before: ops,
             ops_after: ops,
             rewrites: Rewrites::default(),
+            changes: BTreeMap::new(),
             is_sequential: pass.as_sequential().is_some(),
         }
     }

@@ -525,6 +525,12 @@ impl Inner {
             return error.help(near.unwrap_or(help));
         }
         error.notes = self.unusable();
+        if name.ends_with(".rules") {
+            let help = format!(
+                "A pipeline lists a file of rules as `{{ rules = {name:?} }}`, by its path from there."
+            );
+            return error.help(help);
+        }
         error.help(near.unwrap_or_else(|| {
             match self.passes.is_empty() {
                 true => {

@@ -1,5 +1,8 @@
 //! Records of the run: what became of each pass, and how long it took.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use passdock_ir::Module;
 
 use super::{Outcome, Run};
@@ -52,7 +55,14 @@ impl Run<'_> {
         if let (Ok(Outcome::Ran(after)), Some(_), None) = (result, ops_after, &step.plan) {
             recorder.note_changes(&step.pass.info().name, before, after);
         }
+        let changes = match (result, ops_after) {
+            (Ok(Outcome::Ran(after)), Some(ops)) if ops == before.op_count() => {
+                changes(before, after)
+            }
+            _ => BTreeMap::new(),
+        };
         recorder.update(at, |record| {
+            record.changes = changes;
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
             if let (Ok(Outcome::Ran(_)), None) = (result, &step.plan) {
@@ -87,4 +97,20 @@ impl Run<'_> {
             ops,
         )
     }
+}
+
+/// What isn't as it was in the functions of a module, counted by names.
+fn changes(before: &Module, after: &Module) -> BTreeMap<String, usize> {
+    let mut all = BTreeMap::new();
+    for (name, function) in after.names().zip(after.functions()) {
+        let counts = match before.function(name) {
+            Some(known) if Arc::ptr_eq(known, function) => None,
+            Some(known) => function.differences(known),
+            None => None,
+        };
+        for (what, count) in counts.iter().flat_map(|counts| counts.counts()) {
+            *all.entry(what.to_owned()).or_default() += count;
+        }
+    }
+    all
 }

@@ -5,6 +5,7 @@
 
 mod compact;
 mod depth;
+pub(crate) mod differences;
 pub(crate) mod expr;
 mod kept;
 pub(crate) mod locs;

@@ -56,26 +56,28 @@ impl Function {
         pairs.all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
-    /// Whether the attributes are the same. A list that was set again stands elsewhere.
     fn has_attrs_of(&self, original: &Function) -> bool {
+        let mut pairs = self.attrs.iter().zip(&original.attrs);
+        self.attrs.len() >= original.attrs.len()
+            && pairs.all(|(a, b)| self.is_same_attr(a, original, b))
+    }
+
+    /// Whether an attribute is the same as one of the original's. A list that was set again stands elsewhere.
+    pub(super) fn is_same_attr(&self, a: &Attr, original: &Function, b: &Attr) -> bool {
         let bare = |attr: &Attr| Attr {
             list: Range::EMPTY,
             ..*attr
         };
-        let is_same = |(a, b): (&Attr, &Attr)| {
-            bare(a) == bare(b)
-                && match a.kind {
-                    AttrKind::INTS => self.ints_in(a.list) == original.ints_in(b.list),
-                    AttrKind::FLOATS => self.floats_in(a.list) == original.floats_in(b.list),
-                    AttrKind::STRING | AttrKind::OPAQUE => {
-                        self.bytes_in(a.list) == original.bytes_in(b.list)
-                    }
-                    AttrKind::STRINGS => self.strings_in(a.list).eq(original.strings_in(b.list)),
-                    _ => a.list == b.list,
+        bare(a) == bare(b)
+            && match a.kind {
+                AttrKind::INTS => self.ints_in(a.list) == original.ints_in(b.list),
+                AttrKind::FLOATS => self.floats_in(a.list) == original.floats_in(b.list),
+                AttrKind::STRING | AttrKind::OPAQUE => {
+                    self.bytes_in(a.list) == original.bytes_in(b.list)
                 }
-        };
-        self.attrs.len() >= original.attrs.len()
-            && self.attrs.iter().zip(&original.attrs).all(is_same)
+                AttrKind::STRINGS => self.strings_in(a.list).eq(original.strings_in(b.list)),
+                _ => a.list == b.list,
+            }
     }
 }
 

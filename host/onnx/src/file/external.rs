@@ -71,10 +71,11 @@ impl ExternalFile {
     fn failed(&self, error: io::Error) -> String {
         let location = &self.location;
         let help = match error.kind() {
-            io::ErrorKind::PermissionDenied if error.get_ref().is_some() => {
-                ", unless data outside of it is allowed"
-            }
-            _ => "",
+            io::ErrorKind::PermissionDenied if error.get_ref().is_some() => format!(
+                ", `{}`; `--allow-outside-data` reads data from outside of it",
+                self.directory.display()
+            ),
+            _ => String::new(),
         };
         format!("The external data file {location:?} can't be read: {error}{help}.")
     }

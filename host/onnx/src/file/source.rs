@@ -27,7 +27,7 @@ impl Source {
             Bytes::open_replaceable(path).map_err(|error| OnnxError::io(path, "read", &error))?;
         Ok(Source {
             path: path.to_owned(),
-            name: whole(path),
+            name: spelled(path),
             bytes,
         })
     }
@@ -60,6 +60,23 @@ impl Source {
             bytes: self.bytes().get(range)?,
             at,
         })
+    }
+}
+
+/// The path of a model as a text spells it. A link that leads out of its directory would be refused there, so it is the
+/// path of what it leads to.
+fn spelled(path: &Path) -> String {
+    let beside = |path: &Path| dunce::canonicalize(path.parent()?).ok();
+    let here = std::path::absolute(path).ok();
+    match dunce::canonicalize(path) {
+        Ok(there)
+            if here
+                .and_then(|here| beside(&here))
+                .is_some_and(|here| !there.starts_with(here)) =>
+        {
+            whole(&there)
+        }
+        _ => whole(path),
     }
 }
 

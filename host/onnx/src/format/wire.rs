@@ -57,6 +57,16 @@ pub(crate) struct WireError {
     pub(crate) what: &'static str,
 }
 
+/// What is said of a length that its message has no room for.
+const BEYOND: &str = "a length goes beyond the end of its message";
+
+impl WireError {
+    /// Whether the bytes end too early, if all before them is right.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.what == BEYOND
+    }
+}
+
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.what)
@@ -206,7 +216,7 @@ impl<'a> WireFields<'a> {
                 let len = self.varint()?;
                 let rest = self.message.bytes.len() - self.pos;
                 if len > rest as u64 {
-                    return Err(self.error(start, "a length goes beyond the end of its message"));
+                    return Err(self.error(start, BEYOND));
                 }
                 let begin = self.pos;
                 self.pos += len as usize;

@@ -32,10 +32,11 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let (mut opsets, mut metadata) = (Opsets::new(), Vec::new());
     for field in file.fields() {
         let field = field.map_err(|error| {
-            OnnxError::at(
-                error.at,
-                format!("it isn't an ONNX model, or only a part of one: {error}"),
-            )
+            let what = match error.is_cut() {
+                true => "it is truncated, or it isn't an ONNX model",
+                false => "it isn't an ONNX model, or only a part of one",
+            };
+            OnnxError::at(error.at, format!("{what}: {error}"))
         })?;
         match (field.number, field.value) {
             (model::GRAPH, Value::Bytes(_)) if graph.is_some() => {

@@ -139,7 +139,7 @@ fn errors_say_what_and_where() {
         model.onnx: graph.node[1]: a length goes beyond the end of its message (at byte 50).
         model.onnx: it isn't an ONNX model: it has no graph.
         model.onnx: it isn't an ONNX model, or only a part of one: there is no such wire type (at byte 1).
-        model.onnx: it isn't an ONNX model, or only a part of one: a length goes beyond the end of its message (at byte 1).
+        model.onnx: it is truncated, or it isn't an ONNX model: a length goes beyond the end of its message (at byte 1).
     "#]].assert_eq(&(cases.join("\n") + "\n"));
 }
 

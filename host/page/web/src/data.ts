@@ -28,6 +28,7 @@ export interface PassEntry {
   ops_before: number;
   ops_after: number;
   rewrites?: Record<string, number>;
+  changes?: Record<string, number>;
   trail: number | null;
 }
 

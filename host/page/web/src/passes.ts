@@ -1,7 +1,7 @@
 // Passes by the numbers that ops and trails name them by.
 
-import type { PageData, PassEntry } from "./data.ts";
-import { shortPass } from "./format.ts";
+import type { PageData, PassEntry, PassStatus } from "./data.ts";
+import { countOf, shortPass } from "./format.ts";
 
 /** A pass that ran, with its number among all that the report lists. */
 export interface NumberedPass {
@@ -24,6 +24,31 @@ export function passAnchor(number: number): string {
 /** `FoldConstant (pass 3)` */
 export function passTitle(pass: NumberedPass): string {
   return `${shortPass(pass.entry.name)} (pass ${pass.number})`;
+}
+
+/** How many passes came to what. What a Sequential came to is counted by the passes in it, as in the terminal's table. */
+export function countByStatus(passes: readonly PassEntry[]): Record<PassStatus, number> {
+  const around = new Set(passes.map((pass) => pass.parent));
+  const counts = { changed: 0, unchanged: 0, skipped: 0, failed: 0 };
+  for (const pass of passes) if (!around.has(pass.name)) counts[pass.status] += 1;
+  return counts;
+}
+
+/** `14 unchanged and 6 skipped` */
+export function quietCount(counts: Record<PassStatus, number>): string {
+  const parts = (["unchanged", "skipped"] as const).filter((status) => counts[status] > 0);
+  return parts.map((status) => `${counts[status]} ${status}`).join(" and ");
+}
+
+/** What a pass changed that left as many ops as there were: `types of 12 values`, as in the terminal's table. */
+export function changesText(changes: Record<string, number>): string {
+  const said = Object.entries(changes).map(([what, times]) => {
+    if (what === "ops") return `${countOf(times, "op")} made anew`;
+    if (what === "constants") return countOf(times, "new constant");
+    const noun = what === "opsets" ? "function" : what === "types" || what === "names" ? "value" : "op";
+    return `${what} of ${countOf(times, noun)}`;
+  });
+  return said.join(", ");
 }
 
 /** The part of the passes' time at which each began, and how long it took: a pass is inside the last one before it that

@@ -7,7 +7,7 @@ import { deflateRawSync } from "node:zlib";
 import { readData, type PageData, type PassEntry } from "../src/data.ts";
 import { bytes, count, countOf, seconds, shortPass, signed, squeezed } from "../src/format.ts";
 import { curve } from "../src/graph/picture.ts";
-import { passesByTrail, passTitle, spans } from "../src/passes.ts";
+import { changesText, countByStatus, passesByTrail, passTitle, quietCount, spans } from "../src/passes.ts";
 import { sortedKinds } from "../src/sections/kinds.ts";
 import { sortedRules } from "../src/sections/rules.ts";
 
@@ -96,4 +96,26 @@ test("a line goes from its first point to its last", () => {
   assert.equal(curve([[0, 0], [0, 10]]), "M0.0 0.0L0.0 10.0");
   assert.equal(curve([[0, 0], [5, 5], [0, 10]]), "M0.0 0.0Q5.0 5.0 0.0 10.0");
   assert.equal(curve([]), "");
+});
+
+test("passes are counted as the terminal lists them", () => {
+  const counts = countByStatus([
+    pass("a.All"),
+    pass("a.One", { parent: "a.All", depth: 1 }),
+    pass("a.Two", { parent: "a.All", depth: 1, status: "unchanged" }),
+    pass("a.Three", { status: "skipped" }),
+    pass("a.Two", { status: "unchanged" }),
+  ]);
+  assert.deepEqual(counts, { changed: 1, unchanged: 2, skipped: 1, failed: 0 });
+  assert.equal(quietCount(counts), "2 unchanged and 1 skipped");
+  assert.equal(quietCount(countByStatus([pass("a.One")])), "");
+});
+
+test("what a pass changed that left as many ops is said", () => {
+  const changes = { attributes: 3, constants: 1, ops: 2, opsets: 1, types: 12 };
+  assert.equal(
+    changesText(changes),
+    "attributes of 3 ops, 1 new constant, 2 ops made anew, opsets of 1 function, types of 12 values",
+  );
+  assert.equal(changesText({}), "");
 });

@@ -55,8 +55,9 @@ impl<'r> States<'r> {
             Verdict::Bad => {}
             Verdict::Good => {
                 return Err(nothing(
-                    "The whole pipeline gives a good model: there is nothing to find.",
-                    "The check has to call it bad, a command with a status that is neither 0 nor 125.",
+                    "The check calls what the whole pipeline makes good: there is no pass to find.",
+                    "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes \
+                     something else.",
                 ));
             }
             Verdict::Unknown => {

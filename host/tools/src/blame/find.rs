@@ -5,9 +5,6 @@ use passdock_core::{ErrorKind, PassError, suggest};
 use passdock_ir::text::{self, Pieces};
 use passdock_ir::{Function, Module};
 
-/// The longest line of an op that is shown, in characters.
-const LONGEST: usize = 200;
-
 /// An op of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
@@ -30,12 +27,7 @@ impl Place {
 }
 
 pub(super) fn line(f: &Function, op: OpId) -> String {
-    let mut line = Pieces::new(f).op(op);
-    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
-        line.truncate(at);
-        line.push('…');
-    }
-    line
+    Pieces::new(f).op(op)
 }
 
 /// The names of the nodes that an op comes from, each once.
@@ -76,7 +68,7 @@ pub(super) fn op(module: &Module, name: &str) -> Option<Place> {
 }
 
 /// The op that makes an output of the main graph.
-fn output(module: &Module, name: &str) -> Option<Place> {
+pub(super) fn output(module: &Module, name: &str) -> Option<Place> {
     let f = module.function_named("main")?;
     let end = f.terminator(f.body())?;
     let mut ports = f.operands(end).iter().zip(f.ports(f.body()));

@@ -6,6 +6,7 @@
 
 mod around;
 mod find;
+mod output;
 mod rule;
 mod trail;
 
@@ -60,6 +61,8 @@ pub enum Deed {
     Changed,
     /// It removed the op.
     Removed,
+    /// It had the output made by an op that was there before.
+    Moved,
 }
 
 /// Runs a pipeline on a module, and tells what its passes did with an op: one of the result or, if it isn't there any
@@ -76,7 +79,7 @@ pub fn blame(
     let rerun = Rerun::new(registry, request)?;
     let (result, runs) = rerun.run_kept(module.clone());
     let last = result?;
-    let mut trail = Trail::new(&rerun, &runs);
+    let trail = Trail::new(&rerun, &runs);
     let there = find::op(&last, op);
     let (place, module, is_there) = match there.or_else(|| find::number(&last, op)) {
         Some(place) => (place, &last, true),
@@ -86,7 +89,7 @@ pub fn blame(
         },
     };
     let steps = match is_there {
-        true => trail.back(place.clone())?,
+        true => trail.back(place.clone(), op)?,
         false => trail.forward(place.clone())?,
     };
     Ok(Blame {

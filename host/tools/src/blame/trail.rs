@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::around::Around;
 use super::find::{self, Place};
-use super::{BlameStep, Deed, rule};
+use super::{BlameStep, Deed, output, rule};
 
 /// The most ops that one op's past is followed to.
 const MOST_OPS: usize = 64;
@@ -24,11 +24,18 @@ impl<'r> Trail<'r> {
         Trail { rerun, runs }
     }
 
-    /// What was done with an op of the last module, and with those that it came from.
-    pub(super) fn back(&mut self, place: Place) -> Result<Vec<BlameStep>, PassError> {
+    /// What was done with an op of the last module, and with those that it came from; if the name that it was asked for
+    /// by is an output's, also with the ops that made that output before.
+    pub(super) fn back(&self, place: Place, asked: &str) -> Result<Vec<BlameStep>, PassError> {
         let mut steps: Vec<(usize, BlameStep)> = Vec::new();
         let mut met: FxHashSet<(usize, Place)> = FxHashSet::default();
         let mut waiting = vec![(self.runs.len(), place)];
+        for (at, run) in self.runs.iter().enumerate() {
+            if let Some((maker, step)) = output::moved(self.rerun, run, asked)? {
+                steps.push((at, step));
+                waiting.push((at, maker));
+            }
+        }
         while let Some((end, place)) = waiting.pop() {
             if met.len() < MOST_OPS && met.insert((end, place.clone())) {
                 self.back_to_its_making(end, place, &mut steps, &mut waiting)?;
@@ -90,7 +97,7 @@ impl<'r> Trail<'r> {
     }
 
     /// What was done with an op of the first module, up to its end.
-    pub(super) fn forward(&mut self, mut place: Place) -> Result<Vec<BlameStep>, PassError> {
+    pub(super) fn forward(&self, mut place: Place) -> Result<Vec<BlameStep>, PassError> {
         let mut steps = Vec::new();
         for run in self.runs {
             let Some(around) = Around::of(run, &place.function)? else {
@@ -174,7 +181,7 @@ fn sources(
     Ok(sources)
 }
 
-fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep {
+pub(super) fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep {
     BlameStep {
         pass: run.pass.info().name.clone(),
         requested_by: run.requested_by.clone(),

@@ -39,7 +39,11 @@ fn sized(size: &SampleSize) -> String {
         false => inputs.join(", "),
     };
     match (&size.refused, size.runs) {
-        (Some(reason), _) => format!("skipped, the model before refuses it: {inputs} ({reason})"),
+        (Some(reason), _) => {
+            // What stands before that is where in ONNX Runtime it was said.
+            let reason = reason.rsplit("Status Message: ").next().unwrap_or(reason);
+            format!("skipped, the model before doesn't take it: {inputs} ({reason})")
+        }
         (None, 1) => format!("1 run: {inputs}"),
         (None, runs) => format!("{runs} runs: {inputs}"),
     }

@@ -93,8 +93,8 @@ fn is_broken(check: &mut Judge<'_>, before: &Module, after: &Module) -> Result<(
             "It has to say good before the pipeline and bad after it: a command with status 0, and then another than 125.",
         ),
         (Verdict::Good, Verdict::Good) => (
-            "The check calls the pipeline's result good: there is nothing to keep.",
-            "It has to call what the pipeline makes bad, a command with a status that is neither 0 nor 125.",
+            "The check calls what the whole pipeline makes good: there is no fault to keep.",
+            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something else.",
         ),
     };
     Err(PassError::new(ErrorKind::Check, message).help(help))

@@ -5,6 +5,7 @@ use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameStep, Deed};
 use serde::Serialize;
 
+use super::op_lines;
 use crate::args::model::BlameArgs;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
@@ -46,7 +47,8 @@ fn look(mut args: BlameArgs) -> Result<Blame, PassError> {
 }
 
 fn render(blame: &Blame) -> String {
-    let mut text = format!("{} in @{}{}\n", blame.op, blame.function, of(&blame.names));
+    let op = op_lines::one(&blame.op);
+    let mut text = format!("{op} in @{}{}\n", blame.function, of(&blame.names));
     match (blame.steps.is_empty(), blame.is_there) {
         (true, true) => text += "No pass made or changed it: it is the model's.\n",
         (true, false) => text += "No pass made, changed or removed it by itself.\n",
@@ -63,6 +65,7 @@ fn render_step(step: &BlameStep) -> String {
         Deed::Made => "made",
         Deed::Changed => "changed",
         Deed::Removed => "removed",
+        Deed::Moved => "output moved to another op",
     };
     let mut text = format!("\n{what} by {}", step.pass);
     if let Some(by) = &step.requested_by {
@@ -73,10 +76,14 @@ fn render_step(step: &BlameStep) -> String {
     }
     text += &of(&step.names);
     text.push('\n');
-    for (sign, lines) in [('-', &step.before), ('+', &step.after)] {
+    let (before, after) = op_lines::shown(&step.before, &step.after);
+    for (sign, lines) in [('-', before), ('+', after)] {
         for line in lines {
             text += &format!("  {sign} {line}\n");
         }
+    }
+    if step.what == Deed::Changed && step.before == step.after {
+        text += "    Another op makes one of its operands.\n";
     }
     text
 }

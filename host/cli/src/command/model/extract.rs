@@ -1,13 +1,62 @@
 //! `passdock extract`: the part of a model between some of its values.
 
+use std::path::PathBuf;
+
 use passdock::model_file::{self, Output, is_standard};
-use passdock::{Diagnostic, PassError, Severity, pipeline};
+use passdock::{Diagnostic, ErrorKind, PassError, Severity, pipeline};
 use passdock_tools::extract::{self, Bounds, ModelPart};
+use serde::Serialize;
 
 use crate::args::model::ExtractArgs;
 use crate::{plugins, request, show};
 
+/// The answer that `--json` prints.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    part: Option<Summary>,
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct Summary {
+    output: PathBuf,
+    ops_before: usize,
+    ops_after: usize,
+    /// Inputs that no output depends on.
+    idle: Vec<String>,
+    /// Inputs and outputs of unknown shape.
+    unshaped: Vec<String>,
+}
+
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
+    let json = args.json;
+    let result = write_part(args);
+    if json {
+        let status = result.as_ref().err().map_or(0, show::fail);
+        let (part, error) = match result {
+            Ok(part) => (Some(part), None),
+            Err(error) => (None, Some(error)),
+        };
+        show::print_answer(status, Answer { part }, error.as_ref());
+        return Ok(status);
+    }
+    let part = result?;
+    let text = format!(
+        "{} of {}, {}\n",
+        part.ops_after,
+        show::count_of(part.ops_before as u64, "op"),
+        show::written_to(Some(&part.output.display().to_string())),
+    );
+    show::print_beside(&text, is_standard(&part.output));
+    Ok(0)
+}
+
+fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
+    if args.json && is_standard(&args.output) {
+        let message = "With --json standard output is the answer's; give `-o` a file.";
+        return Err(PassError::new(ErrorKind::Usage, message));
+    }
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.model, args.data.reading())?;
@@ -15,9 +64,7 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     let plugins = request::of_plugins(args.plugins);
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
     let module = typed.unwrap_or_else(|error| {
-        let mut warning = error.to_diagnostic();
-        warning.severity = Severity::Warning;
-        show::diagnostic(&warning);
+        show::warn(error);
         module
     });
     let bounds = Bounds {
@@ -29,14 +76,13 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     output.write(&part.module, args.data.writing(), &mut |said| {
         show::diagnostic(&said)
     })?;
-    let text = format!(
-        "{} of {}, {}\n",
-        part.ops_after,
-        show::count_of(part.ops_before as u64, "op"),
-        show::written_to(Some(&args.output.display().to_string())),
-    );
-    show::print_beside(&text, is_standard(&args.output));
-    Ok(0)
+    Ok(Summary {
+        output: args.output,
+        ops_before: part.ops_before,
+        ops_after: part.ops_after,
+        idle: part.idle,
+        unshaped: part.unshaped,
+    })
 }
 
 fn warn(part: &ModelPart) {

@@ -3,3 +3,4 @@
 pub(super) mod blame;
 pub(super) mod convert;
 pub(super) mod extract;
+mod op_lines;

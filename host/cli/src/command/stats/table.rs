@@ -34,7 +34,7 @@ fn listed<T, const N: usize>(
     row: impl Fn(&T) -> [String; N],
     render: fn(&Table<N>) -> String,
 ) -> String {
-    let table = Table::of(columns, items.iter().take(MOST).map(row));
+    let table = Table::of(columns, items.iter().take(MOST).map(row)).within(show::columns());
     let more = more(items.len()).map(|more| more + "\n");
     render(&table) + &more.unwrap_or_default()
 }
@@ -120,6 +120,7 @@ fn largest(model: &Model, stats: &Stats) -> String {
             place,
         ]);
     }
+    // Names are long, and aren't broken: below each other they say less.
     table.render_filled()
 }
 

@@ -1,5 +1,6 @@
 // What is known of the box that is selected.
 
+import type { DrawnOp } from "../data.ts";
 import { element } from "../dom.ts";
 import { countOf, shortKind } from "../format.ts";
 import { passAnchor, passTitle, type NumberedPass } from "../passes.ts";
@@ -58,7 +59,7 @@ export class Details {
     this.element.replaceChildren(
       element("h3", {}, shortKind(op.kind)),
       element("p", { class: "name" }, graph.title(at)),
-      this.past(op.made, op.changed, op.removed),
+      this.past(op, graph.title(at)),
       element(
         "p",
         { class: "actions" },
@@ -74,11 +75,14 @@ export class Details {
     );
   }
 
-  private past(made: number | undefined, changed: number[] | undefined, removed: number | undefined): HTMLElement {
+  private past({ made, changed, removed }: DrawnOp, title: string): HTMLElement {
+    const trails = [made, removed, ...(changed ?? [])].filter((trail) => trail !== undefined);
+    const isOpen = trails.some((trail) => Object.keys(this.passes.get(trail)?.entry.rewrites ?? {}).length > 1);
     const lines = [
       made === undefined ? element("li", {}, "Was in the model") : this.by("made", "Made by ", made),
       ...(changed ?? []).map((trail) => this.by("changed", "Changed by ", trail)),
       removed === undefined ? null : this.by("removed", "Removed by ", removed),
+      isOpen ? element("li", {}, "Which rule did it: ", element("code", {}, `passdock blame MODEL '${title}'`)) : null,
     ];
     return element("ul", { class: "past" }, ...lines);
   }

@@ -3,17 +3,22 @@
 import type { PageData } from "../data.ts";
 import { element, section } from "../dom.ts";
 import { bytes, count, countOf, seconds, signed } from "../format.ts";
+import { countByStatus, quietCount } from "../passes.ts";
 
 export function summary(data: PageData): HTMLElement {
   const { model, facts, recorded } = data;
-  const changed = data.passes.filter((pass) => pass.status === "changed").length;
-  const ran = data.passes.filter((pass) => pass.status !== "skipped").length;
+  const counts = countByStatus(data.passes);
   const rewrites = data.passes.flatMap((pass) => Object.values(pass.rewrites ?? {})).reduce((sum, times) => sum + times, 0);
   const cards = [
-    card("Ops", `${count(model.ops_before)} → ${count(model.ops_after)}`, signed(model.ops_after - model.ops_before)),
+    card(
+      "Ops",
+      `${count(model.ops_before)} → ${count(model.ops_after)}`,
+      signed(model.ops_after - model.ops_before),
+      "Constants are values here, so Constant nodes don't count; ops in the graphs of others and in functions do.",
+    ),
     recorded ? change("Constants", recorded.constant_bytes) : null,
     facts.bytes_before !== null && facts.bytes_after !== null ? change("File", [facts.bytes_before, facts.bytes_after]) : null,
-    card("Passes", `${changed} of ${ran}`, "changed something"),
+    card("Passes", `${counts.changed} changed`, quietCount(counts)),
     card("Rewrites", count(rewrites), "by rules with a name"),
     card("Time", seconds(data.seconds), "reading, writing and this record included"),
   ];
@@ -27,10 +32,10 @@ export function summary(data: PageData): HTMLElement {
   );
 }
 
-function card(title: string, value: string, note: string): HTMLElement {
+function card(title: string, value: string, note: string, help = ""): HTMLElement {
   return element(
     "div",
-    { class: "card" },
+    { class: "card", title: help },
     element("h3", {}, title),
     element("p", { class: "value" }, value),
     element("p", { class: "quiet" }, note),

@@ -2,8 +2,8 @@
 
 import type { PageData, PassEntry } from "../data.ts";
 import { element, section } from "../dom.ts";
-import { count, countOf, seconds, shortPass, signed } from "../format.ts";
-import { passAnchor, spans } from "../passes.ts";
+import { count, seconds, shortPass, signed } from "../format.ts";
+import { changesText, countByStatus, passAnchor, quietCount, spans } from "../passes.ts";
 
 export function timeline(data: PageData): HTMLElement {
   const places = spans(data.passes);
@@ -12,7 +12,7 @@ export function timeline(data: PageData): HTMLElement {
   const rows = data.passes.map((pass, at) => row(pass, at + 1, places[at] ?? { start: 0, length: 0 }, isQuiet(pass)));
   const list = element("ol", { class: "timeline folded" }, ...rows);
   const time = quiet.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.seconds, 0);
-  const said = `${countOf(quiet.length, "pass").replace(/passs$/, "passes")} that changed nothing (${seconds(time)})`;
+  const said = `${quietCount(countByStatus(data.passes))} (${seconds(time)})`;
   const fold = element("button", { type: "button", "aria-expanded": "false", click: () => toggle() }, `Show ${said}`);
   const toggle = () => {
     const isFolded = list.classList.toggle("folded");
@@ -39,6 +39,7 @@ function row(pass: PassEntry, number: number, place: { start: number; length: nu
   if (pass.requested_by) name.append(element("span", { class: "quiet" }, ` for ${shortPass(pass.requested_by)}`));
   const reason = pass.reason === "" ? "" : `: ${pass.reason}`;
   const ops = pass.status === "changed" ? `${count(pass.ops_before)} → ${count(pass.ops_after)}` : pass.status + reason;
+  const changes = changesText(pass.changes ?? {});
   const difference = pass.ops_after - pass.ops_before;
   return element(
     "li",
@@ -47,7 +48,7 @@ function row(pass: PassEntry, number: number, place: { start: number; length: nu
     name,
     element("span", { class: "track", "aria-hidden": "true" }, bar),
     element("span", { class: "time" }, seconds(pass.seconds)),
-    element("span", { class: "ops" }, ops),
+    element("span", { class: "ops" }, ops, changes === "" ? "" : element("span", { class: "quiet" }, `: ${changes}`)),
     element("span", { class: "difference" }, pass.status === "changed" && difference !== 0 ? signed(difference) : ""),
   );
 }

@@ -1,5 +1,5 @@
 //! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and `.npy` files,
-//! as NumPy writes them.
+//! and `.npz` files, as NumPy writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use super::Sample;
 use crate::numerics::ort::{ModelPort, Tensor};
 
-/// Reads the samples at a path: one file for a model of one input, a directory of files
-/// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …).
+/// Reads the samples at a path: one file for a model of one input, a `.npz` file, a directory of files
+/// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …) and of
+/// `.npz` files.
 pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec<Sample>, String> {
+    if path.is_file() && is_npz(path) {
+        return Ok(vec![archived(path, inputs)?]);
+    }
     if path.is_file() {
         return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
     }
@@ -20,7 +24,14 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
         return Ok(vec![sample(&files, inputs, path)?]);
     }
     let mut samples = Vec::new();
-    for directory in entries.iter().filter(|path| path.is_dir()) {
+    for directory in &entries {
+        if is_npz(directory) {
+            samples.push(archived(directory, inputs)?);
+            continue;
+        }
+        if !directory.is_dir() {
+            continue;
+        }
         let files: Vec<PathBuf> = sorted(directory)?
             .iter()
             .filter(is_input)
@@ -32,7 +43,7 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelPort]) -> Result<Vec
     }
     match samples.is_empty() {
         true => Err(format!(
-            "there is no file `input_0.pb` or `input_0.npy` in `{}`",
+            "there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `{}`",
             path.display()
         )),
         false => Ok(samples),
@@ -53,10 +64,14 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "npy")
 }
 
+fn is_npz(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "npz")
+}
+
 /// The input that a `.npy` file is called like.
 fn named(path: &Path, inputs: &[ModelPort]) -> Option<usize> {
     let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
-    inputs.iter().position(|input| input.name == name)
+    position(inputs, name)
 }
 
 /// `N` of `input_N.pb` and `input_N.npy`.
@@ -72,24 +87,53 @@ fn trailing_number(path: &Path) -> Option<usize> {
 
 /// One sample. A tensor is the input that has its name, or its number.
 fn sample(files: &[PathBuf], inputs: &[ModelPort], place: &Path) -> Result<Sample, String> {
-    let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
+    let mut tensors = Vec::new();
     for path in files {
         let (name, tensor) = tensor(path)?;
-        let said = name.and_then(|name| inputs.iter().position(|input| input.name == name));
+        let said = name.and_then(|name| position(inputs, &name));
         let at = said.or(named(path, inputs)).or(number(path));
+        tensors.push((format!("`{}`", path.display()), at, tensor));
+    }
+    placed(tensors, inputs, place)
+}
+
+/// One sample of a `.npz` file, whose tensors have names: the inputs', or `input_N`, or `arr_N` as NumPy calls those that
+/// were given none.
+fn archived(path: &Path, inputs: &[ModelPort]) -> Result<Sample, String> {
+    let read = passdock_npy::read_npz(path);
+    let read = read.map_err(|error| format!("`{}` gives no tensors: {error}", path.display()))?;
+    let tensors = read.into_iter().map(|(name, array)| {
+        let number = name.strip_prefix("input_").or(name.strip_prefix("arr_"));
+        let number = || number.and_then(|number| number.parse().ok());
+        let at = position(inputs, &name).or_else(number);
+        (
+            format!("`{name}` of `{}`", path.display()),
+            at,
+            of_numpy(array),
+        )
+    });
+    placed(tensors.collect(), inputs, path)
+}
+
+fn position(inputs: &[ModelPort], name: &str) -> Option<usize> {
+    inputs.iter().position(|input| input.name == name)
+}
+
+/// One sample of tensors, each with what it is called and its input's number, if that is known.
+fn placed(
+    tensors: Vec<(String, Option<usize>, Tensor)>,
+    inputs: &[ModelPort],
+    place: &Path,
+) -> Result<Sample, String> {
+    let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
+    for (called, at, tensor) in tensors {
         let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
-            return Err(format!(
-                "`{}` has no name or number of an input",
-                path.display()
-            ));
+            return Err(format!("{called} has no name or number of an input"));
         };
-        let Some(slot) = sample.get_mut(at) else {
-            let count = inputs.len();
-            return Err(format!(
-                "`{}` is for an input that isn't there: the model has {count}",
-                path.display()
-            ));
-        };
+        let count = inputs.len();
+        let slot = sample.get_mut(at).ok_or_else(|| {
+            format!("{called} is for an input that isn't there: the model has {count}")
+        })?;
         *slot = Some(tensor);
     }
     let given = |(input, tensor): (&ModelPort, Option<Tensor>)| match tensor {
@@ -103,18 +147,21 @@ fn sample(files: &[PathBuf], inputs: &[ModelPort], place: &Path) -> Result<Sampl
     inputs.iter().zip(sample).map(given).collect()
 }
 
+fn of_numpy(array: passdock_npy::Array) -> Tensor {
+    Tensor {
+        dtype: array.dtype,
+        shape: array.shape,
+        data: array.data,
+    }
+}
+
 /// The tensor in a file, and its name if it has one.
 fn tensor(path: &Path) -> Result<(Option<String>, Tensor), String> {
     if is_npy(path) {
         let read = passdock_npy::read(path);
         let read =
             read.map_err(|error| format!("`{}` gives no tensor: {error}", path.display()))?;
-        let tensor = Tensor {
-            dtype: read.dtype,
-            shape: read.shape,
-            data: read.data,
-        };
-        return Ok((None, tensor));
+        return Ok((None, of_numpy(read)));
     }
     let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
     let data = read
@@ -205,7 +252,7 @@ mod tests {
         );
         check(
             &[("output_0.pb", tensor("", 1.0))],
-            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
+            expect!["there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
         );
         check(
             &[(first, vec![0x4a, 9])],
@@ -239,7 +286,28 @@ mod tests {
         );
         check(
             &[("other.npy", npy("<f4", 1.0))],
-            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
+            expect!["there is no file `input_0.pb`, `input_0.npy` or `SAMPLE.npz` in `DIR`"],
+        );
+    }
+
+    #[test]
+    fn archives_of_numpy_are_samples() {
+        let stored = include_bytes!("../../../../npy/tests/data/stored.npz").to_vec();
+        let packed = include_bytes!("../../../../npy/tests/data/packed.npz").to_vec();
+        check(
+            &[("1.npz", stored.clone()), ("2.npz", stored)],
+            expect![[r#"
+            a: f32[] = 1; b: f32[] = 2
+            a: f32[] = 1; b: f32[] = 2
+        "#]],
+        );
+        check(
+            &[("1.npz", packed)],
+            expect!["`x` of `DIR/1.npz` has no name or number of an input"],
+        );
+        check(
+            &[("1.npz", npy("<f4", 1.0))],
+            expect!["`DIR/1.npz` gives no tensors: it isn't a `.npz` file"],
         );
     }
 

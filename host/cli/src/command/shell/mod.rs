@@ -1,5 +1,7 @@
 //! `passdock completions` and `passdock man`: what a shell completes the command by, and its manual pages.
 
+mod names;
+
 use std::sync::Arc;
 
 use clap::{Command, CommandFactory};
@@ -8,12 +10,13 @@ use passdock::{ErrorKind, PassError};
 
 use crate::args::Cli;
 use crate::args::shell::{CompletionsArgs, ManArgs};
-use crate::show;
+use crate::{help, show};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, PassError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "passdock", &mut script);
-    show::print(&String::from_utf8_lossy(&script));
+    let mut command = names::offered(Cli::command(), args.shell);
+    clap_complete::generate(args.shell, &mut command, "passdock", &mut script);
+    show::print(&(String::from_utf8_lossy(&script) + &*names::beside(args.shell)));
     Ok(0)
 }
 
@@ -23,13 +26,11 @@ pub(crate) fn man(args: &ManArgs) -> Result<u8, PassError> {
     for word in &args.command {
         command = subcommand(&command, word)?;
     }
-    let mut page = Vec::new();
-    let rendered = clap_mangen::Man::new(command).render(&mut page);
-    rendered.map_err(|error| {
+    let page = help::manual(command).map_err(|error| {
         let message = format!("The page can't be made: {error}.");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     })?;
-    show::print(&String::from_utf8_lossy(&page));
+    show::print(&page);
     Ok(0)
 }
 

@@ -1,0 +1,125 @@
+//! Lines of ops as people read them: of one that is too long, the beginning, what changed and the end.
+
+use std::ops::Range;
+
+/// The longest line that is shown whole, in characters.
+const LONGEST: usize = 200;
+/// What is shown of a longer one: of its beginning, of its end, of either end of what changed, and beside that.
+const HEAD: usize = 60;
+const TAIL: usize = 50;
+const CHANGED: usize = 50;
+const BESIDE: usize = 15;
+
+/// The lines of ops and of what came of them.
+pub(super) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
+    if let ([old], [new]) = (before, after) {
+        let (old, new) = changed(old, new);
+        return (vec![old], vec![new]);
+    }
+    let each = |lines: &[String]| lines.iter().map(|line| one(line)).collect();
+    (each(before), each(after))
+}
+
+/// One line, whose beginning and end say the most.
+pub(super) fn one(line: &str) -> String {
+    cut(&line.chars().collect::<Vec<char>>(), None)
+}
+
+/// A line before and after a change.
+fn changed(old: &str, new: &str) -> (String, String) {
+    let [old, new]: [Vec<char>; 2] = [old, new].map(|line| line.chars().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let ends = old[same..].iter().rev().zip(new[same..].iter().rev());
+    let tail = ends.take_while(|(a, b)| a == b).count();
+    let part = |line: &[char]| cut(line, Some(same..line.len() - tail));
+    (part(&old), part(&new))
+}
+
+fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
+    if line.len() <= LONGEST {
+        return line.iter().collect();
+    }
+    let mut kept = vec![0..HEAD];
+    if let Some(changed) = changed {
+        let (from, to) = (changed.start.saturating_sub(BESIDE), changed.end + BESIDE);
+        kept.push(from..to.min(changed.start + CHANGED));
+        kept.push(from.max(changed.end.saturating_sub(CHANGED))..to);
+    }
+    kept.push(line.len() - TAIL..line.len());
+    let (mut text, mut end) = (String::new(), 0);
+    for part in kept {
+        let from = part.start.max(end);
+        // Three characters aren't worth a sign for them.
+        let from = if from <= end + 3 { end } else { from };
+        let to = part.end.min(line.len());
+        if from >= to {
+            continue;
+        }
+        if from > end {
+            text.push('…');
+        }
+        text.extend(&line[from..to]);
+        end = to;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn operands(count: usize) -> String {
+        let names: Vec<String> = (0..count).map(|at| format!("%value{at}")).collect();
+        names.join(", ")
+    }
+
+    #[test]
+    fn short_lines_are_whole() {
+        let lines =
+            ["%a = onnx.Relu(%x) : f32[2]", "%a = onnx.Relu(%y) : f32[2]"].map(str::to_owned);
+        assert_eq!(
+            shown(&lines[..1], &lines[1..]),
+            (vec![lines[0].clone()], vec![lines[1].clone()])
+        );
+    }
+
+    #[test]
+    fn long_lines_show_what_changed_and_their_ends() {
+        let all = operands(60);
+        let old = format!("%joined = onnx.Concat({all}) {{axis = 1}} : f32[1,60,20,20]");
+        let new = old.replace("%value41,", "%other,");
+        check(
+            changed(&old, &new),
+            expect![[r#"
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %value41, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %v…39, %value40, %other, %value42, %va…, %value58, %value59) {axis = 1} : f32[1,60,20,20]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn of_a_long_change_both_ends_are_shown() {
+        let old = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
+        let new = "%joined = onnx.Concat(%less) : f32[1]";
+        check(
+            changed(&old, new),
+            expect![[r#"
+            %joined = onnx.Concat(%value0, %value1, %value2, %value3, %value4, %value…, %value56, %value57, %value58, %value59) : f32[60]
+            %joined = onnx.Concat(%less) : f32[1]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn one_long_line_is_cut_in_its_middle() {
+        let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
+        expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) : f32[60]"].assert_eq(&one(&line));
+    }
+
+    #[track_caller]
+    fn check((old, new): (String, String), expected: Expect) {
+        expected.assert_eq(&format!("{old}\n{new}\n"));
+    }
+}

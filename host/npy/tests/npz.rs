@@ -1,0 +1,94 @@
+//! Archives as NumPy writes them, and as nobody should.
+
+use expect_test::{Expect, expect};
+use passdock_npy::read_npz_from;
+
+/// `numpy.savez("stored.npz", b=numpy.float32(2), a=numpy.float32(1))`
+const STORED: &[u8] = include_bytes!("data/stored.npz");
+/// `numpy.savez_compressed("packed.npz", numpy.arange(6).reshape(2, 3), x=numpy.zeros(300, numpy.uint8))`
+const PACKED: &[u8] = include_bytes!("data/packed.npz");
+
+fn shown(bytes: &[u8]) -> String {
+    let arrays = match read_npz_from(bytes) {
+        Ok(arrays) => arrays,
+        Err(error) => return error.to_string(),
+    };
+    let each = arrays.iter().map(|(name, array)| {
+        let dtype = array.dtype.name().unwrap_or("?");
+        let ends = (array.data.first(), array.data.len());
+        format!("{name}: {dtype}{:?} {ends:?}\n", array.shape)
+    });
+    each.collect()
+}
+
+#[track_caller]
+fn check(bytes: &[u8], expected: Expect) {
+    expected.assert_eq(&shown(bytes));
+}
+
+#[test]
+fn archives_of_numpy_are_read() {
+    check(
+        STORED,
+        expect![[r#"
+        b: f32[] (Some(0), 4)
+        a: f32[] (Some(0), 4)
+    "#]],
+    );
+    check(
+        PACKED,
+        expect![[r#"
+        x: u8[300] (Some(0), 300)
+        arr_0: i64[2, 3] (Some(0), 48)
+    "#]],
+    );
+}
+
+/// The archive with another byte in its directory's first entry.
+fn changed(at: usize, byte: u8) -> Vec<u8> {
+    let mut bytes = PACKED.to_vec();
+    let entry = bytes.windows(4).position(|part| part == b"PK\x01\x02");
+    bytes[entry.expect("it has entries") + at] = byte;
+    bytes
+}
+
+#[test]
+fn what_is_no_archive_is_a_sentence() {
+    check(b"", expect!["it isn't a `.npz` file"]);
+    check(
+        b"not an archive, though it is as long as one",
+        expect!["it isn't a `.npz` file"],
+    );
+    check(&PACKED[40..], expect!["its directory is cut off"]);
+    let (signature, flags, method, size) = (3, 8, 10, 24);
+    check(&changed(signature, 9), expect!["its directory is cut off"]);
+    check(
+        &changed(flags, 1),
+        expect!["`x.npy` in it gives none: it is encrypted"],
+    );
+    check(
+        &changed(method, 12),
+        expect!["`x.npy` in it gives none: it is packed by method 12; 0 and 8 can be read"],
+    );
+    check(
+        &changed(size, 7),
+        expect!["`x.npy` in it gives none: what is packed in it is broken"],
+    );
+}
+
+#[test]
+fn no_archive_is_believed() {
+    for bytes in [STORED, PACKED] {
+        for end in 0..bytes.len() {
+            assert!(read_npz_from(&bytes[..end]).is_err(), "{end}");
+        }
+        for at in 0..bytes.len() {
+            for bits in [0xff, 0x01, 0x80] {
+                let mut flipped = bytes.to_vec();
+                flipped[at] ^= bits;
+                // Whatever comes of it, it comes back.
+                let _ = read_npz_from(&flipped);
+            }
+        }
+    }
+}
