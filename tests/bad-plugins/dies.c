@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,6 +102,43 @@ static void take_handlers_stack(void) {
     sigaltstack(&none, NULL);
 }
 
+/* The command that started this process; 0: something else did. */
+static pid_t command(void) {
+    char path[64], name[16] = "";
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/comm", getppid());
+    file = fopen(path, "r");
+    if (file == NULL) return 0;
+    if (fgets(name, sizeof name, file) == NULL) name[0] = 0;
+    fclose(file);
+    return strcmp(name, "passdock\n") == 0 ? getppid() : 0;
+}
+
+/* Does something to the command. */
+static void trouble_the_command(void) {
+    pid_t pid = command();
+    char path[64];
+    int memory;
+    if (pid == 0) return;
+    if (is("command killed")) kill(pid, SIGKILL), sleep(9);
+    if (is("command ended")) kill(pid, SIGTERM), sleep(9);
+    if (is("command stopped")) kill(pid, SIGSTOP);
+    if (is("command stopped, hang")) kill(pid, SIGSTOP), stays(NULL);
+    if (is("command traced")) ptrace(PTRACE_ATTACH, pid, NULL, NULL), stays(NULL);
+    if (is("command traced by a child")) {
+        if (fork() != 0) return;
+        setsid();
+        ptrace(PTRACE_ATTACH, pid, NULL, NULL);
+        usleep(600000);
+        _exit(0);
+    }
+    if (is("command's memory")) {
+        snprintf(path, sizeof path, "/proc/%d/mem", pid);
+        memory = open(path, O_RDWR);
+        if (memory >= 0) abort();
+    }
+}
+
 static void spoil_descriptors(void) {
     struct stat known;
     int fd;
@@ -142,6 +180,7 @@ static void spoil(void) {
     if (is("fork returns")) fork();
     if (is("child stays")) leave_a_child();
     if (is("fork")) start_another();
+    trouble_the_command();
     spoil_descriptors();
 }
 

@@ -9,6 +9,8 @@
 
 mod call;
 mod change;
+#[cfg(target_os = "linux")]
+mod continued;
 mod death;
 #[cfg(unix)]
 mod inherited;
@@ -30,6 +32,8 @@ pub use call::{Call, CallKind, Callee, OnStack, Subject};
 #[cfg(not(unix))]
 pub use change::changes;
 pub use change::{ProcessChange, sentence};
+#[cfg(target_os = "linux")]
+pub use continued::Continued;
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;

@@ -125,6 +125,7 @@ mod supervised {
         if process.in_process {
             return None;
         }
+        supervised::refuse_tracing();
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],

@@ -142,6 +142,33 @@ const PASS: &[Fault] = &[
     ),
 ];
 
+/// What a pass does to the process that isn't its own: in process, that is one which started the command.
+const COMMAND: &[Fault] = &[
+    deadly("pass", "command killed", "kills the command"),
+    deadly("pass", "command ended", "asks the command to end (SIGTERM)"),
+    harmless(
+        "pass",
+        "command stopped",
+        "stops the command (`--timeout 0.2`)",
+    ),
+    deadly(
+        "pass",
+        "command stopped, hang",
+        "stops the command, and waits for ever (`--timeout 0.2`)",
+    ),
+    deadly(
+        "pass",
+        "command traced",
+        "traces the command, and waits for ever (`--timeout 0.2`)",
+    ),
+    harmless(
+        "pass",
+        "command traced by a child",
+        "has another process trace the command",
+    ),
+    harmless("pass", "command's memory", "opens the command's memory"),
+];
+
 /// What happens elsewhere.
 const ELSEWHERE: &[Fault] = &[
     deadly("before", "segv", "crashes in an instrument"),
@@ -326,6 +353,12 @@ const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"
 /// What goes on until somebody ends it, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 
+/// What needs a limit to the time, supervised.
+const LIMITED: [&str; 3] = ["command stopped", "command stopped, hang", "command traced"];
+
+/// What ends the command by a signal, supervised.
+const ENDED: [&str; 2] = ["command killed", "command ended"];
+
 fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", MODEL);
@@ -339,6 +372,7 @@ fn the_table_of_the_documentation_is_what_happens() {
     // Half of them on a thread each: a run is two processes and much waiting.
     let sections = [
         ("A pass …", PASS),
+        ("A pass, and the command: it …", COMMAND),
         ("Elsewhere, a plugin …", ELSEWHERE),
         ("The table that a plugin gives the host …", TABLE),
         ("A plugin's file …", FILE),
@@ -397,6 +431,7 @@ fn rows(faults: &[Fault]) -> String {
             "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
                 "until somebody ends it".to_owned()
             }
+            _ if fault.name.starts_with("command") => "there is no other".to_owned(),
             _ => cell(&bench, fault, true),
         };
         let in_process = match in_process == supervised {
@@ -420,7 +455,9 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         true => words.push("--in-process"),
         // What a process that is left behind holds open isn't waited for.
         false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
-        false if ENDLESS.contains(&fault.name) => words.extend(["--timeout", "0.2"]),
+        false if ENDLESS.contains(&fault.name) || LIMITED.contains(&fault.name) => {
+            words.extend(["--timeout", "0.2"])
+        }
         false => {}
     }
     let variables = [("FAULT", fault.name), ("AT", fault.place)];
@@ -443,7 +480,11 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     match ran.status {
         0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
         0 => assert!(is_silent && out == "as it was", "{}", whole()),
-        -1 => assert!(in_process && SIGNALLED.contains(&fault.name), "{}", whole()),
+        -1 => {
+            let signalled: &[&str] = if in_process { &SIGNALLED } else { &ENDED };
+            assert!(signalled.contains(&fault.name), "{}", whole());
+            assert_eq!(out, "as it was", "{}", whole());
+        }
         _ => {
             assert!(!fault.harmless, "{}", whole());
             assert_eq!(out, "as it was", "{}", whole());

@@ -9,11 +9,9 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
-use passdock_core::util;
 use passdock_crash::{Death, DeathCause};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -26,6 +24,7 @@ use serde::de::DeserializeOwned;
 use super::Supervisor;
 use super::message::{Said, receive, send};
 use super::record;
+use super::running::{Running, running, runs_until};
 
 /// The time that a worker gets to end by itself: after its answer, and when it is told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -44,6 +43,8 @@ pub(super) struct Process<'s> {
     late: bool,
     /// Whether it said what no worker says.
     garbled: bool,
+    /// Whether it got more time, because this process was stopped when its time was over.
+    was_waiting: bool,
     /// Whether it was waited for.
     is_gone: bool,
 }
@@ -78,7 +79,7 @@ impl<'s> Process<'s> {
             .stdout(StandardOutput::inherited())
             .process_group(0)
             .spawn()?;
-        *running = Some(Pid::from_child(&child));
+        *running = Some(Running::new(Pid::from_child(&child)));
         // Whatever is started when the lock is free doesn't get them.
         drop((theirs, their_record));
         drop(running);
@@ -89,6 +90,7 @@ impl<'s> Process<'s> {
             record,
             late: false,
             garbled: false,
+            was_waiting: false,
             is_gone: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
@@ -125,14 +127,18 @@ impl<'s> Process<'s> {
         &mut self,
         left: &mut Option<Duration>,
     ) -> io::Result<Said<Q, A>> {
-        let start = Instant::now();
-        let heard = receive(&mut Heard {
-            process: self,
-            until: left.map(|left| start + left),
-        });
-        if let Some(left) = left {
-            *left = left.saturating_sub(start.elapsed());
+        let until = left.map(|left| Instant::now() + left);
+        if let Some(until) = until {
+            runs_until(until);
         }
+        let mut from = Heard {
+            process: self,
+            until,
+        };
+        let heard = receive(&mut from);
+        *left = from
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
         if let Err(error) = &heard {
             self.late = error.kind() == ErrorKind::TimedOut;
             let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
@@ -156,6 +162,16 @@ impl<'s> Process<'s> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
+    }
+
+    /// Whether a worker whose time is over had done something in time, and it is this process that didn't hear of it:
+    /// somebody had stopped it. That counts once.
+    fn waits(&mut self, until: Instant) -> io::Result<bool> {
+        if self.was_waiting || until.elapsed() < LOOK || !self.has_message(Duration::ZERO)? {
+            return Ok(false);
+        }
+        self.was_waiting = true;
+        Ok(true)
     }
 
     /// Whether there is something to hear, or the end of it, within a time.
@@ -261,13 +277,20 @@ impl<'s> Process<'s> {
 
 /// What a worker says, for as long as it is there and has time.
 struct Heard<'p, 's> {
-    process: &'p Process<'s>,
+    process: &'p mut Process<'s>,
     until: Option<Instant>,
 }
 
 impl Read for Heard<'_, '_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.process.wait(self.until)?;
+        match (self.process.wait(self.until), self.until) {
+            (Err(error), Some(until))
+                if error.kind() == ErrorKind::TimedOut && self.process.waits(until)? =>
+            {
+                self.until = Some(Instant::now() + GRACE);
+            }
+            (waited, _) => waited?,
+        }
         (&self.process.channel).read(bytes)
     }
 }
@@ -294,41 +317,6 @@ fn other_program(child: &Child, program: &Path) -> Option<String> {
     // In an emulator, all programs have its name.
     let is_other = name != started && Some(&name) != name_of("self").as_ref();
     is_other.then(|| String::from_utf8_lossy(&name).into_owned())
-}
-
-/// The worker that runs.
-fn running() -> std::sync::MutexGuard<'static, Option<Pid>> {
-    static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
-    util::lock(&RUNNING)
-}
-
-/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
-/// signal.
-pub fn give_up() {
-    let running = running();
-    if let Some(pid) = *running {
-        // It may have ended by itself meanwhile.
-        _ = kill_process_group(pid, Signal::TERM);
-    }
-    std::mem::forget(running);
-}
-
-/// Stops the worker that runs, and what it started.
-pub fn stop() {
-    signal(Signal::STOP);
-}
-
-/// Lets the worker that was stopped go on.
-pub fn go_on() {
-    signal(Signal::CONT);
-}
-
-/// Sends a signal to the worker that runs, and to what it started.
-fn signal(signal: Signal) {
-    if let Some(pid) = *running() {
-        // It may have ended by itself meanwhile.
-        _ = kill_process_group(pid, signal);
-    }
 }
 
 fn cause(status: ExitStatus) -> DeathCause {

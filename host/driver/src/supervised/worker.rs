@@ -15,6 +15,7 @@ use passdock_crash::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::guard::give_up_tracing;
 use super::message::{Said, Task, receive, send};
 use super::record::{LEN, TRACE, Written};
 
@@ -37,6 +38,7 @@ impl Worker {
         let record = Mapped::new(inherited(record)?, LEN)?;
         let written = Written::new(record);
         IS_WORKER.store(true, Ordering::SeqCst);
+        give_up_tracing();
         // The foreground group of its terminal is the supervisor's.
         never_stop_for_terminal();
         #[cfg(target_os = "linux")]
