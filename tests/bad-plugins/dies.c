@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/ptrace.h>
+#endif
 
 #include "passdock.h"
 
@@ -116,6 +119,7 @@ static pid_t command(void) {
 
 /* Does something to the command. */
 static void trouble_the_command(void) {
+#ifdef __linux__
     pid_t pid = command();
     char path[64];
     int memory;
@@ -137,10 +141,35 @@ static void trouble_the_command(void) {
         memory = open(path, O_RDWR);
         if (memory >= 0) abort();
     }
+#endif
+}
+
+/* Does something to each descriptor but the standard streams'. */
+static void spoil_channels(void) {
+    static const char answer[] = "\x0b\0\0\0{\"Answer\":0}";
+    struct stat known;
+    char byte;
+    int fd;
+    for (fd = 3; fd < 1024; fd++) {
+        if (fstat(fd, &known) != 0) continue;
+        if (is("write to all") && write(fd, "written by the plugin\n", 22) < 0) continue;
+        if (!S_ISSOCK(known.st_mode)) continue;
+        if (is("shut to read")) shutdown(fd, SHUT_RD);
+        if (is("shut to write")) shutdown(fd, SHUT_WR);
+        if (is("shut to write, wait")) shutdown(fd, SHUT_WR);
+        if (is("shut")) shutdown(fd, SHUT_RDWR);
+        if (is("answer") && send(fd, answer, sizeof answer - 1, 0) < 0) continue;
+        if (is("no message") && send(fd, "\xff\xff\xff\xff", 4, 0) < 0) continue;
+        if (is("half a message") && send(fd, answer, 6, 0) < 0) continue;
+        if (is("read all") && recv(fd, &byte, 1, MSG_DONTWAIT) < 0) continue;
+        if (is("never wait")) fcntl(fd, F_SETFL, O_NONBLOCK);
+    }
+    if (is("shut to write, wait")) sleep(9);
+    if (is("streams never wait"))
+        for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 static void spoil_descriptors(void) {
-    struct stat known;
     int fd;
     if (is("close 0 to 2"))
         for (fd = 0; fd < 3; fd++) close(fd);
@@ -148,9 +177,6 @@ static void spoil_descriptors(void) {
         for (fd = 0; fd < 1024; fd++) close(fd);
     if (is("close from 3"))
         for (fd = 3; fd < 1024; fd++) close(fd);
-    if (is("write to all"))
-        for (fd = 3; fd < 1024; fd++)
-            if (fstat(fd, &known) == 0 && write(fd, "written by the plugin\n", 22) < 0) continue;
     if (is("stdout to a file")) dup2(open("printed", O_WRONLY | O_CREAT, 0666), 1);
 }
 
@@ -182,6 +208,7 @@ static void spoil(void) {
     if (is("fork")) start_another();
     trouble_the_command();
     spoil_descriptors();
+    spoil_channels();
 }
 
 static void die(void) {

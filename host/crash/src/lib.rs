@@ -49,4 +49,4 @@ pub use trace::{
     FunctionTrace, TRACE_BYTES, Trace, Traced, TracedDefinition, trace_rewrites, trace_to, traced,
 };
 #[cfg(unix)]
-pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, watch};
+pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, lost_channel, watch};

@@ -11,7 +11,7 @@ struct Fault {
     what: &'static str,
     /// Where the plugin does it.
     place: &'static str,
-    /// What `dies.c` calls it; of the place `file` it is a change of the file.
+    /// What `dies.c` calls it, where a pass does what is of the place `command`; of the place `file` it is a change of the file.
     name: &'static str,
     /// Whether the run succeeds all the same.
     harmless: bool,
@@ -95,6 +95,11 @@ const PASS: &[Fault] = &[
     harmless("pass", "close 0 to 2", "closes the standard streams"),
     harmless(
         "pass",
+        "streams never wait",
+        "has no standard stream wait (`O_NONBLOCK`)",
+    ),
+    harmless(
+        "pass",
         "stdout to a file",
         "leads standard output elsewhere",
     ),
@@ -142,31 +147,61 @@ const PASS: &[Fault] = &[
     ),
 ];
 
-/// What a pass does to the process that isn't its own: in process, that is one which started the command.
+/// What a pass does to the command, and to the channel between both. In process there is no such thing.
 const COMMAND: &[Fault] = &[
-    deadly("pass", "command killed", "kills the command"),
-    deadly("pass", "command ended", "asks the command to end (SIGTERM)"),
+    deadly("command", "command killed", "kills the command"),
+    deadly(
+        "command",
+        "command ended",
+        "asks the command to end (SIGTERM)",
+    ),
     harmless(
-        "pass",
+        "command",
         "command stopped",
         "stops the command (`--timeout 0.2`)",
     ),
     deadly(
-        "pass",
+        "command",
         "command stopped, hang",
         "stops the command, and waits for ever (`--timeout 0.2`)",
     ),
     deadly(
-        "pass",
+        "command",
         "command traced",
         "traces the command, and waits for ever (`--timeout 0.2`)",
     ),
     harmless(
-        "pass",
+        "command",
         "command traced by a child",
         "has another process trace the command",
     ),
-    harmless("pass", "command's memory", "opens the command's memory"),
+    harmless("command", "command's memory", "opens the command's memory"),
+    deadly("command", "write to all", "writes to all descriptors"),
+    harmless("command", "read all", "reads from all sockets"),
+    deadly("command", "shut", "shuts all sockets"),
+    deadly("command", "shut to read", "shuts all sockets for reading"),
+    deadly("command", "shut to write", "shuts all sockets for writing"),
+    deadly(
+        "command",
+        "shut to write, wait",
+        "shuts all sockets for writing, and goes on",
+    ),
+    deadly(
+        "command",
+        "answer",
+        "says to the command that all is done (`Answer`)",
+    ),
+    deadly(
+        "command",
+        "no message",
+        "says to the command what is no message",
+    ),
+    deadly(
+        "command",
+        "half a message",
+        "says half a message to the command",
+    ),
+    harmless("command", "never wait", "has no socket wait (`O_NONBLOCK`)"),
 ];
 
 /// What happens elsewhere.
@@ -431,7 +466,7 @@ fn rows(faults: &[Fault]) -> String {
             "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
                 "until somebody ends it".to_owned()
             }
-            _ if fault.name.starts_with("command") => "there is no other".to_owned(),
+            "command" => "there is only one process".to_owned(),
             _ => cell(&bench, fault, true),
         };
         let in_process = match in_process == supervised {
@@ -460,7 +495,11 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         }
         false => {}
     }
-    let variables = [("FAULT", fault.name), ("AT", fault.place)];
+    let at = match fault.place {
+        "command" => "pass",
+        place => place,
+    };
+    let variables = [("FAULT", fault.name), ("AT", at)];
     let ran = bench.run_with(&variables, words, "");
     let whole = || {
         let how = if in_process {

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
-use super::message::{Said, receive, send};
+use super::message::{Marks, Said, Task, receive_marked, send};
 use super::record;
 use super::running::{Running, running, runs_until};
 
@@ -38,6 +38,8 @@ pub(super) struct Process<'s> {
     supervisor: &'s Supervisor,
     child: Child,
     channel: UnixStream,
+    /// The marks of what it says.
+    marks: Marks,
     record: File,
     /// Whether it took too long.
     late: bool,
@@ -51,9 +53,9 @@ pub(super) struct Process<'s> {
 
 impl<'s> Process<'s> {
     /// Starts a worker and tells it its task. `input` is what it has on standard input; `None`: what this process has.
-    pub(super) fn start(
+    pub(super) fn start<J: Serialize>(
         supervisor: &'s Supervisor,
-        task: &impl Serialize,
+        task: &Task<J>,
         input: Option<&mut File>,
     ) -> io::Result<Process<'s>> {
         let input = match input {
@@ -87,6 +89,7 @@ impl<'s> Process<'s> {
             supervisor,
             child,
             channel,
+            marks: task.marks.clone(),
             record,
             late: false,
             garbled: false,
@@ -131,14 +134,16 @@ impl<'s> Process<'s> {
         if let Some(until) = until {
             runs_until(until);
         }
+        let mut marks = self.marks.clone();
         let mut from = Heard {
             process: self,
             until,
         };
-        let heard = receive(&mut from);
+        let heard = receive_marked(&mut from, &mut marks);
         *left = from
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));
+        self.marks = marks;
         if let Err(error) = &heard {
             self.late = error.kind() == ErrorKind::TimedOut;
             let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
@@ -208,8 +213,8 @@ impl<'s> Process<'s> {
         self.end(GRACE).map(drop)
     }
 
-    /// What a worker died of that gave no answer. One that still runs is ended.
-    pub(super) fn death(mut self) -> io::Result<Death> {
+    /// What a worker died of that gave no answer, and whether it is sure what it was at. One that still runs is ended.
+    pub(super) fn death(mut self) -> io::Result<(Death, bool)> {
         if self.late {
             // It says where it is.
             _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
@@ -224,7 +229,8 @@ impl<'s> Process<'s> {
         let loaded = std::mem::take(&mut state.loaded);
         let cause = || match program {
             Some(program) => DeathCause::Exec { program },
-            None => status.map_or(DeathCause::Exit { status: None }, cause),
+            // It is there, and its channel isn't.
+            None => status.map_or(DeathCause::Descriptors, cause),
         };
         let mut death = written.unwrap_or_else(|| Death::new(cause()));
         if self.garbled {
@@ -234,6 +240,8 @@ impl<'s> Process<'s> {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
         }
+        // A channel that somebody spoilt says so later.
+        let is_sure = death.culprit.is_some() || death.cause != DeathCause::Descriptors;
         if death.culprit.is_none() {
             // It says of itself that it was none of its calls.
             death.on_other_thread = has_said && death.cause.is_of_a_thread();
@@ -246,7 +254,7 @@ impl<'s> Process<'s> {
         death.function = trace.function;
         death.rewrites = trace.rewrites;
         death.loaded = loaded;
-        Ok(death)
+        Ok((death, is_sure && !self.garbled))
     }
 
     /// Ends a worker that doesn't end by itself, and what it started. Its status, and the program that it put in its
