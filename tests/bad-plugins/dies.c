@@ -74,11 +74,13 @@ __attribute__((destructor)) static void end(void) {
     if (is("destructor crash")) fall();
 }
 
-static void on_a_thread(void *(*work)(void *)) {
+static void on_a_thread_with(void *(*work)(void *), void *state) {
     pthread_t thread;
-    pthread_create(&thread, NULL, work, NULL);
+    pthread_create(&thread, NULL, work, state);
     if (work != stays) pthread_join(thread, NULL);
 }
+
+static void on_a_thread(void *(*work)(void *)) { on_a_thread_with(work, NULL); }
 
 /* One that keeps what the process has open, but for the standard streams. */
 static void leave_a_child(void) {
@@ -117,6 +119,12 @@ static pid_t command(void) {
     return strcmp(name, "passdock\n") == 0 ? getppid() : 0;
 }
 
+/* Stops the command as often as it goes on. */
+static void *stops(void *pid) {
+    for (;;) kill(*(pid_t *)pid, SIGSTOP);
+    return NULL;
+}
+
 /* Does something to the command. */
 static void trouble_the_command(void) {
 #ifdef __linux__
@@ -128,6 +136,7 @@ static void trouble_the_command(void) {
     if (is("command ended")) kill(pid, SIGTERM), sleep(9);
     if (is("command stopped")) kill(pid, SIGSTOP);
     if (is("command stopped, hang")) kill(pid, SIGSTOP), stays(NULL);
+    if (is("command stopped again")) on_a_thread_with(stops, &pid);
     if (is("command traced")) ptrace(PTRACE_ATTACH, pid, NULL, NULL), stays(NULL);
     if (is("command traced by a child")) {
         if (fork() != 0) return;

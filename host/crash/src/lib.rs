@@ -9,8 +9,6 @@
 
 mod call;
 mod change;
-#[cfg(target_os = "linux")]
-mod continued;
 mod death;
 #[cfg(unix)]
 mod inherited;
@@ -20,6 +18,8 @@ mod observe;
 mod panics;
 #[cfg(unix)]
 mod record;
+#[cfg(target_os = "linux")]
+mod signal_timer;
 #[cfg(unix)]
 mod surroundings;
 #[cfg(unix)]
@@ -32,8 +32,6 @@ pub use call::{Call, CallKind, Callee, OnStack, Subject};
 #[cfg(not(unix))]
 pub use change::changes;
 pub use change::{ProcessChange, sentence};
-#[cfg(target_os = "linux")]
-pub use continued::Continued;
 pub use death::{Culprit, Death, DeathCause, expect, expected};
 #[cfg(unix)]
 pub use inherited::inherited;
@@ -41,6 +39,8 @@ pub use inherited::inherited;
 pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
 pub use panics::{Panic, caught, keep_quiet};
+#[cfg(target_os = "linux")]
+pub use signal_timer::SignalTimer;
 #[cfg(unix)]
 pub use surroundings::{changes, look_after, rely_on};
 #[cfg(unix)]

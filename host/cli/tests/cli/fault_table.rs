@@ -167,6 +167,11 @@ const COMMAND: &[Fault] = &[
     ),
     deadly(
         "command",
+        "command stopped again",
+        "stops the command again and again (`--timeout 0.2`)",
+    ),
+    deadly(
+        "command",
         "command traced",
         "traces the command, and waits for ever (`--timeout 0.2`)",
     ),
@@ -389,7 +394,12 @@ const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
 
 /// What needs a limit to the time, supervised.
-const LIMITED: [&str; 3] = ["command stopped", "command stopped, hang", "command traced"];
+const LIMITED: [&str; 4] = [
+    "command stopped",
+    "command stopped, hang",
+    "command stopped again",
+    "command traced",
+];
 
 /// What ends the command by a signal, supervised.
 const ENDED: [&str; 2] = ["command killed", "command ended"];

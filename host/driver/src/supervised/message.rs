@@ -7,6 +7,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use passdock_crash::Death;
 use serde::de::DeserializeOwned;
@@ -32,6 +33,9 @@ pub(super) struct Task<J> {
     /// Whether it is to wait at each step until it was heard: whoever spoils the channel before is known then.
     #[serde(default)]
     pub(super) waits: bool,
+    /// The time that it has.
+    #[serde(default)]
+    pub(super) limit: Option<Duration>,
     /// The marks of its messages.
     pub(super) marks: Marks,
 }

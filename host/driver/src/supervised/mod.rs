@@ -7,6 +7,7 @@
 //! with a report, and with a reproducer.
 
 mod guard;
+mod limit;
 mod message;
 mod process;
 mod record;

@@ -43,6 +43,8 @@ pub(super) struct Process<'s> {
     record: File,
     /// Whether it took too long.
     late: bool,
+    /// Whether its time was over when it ended.
+    is_overdue: bool,
     /// Whether it said what no worker says.
     garbled: bool,
     /// Whether it got more time, because this process was stopped when its time was over.
@@ -92,6 +94,7 @@ impl<'s> Process<'s> {
             marks: task.marks.clone(),
             record,
             late: false,
+            is_overdue: false,
             garbled: false,
             was_waiting: false,
             is_gone: false,
@@ -146,6 +149,7 @@ impl<'s> Process<'s> {
         self.marks = marks;
         if let Err(error) = &heard {
             self.late = error.kind() == ErrorKind::TimedOut;
+            self.is_overdue = *left == Some(Duration::ZERO);
             let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
             self.garbled = !self.late && !ends.contains(&error.kind());
         }
@@ -223,6 +227,9 @@ impl<'s> Process<'s> {
             self.child.kill()?;
         }
         let (status, program) = self.end(GRACE)?;
+        // The system ended it, while this process was stopped.
+        let is_killed = |status: ExitStatus| status.signal() == Some(Signal::KILL.as_raw());
+        self.late |= self.is_overdue && status.is_some_and(is_killed);
         let (written, mut state) = record::read(&self.record);
         let has_said = written.is_some();
         let trace = record::read_trace(&self.record);

@@ -1,54 +1,24 @@
-//! The worker that runs, for threads that hear of a signal; and the end of its time, which comes also to a supervisor
-//! that was stopped.
+//! The worker that runs, for threads that hear of a signal.
 
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use passdock_core::util;
-#[cfg(target_os = "linux")]
-use passdock_crash::Continued;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The time that a supervisor has to end a worker by itself, and between two tries to have it go on.
-const PATIENCE: Duration = Duration::from_millis(200);
+use super::limit::Limit;
 
 /// A worker that runs.
 pub(super) struct Running {
     pid: Pid,
-    /// The end of its time, if it has one.
-    until: Option<Instant>,
-    /// Lets this process go on then: a worker may have stopped it, and is to be ended all the same.
-    #[cfg(target_os = "linux")]
-    continued: Option<Continued>,
+    limit: Limit,
 }
 
 impl Running {
     pub(super) fn new(pid: Pid) -> Running {
         Running {
             pid,
-            until: None,
-            #[cfg(target_os = "linux")]
-            continued: None,
-        }
-    }
-
-    /// Has this process go on when the worker's time is over.
-    fn set(&mut self) {
-        #[cfg(target_os = "linux")]
-        if let Some(until) = self.until {
-            self.continued = self.continued.take().or_else(|| Continued::new().ok());
-            if let Some(continued) = &self.continued {
-                let left = until.saturating_duration_since(Instant::now());
-                continued.after(left.saturating_add(PATIENCE), PATIENCE);
-            }
-        }
-    }
-
-    /// Lets whoever stops this process have it stopped.
-    fn unset(&self) {
-        #[cfg(target_os = "linux")]
-        if let Some(continued) = &self.continued {
-            continued.never();
+            limit: Limit::default(),
         }
     }
 
@@ -67,8 +37,7 @@ pub(super) fn running() -> MutexGuard<'static, Option<Running>> {
 /// The worker that runs has time until then.
 pub(super) fn runs_until(until: Instant) {
     if let Some(running) = &mut *running() {
-        running.until = Some(until);
-        running.set();
+        running.limit.set(until);
     }
 }
 
@@ -85,7 +54,7 @@ pub fn give_up() {
 /// Stops the worker that runs, and what it started. For a thread that is about to stop the process.
 pub fn stop() {
     if let Some(running) = &*running() {
-        running.unset();
+        running.limit.rest();
         running.signal(Signal::STOP);
     }
 }
@@ -93,7 +62,7 @@ pub fn stop() {
 /// Lets the worker that was stopped go on.
 pub fn go_on() {
     if let Some(running) = &mut *running() {
-        running.set();
+        running.limit.go_on();
         running.signal(Signal::CONT);
     }
 }

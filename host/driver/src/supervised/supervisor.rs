@@ -58,17 +58,19 @@ impl Supervisor {
             deaths: Vec::new(),
             says_passes: watch.on_pass.is_some(),
             waits: false,
+            limit: self.timeout,
             marks: Marks::new(),
         };
         let mut answers = Vec::new();
         loop {
-            let process = Process::start(self, &task, input.as_mut())?;
             // One that goes on past a death has to come as far again, perhaps more slowly.
             let is_first = task.deaths.is_empty() && !task.waits;
-            let timeout = self
+            task.limit = self
                 .timeout
                 .map(|limit| limit * if is_first { 1 } else { 2 });
-            let (death, is_sure) = match attempt(process, timeout, &watch, &mut answers, asked)? {
+            let process = Process::start(self, &task, input.as_mut())?;
+            let (death, is_sure) = match attempt(process, task.limit, &watch, &mut answers, asked)?
+            {
                 Ok(answer) => return Ok(Ended::Answered(answer)),
                 Err(death) => death,
             };

@@ -66,6 +66,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                     deaths: Vec::new(),
                     says_passes: false,
                     waits: self.waits,
+                    limit: self.supervisor.timeout,
                     marks: Marks::new(),
                 };
                 Process::start(self.supervisor, &task, None).map_err(wrong)?

@@ -16,12 +16,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::guard::give_up_tracing;
+use super::limit::OwnLimit;
 use super::message::{Marks, Said, Task, receive, send_marked};
 use super::record::{LEN, TRACE, Written};
 
 /// A worker that has its task.
 pub struct Worker {
     channel: Arc<Mutex<Channel>>,
+    limit: OwnLimit,
 }
 
 /// The worker's end of the channel.
@@ -64,6 +66,8 @@ impl Worker {
             set_parent_process_death_signal(Some(Signal::TERM))?;
         }
         let task: Task<J> = receive(&mut channel)?;
+        let limit = OwnLimit::new(task.limit);
+        limit.begin();
         expect(task.deaths);
         watch(Then::Tell(record));
         if let Some(trace) = record.trace(TRACE) {
@@ -90,7 +94,7 @@ impl Worker {
                 _ => {}
             }
         }));
-        Ok((Worker { channel }, task.job))
+        Ok((Worker { channel, limit }, task.job))
     }
 
     /// The watch of a run: the supervisor hears of it.
@@ -111,12 +115,18 @@ impl Worker {
     /// # Errors
     /// If it doesn't answer.
     pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
-        util::lock(&self.channel).ask(&Said::<_, ()>::Ask(question))
+        self.limit.rest();
+        let answer = util::lock(&self.channel).ask(&Said::<_, ()>::Ask(question));
+        self.limit.begin();
+        answer
     }
 
     /// Hears the next piece of work; `None`: there is no more.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
-        receive(&mut util::lock(&self.channel).stream).ok()
+        self.limit.rest();
+        let next = receive(&mut util::lock(&self.channel).stream).ok();
+        self.limit.begin();
+        next
     }
 
     /// Ends the work, or a piece of it, with its answer. This process ends here if the supervisor doesn't take it.
