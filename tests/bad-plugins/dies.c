@@ -1,6 +1,6 @@
 /* A plugin in C that ends the process, or spoils it, as the variable FAULT says: for the tests of what is told of that.
  * Without FAULT it does nothing. Its pass does it; with AT, another part of it: "constructor", "load" (its entry),
- * "table", "create", "before" or another callback of its instrument, "infer" of its op. With ONLY, functions are spared
+ * "table", "create", "before" or another callback of its instrument, "infer", "evaluate" or "decompose" of its op. With ONLY, functions are spared
  * that have no op of that name. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -153,29 +153,41 @@ static void trouble_the_command(void) {
 #endif
 }
 
-/* Does something to each descriptor but the standard streams'. */
-static void spoil_channels(void) {
+/* The channel to the command, which is the first number among this process's arguments; -1: there is none. */
+static int channel(void) {
+    char words[4096] = "";
+    const char *word;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t len;
+    if (file == NULL) return -1;
+    len = fread(words, 1, sizeof words - 1, file);
+    fclose(file);
+    for (word = words; word < words + len; word += strlen(word) + 1)
+        if (strcmp(word, "__worker") == 0) return atoi(word + strlen(word) + 1);
+    return -1;
+}
+
+static void spoil_channel(void) {
     static const char answer[] = "\x0b\0\0\0{\"Answer\":0}";
-    struct stat known;
     char byte;
+    int fd = channel();
+    ssize_t done = 0;
+    if (fd < 0) return;
+    if (is("text")) done = send(fd, "written by the plugin\n", 22, 0);
+    if (is("answer")) done = send(fd, answer, sizeof answer - 1, 0);
+    if (is("half a message")) done = send(fd, answer, 6, 0);
+    if (is("read")) done = recv(fd, &byte, 1, MSG_DONTWAIT);
+    if (is("shut to read")) shutdown(fd, SHUT_RD);
+    if (is("shut to write")) shutdown(fd, SHUT_WR);
+    if (is("shut to write, wait")) shutdown(fd, SHUT_WR), sleep(9);
+    if (is("shut")) shutdown(fd, SHUT_RDWR);
+    if (is("never wait")) fcntl(fd, F_SETFL, O_NONBLOCK);
+    (void)done;
+}
+
+static void never_wait(void) {
     int fd;
-    for (fd = 3; fd < 1024; fd++) {
-        if (fstat(fd, &known) != 0) continue;
-        if (is("write to all") && write(fd, "written by the plugin\n", 22) < 0) continue;
-        if (!S_ISSOCK(known.st_mode)) continue;
-        if (is("shut to read")) shutdown(fd, SHUT_RD);
-        if (is("shut to write")) shutdown(fd, SHUT_WR);
-        if (is("shut to write, wait")) shutdown(fd, SHUT_WR);
-        if (is("shut")) shutdown(fd, SHUT_RDWR);
-        if (is("answer") && send(fd, answer, sizeof answer - 1, 0) < 0) continue;
-        if (is("no message") && send(fd, "\xff\xff\xff\xff", 4, 0) < 0) continue;
-        if (is("half a message") && send(fd, answer, 6, 0) < 0) continue;
-        if (is("read all") && recv(fd, &byte, 1, MSG_DONTWAIT) < 0) continue;
-        if (is("never wait")) fcntl(fd, F_SETFL, O_NONBLOCK);
-    }
-    if (is("shut to write, wait")) sleep(9);
-    if (is("streams never wait"))
-        for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 static void spoil_descriptors(void) {
@@ -217,7 +229,8 @@ static void spoil(void) {
     if (is("fork")) start_another();
     trouble_the_command();
     spoil_descriptors();
-    spoil_channels();
+    spoil_channel();
+    if (is("streams never wait")) never_wait();
 }
 
 static void die(void) {
@@ -361,6 +374,7 @@ static passdock_status work(void *state, passdock_context *context,
         return take_one_out(function);
     }
     if (is("segv below 3 ops") && ops(function) < 3) fall();
+    if (is_at("failed")) return PASSDOCK_STATUS_FAILED;
     if (is("status 77")) return 77;
     if (is("scribble and fail")) {
         memset((void *)function->view->ops.base, 0xff, function->view->ops.len * sizeof(passdock_op));
@@ -380,6 +394,24 @@ static passdock_status infer(void *state, passdock_op_call *call,
     (void)function;
     (void)op;
     return at("infer");
+}
+
+static passdock_status evaluate(void *state, passdock_op_call *call,
+                                const passdock_function_ref *function, passdock_op_id op) {
+    (void)state;
+    (void)call;
+    (void)function;
+    (void)op;
+    return at("evaluate");
+}
+
+static passdock_status decompose(void *state, passdock_op_call *call,
+                                 const passdock_function_ref *function, passdock_op_id op) {
+    (void)state;
+    (void)call;
+    (void)function;
+    (void)op;
+    return at("decompose");
 }
 
 static passdock_status create(void *state, passdock_context *context, void **out) {
@@ -416,6 +448,15 @@ static passdock_status after(void *instance, passdock_context *context,
     (void)module;
     (void)pass;
     return at("after");
+}
+
+static passdock_status failed(void *instance, passdock_context *context,
+                              const passdock_module_ref *module, const passdock_pass_info *pass) {
+    (void)instance;
+    (void)context;
+    (void)module;
+    (void)pass;
+    return at("failed");
 }
 
 PASSDOCK_MANIFEST("dies", "0.1.0",
@@ -473,12 +514,15 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdoc
     op.min_operands = 1;
     op.max_operands = 1;
     op.infer = infer;
+    if (is_at("evaluate")) op.evaluate = evaluate, op.traits = PASSDOCK_TRAIT_PURE;
+    if (is_at("decompose")) op.decompose = decompose;
     instrument.name = passdock_text("dies.watch");
     instrument.create = create;
     instrument.destroy = destroy;
     instrument.enter_pass_ctx = enter;
     instrument.run_before_pass = before;
     instrument.run_after_pass = after;
+    instrument.pass_failed = failed;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;
     plugin.passes = &pass;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use crate::args::data::DataArgs;
+use crate::args::process::ProcessArgs;
 use crate::args::{PassArgs, PluginArgs, trimmed};
 
 #[derive(Debug, Args)]
@@ -33,6 +34,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) data: DataArgs,
     #[command(flatten, next_help_heading = "Operators, for --value-info")]
     pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -70,6 +73,8 @@ pub(crate) struct ExtractArgs {
     pub(crate) data: DataArgs,
     #[command(flatten, next_help_heading = "Operators, to infer types")]
     pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -86,7 +91,7 @@ OP is the name of a result, an output or a node, or the number that the brief te
 for it.
 An op that isn't in the result any more is looked for in the model: then it says which pass removed it.
 
-The pipeline runs in this process, nothing is written. Each pass that made or changed the op is shown with the
+Nothing is written. Each pass that made or changed the op is shown with the
 ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed
 as `passdock diff` pairs them. Types and names are no changes.
 
@@ -98,6 +103,8 @@ pub(crate) struct BlameArgs {
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; by default on all cores.
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,

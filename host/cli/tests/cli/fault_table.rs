@@ -181,32 +181,27 @@ const COMMAND: &[Fault] = &[
         "has another process trace the command",
     ),
     harmless("command", "command's memory", "opens the command's memory"),
-    deadly("command", "write to all", "writes to all descriptors"),
-    harmless("command", "read all", "reads from all sockets"),
-    deadly("command", "shut", "shuts all sockets"),
-    deadly("command", "shut to read", "shuts all sockets for reading"),
-    deadly("command", "shut to write", "shuts all sockets for writing"),
-    deadly(
-        "command",
-        "shut to write, wait",
-        "shuts all sockets for writing, and goes on",
-    ),
-    deadly(
-        "command",
-        "answer",
-        "says to the command that all is done (`Answer`)",
-    ),
-    deadly(
-        "command",
-        "no message",
-        "says to the command what is no message",
-    ),
+    deadly("command", "text", "writes into the channel to the command"),
+    deadly("command", "answer", "says to the command that all is done"),
     deadly(
         "command",
         "half a message",
         "says half a message to the command",
     ),
-    harmless("command", "never wait", "has no socket wait (`O_NONBLOCK`)"),
+    harmless("command", "read", "reads from the channel"),
+    deadly("command", "shut", "shuts the channel"),
+    deadly("command", "shut to read", "shuts the channel for reading"),
+    deadly("command", "shut to write", "shuts the channel for writing"),
+    deadly(
+        "command",
+        "shut to write, wait",
+        "shuts the channel for writing, and goes on",
+    ),
+    harmless(
+        "command",
+        "never wait",
+        "has the channel never wait (`O_NONBLOCK`)",
+    ),
 ];
 
 /// What happens elsewhere.
@@ -218,6 +213,27 @@ const ELSEWHERE: &[Fault] = &[
         "before",
         "thread",
         "crashes on a thread of its own in an instrument",
+    ),
+    deadly("after", "segv", "crashes in an instrument after a pass"),
+    deadly(
+        "after",
+        "_exit",
+        "calls `_exit(0)` in an instrument after a pass",
+    ),
+    deadly(
+        "failed",
+        "segv",
+        "crashes in an instrument that hears of a failure",
+    ),
+    deadly(
+        "failed",
+        "exit",
+        "calls `exit(0)` in an instrument that hears of a failure",
+    ),
+    deadly(
+        "failed",
+        "_exit",
+        "calls `_exit(0)` in an instrument that hears of a failure",
     ),
     deadly("destroy", "segv", "crashes in an instrument's end"),
     deadly(
@@ -244,6 +260,28 @@ const ELSEWHERE: &[Fault] = &[
         "puts another program in its place in an op's definition",
     ),
     deadly("infer", "kill", "is killed in an op's definition"),
+    deadly("evaluate", "segv", "crashes where it evaluates an op"),
+    deadly(
+        "evaluate",
+        "exit",
+        "calls `exit(0)` where it evaluates an op",
+    ),
+    deadly(
+        "evaluate",
+        "_exit",
+        "calls `_exit(0)` where it evaluates an op",
+    ),
+    deadly("decompose", "segv", "crashes where it decomposes an op"),
+    deadly(
+        "decompose",
+        "exit",
+        "calls `exit(0)` where it decomposes an op",
+    ),
+    deadly(
+        "decompose",
+        "_exit",
+        "calls `_exit(0)` where it decomposes an op",
+    ),
     deadly("constructor", "segv", "crashes in a constructor"),
     deadly("constructor", "exit", "calls `exit(0)` in a constructor"),
     deadly("constructor", "_exit", "calls `_exit(0)` in a constructor"),
@@ -384,6 +422,16 @@ const MODEL: &str = r#"module {
 }
 "#;
 
+/// One with an op that can be evaluated.
+const CONSTANT: &str = r#"module {
+  fn @main() -> (%y: f32[2]) opset("dies" = 1) {
+    %0 = const f32[2] [1.0, 2.0]
+    %1 = dies.Op(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
 /// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
 const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
 
@@ -492,8 +540,21 @@ fn rows(faults: &[Fault]) -> String {
 fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     bench.write("out.ir", "as it was");
     let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
-    words.extend(["--passes", "c.transform.Dies,relax.transform.InferType"]);
-    if matches!(fault.place, "before" | "destroy") {
+    bench.write(
+        "m.ir",
+        match fault.place {
+            "evaluate" => CONSTANT,
+            _ => MODEL,
+        },
+    );
+    let last = match fault.place {
+        "evaluate" => "relax.transform.FoldConstant",
+        "decompose" => "relax.transform.DecomposeOps",
+        _ => "relax.transform.InferType",
+    };
+    let passes = format!("c.transform.Dies,{last}");
+    words.extend(["--passes", &passes]);
+    if matches!(fault.place, "before" | "after" | "failed" | "destroy") {
         words.extend(["--instrument", "dies.watch"]);
     }
     match in_process {

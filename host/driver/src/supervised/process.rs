@@ -258,7 +258,8 @@ impl<'s> Process<'s> {
                 death.culprit = death.pass.take();
             }
         }
-        death.function = trace.function;
+        // One that was ended for what it said was anywhere in the pass by then, or behind it.
+        death.function = trace.function.filter(|_| !self.garbled);
         death.rewrites = trace.rewrites;
         death.loaded = loaded;
         Ok((death, is_sure && !self.garbled))

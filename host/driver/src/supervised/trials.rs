@@ -151,9 +151,10 @@ impl Worker {
     /// # Errors
     /// If the supervisor doesn't take an answer.
     pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
-        let mut rerun = Rerun::new(registry, request);
+        let mut rerun = None;
         while let Some(piece) = self.next::<Piece>() {
-            let tried = match &mut rerun {
+            // What it loads is told to the supervisor, which hears of nothing before it told of a piece.
+            let tried = match rerun.get_or_insert_with(|| Rerun::new(registry, request)) {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),
             };

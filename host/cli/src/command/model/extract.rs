@@ -5,9 +5,20 @@ use passdock::{Diagnostic, PassError, Severity, pipeline};
 use passdock_tools::extract::{self, Bounds, ModelPart};
 
 use crate::args::model::ExtractArgs;
+use crate::command::worker::{self, Files};
 use crate::{plugins, request, show};
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
+    let process = args.process.clone();
+    let (model, output) = (args.model.clone(), args.output.clone());
+    let files = Files {
+        model: Some(&model),
+        output: Some(&output),
+    };
+    worker::whole(&process, false, files, || extract_here(args))
+}
+
+fn extract_here(args: ExtractArgs) -> Result<u8, PassError> {
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.model, args.data.reading())?;
