@@ -642,6 +642,9 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     if ran.status > 0 && !names.is_empty() {
         said.push(format!("Names {}.", names.join(", ")));
     }
+    if ran.stderr.contains("= note: The instrument `dies.watch`") {
+        said.push("A note tells of the instrument.".to_owned());
+    }
     if has_reproducer {
         said.push("Reproducer.".to_owned());
     }
