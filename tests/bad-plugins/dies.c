@@ -1,6 +1,6 @@
 /* A plugin in C that ends the process, or spoils it, as the variable FAULT says: for the tests of what is told of that.
  * Without FAULT it does nothing. Its pass does it; with AT, another part of it: "constructor", "load" (its entry),
- * "table", "create", "before" or another callback of its instrument, "infer" of its op. With ONLY, functions are spared
+ * "table", "create", "before" or another callback of its instrument, "infer", "evaluate" or "decompose" of its op. With ONLY, functions are spared
  * that have no op of that name. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,8 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/ptrace.h>
+#endif
 
 #include "passdock.h"
 
@@ -70,11 +74,13 @@ __attribute__((destructor)) static void end(void) {
     if (is("destructor crash")) fall();
 }
 
-static void on_a_thread(void *(*work)(void *)) {
+static void on_a_thread_with(void *(*work)(void *), void *state) {
     pthread_t thread;
-    pthread_create(&thread, NULL, work, NULL);
+    pthread_create(&thread, NULL, work, state);
     if (work != stays) pthread_join(thread, NULL);
 }
+
+static void on_a_thread(void *(*work)(void *)) { on_a_thread_with(work, NULL); }
 
 /* One that keeps what the process has open, but for the standard streams. */
 static void leave_a_child(void) {
@@ -101,8 +107,90 @@ static void take_handlers_stack(void) {
     sigaltstack(&none, NULL);
 }
 
+/* The command that started this process; 0: something else did. */
+static pid_t command(void) {
+    char path[64], name[16] = "";
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/%d/comm", getppid());
+    file = fopen(path, "r");
+    if (file == NULL) return 0;
+    if (fgets(name, sizeof name, file) == NULL) name[0] = 0;
+    fclose(file);
+    return strcmp(name, "passdock\n") == 0 ? getppid() : 0;
+}
+
+/* Stops the command as often as it goes on. */
+static void *stops(void *pid) {
+    for (;;) kill(*(pid_t *)pid, SIGSTOP);
+    return NULL;
+}
+
+/* Does something to the command. */
+static void trouble_the_command(void) {
+#ifdef __linux__
+    pid_t pid = command();
+    char path[64];
+    int memory;
+    if (pid == 0) return;
+    if (is("command killed")) kill(pid, SIGKILL), sleep(9);
+    if (is("command ended")) kill(pid, SIGTERM), sleep(9);
+    if (is("command stopped")) kill(pid, SIGSTOP);
+    if (is("command stopped, hang")) kill(pid, SIGSTOP), stays(NULL);
+    if (is("command stopped again")) on_a_thread_with(stops, &pid);
+    if (is("command traced")) ptrace(PTRACE_ATTACH, pid, NULL, NULL), stays(NULL);
+    if (is("command traced by a child")) {
+        if (fork() != 0) return;
+        setsid();
+        ptrace(PTRACE_ATTACH, pid, NULL, NULL);
+        usleep(600000);
+        _exit(0);
+    }
+    if (is("command's memory")) {
+        snprintf(path, sizeof path, "/proc/%d/mem", pid);
+        memory = open(path, O_RDWR);
+        if (memory >= 0) abort();
+    }
+#endif
+}
+
+/* The channel to the command, which is the first number among this process's arguments; -1: there is none. */
+static int channel(void) {
+    char words[4096] = "";
+    const char *word;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t len;
+    if (file == NULL) return -1;
+    len = fread(words, 1, sizeof words - 1, file);
+    fclose(file);
+    for (word = words; word < words + len; word += strlen(word) + 1)
+        if (strcmp(word, "__worker") == 0) return atoi(word + strlen(word) + 1);
+    return -1;
+}
+
+static void spoil_channel(void) {
+    static const char answer[] = "\x0b\0\0\0{\"Answer\":0}";
+    char byte;
+    int fd = channel();
+    ssize_t done = 0;
+    if (fd < 0) return;
+    if (is("text")) done = send(fd, "written by the plugin\n", 22, 0);
+    if (is("answer")) done = send(fd, answer, sizeof answer - 1, 0);
+    if (is("half a message")) done = send(fd, answer, 6, 0);
+    if (is("read")) done = recv(fd, &byte, 1, MSG_DONTWAIT);
+    if (is("shut to read")) shutdown(fd, SHUT_RD);
+    if (is("shut to write")) shutdown(fd, SHUT_WR);
+    if (is("shut to write, wait")) shutdown(fd, SHUT_WR), sleep(9);
+    if (is("shut")) shutdown(fd, SHUT_RDWR);
+    if (is("never wait")) fcntl(fd, F_SETFL, O_NONBLOCK);
+    (void)done;
+}
+
+static void never_wait(void) {
+    int fd;
+    for (fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 static void spoil_descriptors(void) {
-    struct stat known;
     int fd;
     if (is("close 0 to 2"))
         for (fd = 0; fd < 3; fd++) close(fd);
@@ -110,9 +198,6 @@ static void spoil_descriptors(void) {
         for (fd = 0; fd < 1024; fd++) close(fd);
     if (is("close from 3"))
         for (fd = 3; fd < 1024; fd++) close(fd);
-    if (is("write to all"))
-        for (fd = 3; fd < 1024; fd++)
-            if (fstat(fd, &known) == 0 && write(fd, "written by the plugin\n", 22) < 0) continue;
     if (is("stdout to a file")) dup2(open("printed", O_WRONLY | O_CREAT, 0666), 1);
 }
 
@@ -142,7 +227,10 @@ static void spoil(void) {
     if (is("fork returns")) fork();
     if (is("child stays")) leave_a_child();
     if (is("fork")) start_another();
+    trouble_the_command();
     spoil_descriptors();
+    spoil_channel();
+    if (is("streams never wait")) never_wait();
 }
 
 static void die(void) {
@@ -286,6 +374,7 @@ static passdock_status work(void *state, passdock_context *context,
         return take_one_out(function);
     }
     if (is("segv below 3 ops") && ops(function) < 3) fall();
+    if (is_at("failed")) return PASSDOCK_STATUS_FAILED;
     if (is("status 77")) return 77;
     if (is("scribble and fail")) {
         memset((void *)function->view->ops.base, 0xff, function->view->ops.len * sizeof(passdock_op));
@@ -305,6 +394,24 @@ static passdock_status infer(void *state, passdock_op_call *call,
     (void)function;
     (void)op;
     return at("infer");
+}
+
+static passdock_status evaluate(void *state, passdock_op_call *call,
+                                const passdock_function_ref *function, passdock_op_id op) {
+    (void)state;
+    (void)call;
+    (void)function;
+    (void)op;
+    return at("evaluate");
+}
+
+static passdock_status decompose(void *state, passdock_op_call *call,
+                                 const passdock_function_ref *function, passdock_op_id op) {
+    (void)state;
+    (void)call;
+    (void)function;
+    (void)op;
+    return at("decompose");
 }
 
 static passdock_status create(void *state, passdock_context *context, void **out) {
@@ -341,6 +448,15 @@ static passdock_status after(void *instance, passdock_context *context,
     (void)module;
     (void)pass;
     return at("after");
+}
+
+static passdock_status failed(void *instance, passdock_context *context,
+                              const passdock_module_ref *module, const passdock_pass_info *pass) {
+    (void)instance;
+    (void)context;
+    (void)module;
+    (void)pass;
+    return at("failed");
 }
 
 PASSDOCK_MANIFEST("dies", "0.1.0",
@@ -398,12 +514,15 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdoc
     op.min_operands = 1;
     op.max_operands = 1;
     op.infer = infer;
+    if (is_at("evaluate")) op.evaluate = evaluate, op.traits = PASSDOCK_TRAIT_PURE;
+    if (is_at("decompose")) op.decompose = decompose;
     instrument.name = passdock_text("dies.watch");
     instrument.create = create;
     instrument.destroy = destroy;
     instrument.enter_pass_ctx = enter;
     instrument.run_before_pass = before;
     instrument.run_after_pass = after;
+    instrument.pass_failed = failed;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;
     plugin.passes = &pass;

@@ -18,6 +18,8 @@ mod observe;
 mod panics;
 #[cfg(unix)]
 mod record;
+#[cfg(target_os = "linux")]
+mod signal_timer;
 #[cfg(unix)]
 mod surroundings;
 #[cfg(unix)]
@@ -37,6 +39,8 @@ pub use inherited::inherited;
 pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
 pub use panics::{Panic, caught, keep_quiet};
+#[cfg(target_os = "linux")]
+pub use signal_timer::SignalTimer;
 #[cfg(unix)]
 pub use surroundings::{changes, look_after, rely_on};
 #[cfg(unix)]
@@ -45,4 +49,4 @@ pub use trace::{
     FunctionTrace, TRACE_BYTES, Trace, Traced, TracedDefinition, trace_rewrites, trace_to, traced,
 };
 #[cfg(unix)]
-pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, watch};
+pub use watch::{DEATH_BYTES, Then, ends_by, finish, finished, lost_channel, watch};

@@ -25,6 +25,9 @@ const KEPT_FROM: c_int = 200;
 /// The signals that are looked at: all but those of real time.
 const SIGNALS: std::ops::Range<c_int> = 1..32;
 
+/// What the standard streams are called.
+const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
+
 /// What the process had when it was looked at first, with what was changed since.
 struct Surroundings {
     /// The current directory, which also says whether descriptors were closed.
@@ -34,6 +37,8 @@ struct Surroundings {
     /// A channel that the process needs, and a copy of its descriptor.
     channel: Option<(RawFd, OwnedFd)>,
     streams: [Option<OwnedFd>; 3],
+    /// Whether they never waited.
+    never_wait: [bool; 3],
     mask: libc::mode_t,
     locale: Option<Vec<u8>>,
     handlers: [usize; SIGNALS.end as usize],
@@ -108,6 +113,7 @@ impl Surroundings {
             directory,
             channel: None,
             streams: [0, 1, 2].map(copy),
+            never_wait: [0, 1, 2].map(never_waits),
             mask: mask(),
             locale: locale(),
             handlers: handlers(),
@@ -129,23 +135,27 @@ impl Surroundings {
                 self.note(callee, what, back);
             }
         }
-        if let Some((channel, kept)) = &self.channel
-            && (!same_file(kept.as_raw_fd(), *channel) || is_over(*channel))
-        {
-            watch::die(&DeathCause::Descriptors);
-            return;
+        if let Some((channel, kept)) = &self.channel {
+            if !same_file(kept.as_raw_fd(), *channel) || is_over(*channel) {
+                watch::die(&DeathCause::Descriptors);
+                return;
+            }
+            wait_again(*channel);
         }
         for at in 0..3 {
             let kept = self.streams[at].as_ref().map(AsRawFd::as_raw_fd);
             let Some(kept) = kept else { continue };
             let stream = at as RawFd;
             if same_file(kept, stream) {
+                if !self.never_wait[at] && wait_again(stream) {
+                    let what = format!("that {} waits (`O_NONBLOCK`)", STREAMS[at]);
+                    self.note(callee, &what, true);
+                }
                 continue;
             }
             // SAFETY: the call is given a descriptor that is open.
             let back = unsafe { libc::dup2(kept, stream) } == stream;
-            let what = ["standard input", "standard output", "standard error"][at];
-            self.note(callee, what, back);
+            self.note(callee, STREAMS[at], back);
         }
         let mask = mask();
         if mask != self.mask {
@@ -225,16 +235,46 @@ fn same_file(a: RawFd, b: RawFd) -> bool {
     of(a).is_some_and(|known| of(b) == Some(known))
 }
 
-/// Whether nothing more can come from a channel.
+/// Whether nothing more can come from a channel, or go into it.
 fn is_over(channel: RawFd) -> bool {
+    #[cfg(target_os = "linux")]
+    const ENDS: libc::c_short = libc::POLLRDHUP;
+    #[cfg(not(target_os = "linux"))]
+    const ENDS: libc::c_short = 0;
     let mut seen = libc::pollfd {
         fd: channel,
-        events: 0,
+        events: ENDS,
         revents: 0,
     };
     // SAFETY: the call is given a pointer to one of them.
     let count = unsafe { libc::poll(&mut seen, 1, 0) };
-    count > 0 && seen.revents & (libc::POLLHUP | libc::POLLNVAL) != 0
+    if count > 0 && seen.revents & (libc::POLLHUP | libc::POLLNVAL | ENDS) != 0 {
+        return true;
+    }
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+    // SAFETY: nothing is sent; what is shut refuses that, too.
+    let sent = unsafe { libc::send(channel, ptr::null(), 0, flags) };
+    sent < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPIPE)
+}
+
+/// Whether a descriptor's file answers at once that there is nothing, instead of waiting.
+fn never_waits(fd: RawFd) -> bool {
+    // SAFETY: the call fails if there is no such descriptor.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_NONBLOCK != 0
+}
+
+/// Has a descriptor's file wait again; whether it didn't.
+fn wait_again(fd: RawFd) -> bool {
+    if !never_waits(fd) {
+        return false;
+    }
+    // SAFETY: as above.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        libc::fcntl(fd, libc::F_SETFL, flags & !libc::O_NONBLOCK);
+    }
+    true
 }
 
 /// The bits that new files don't get. Asking for them sets them: for a moment to those of files of the user alone.

@@ -168,6 +168,12 @@ pub(crate) fn die(cause: &DeathCause) {
     end(1);
 }
 
+/// The channel to the supervisor is of no use any more: tells of that as of a death, and ends the process. Nothing if
+/// there is no supervisor.
+pub fn lost_channel() {
+    die(&DeathCause::Descriptors);
+}
+
 /// Tells a supervisor of the signal that the process is about to die of, which a thread of the host was asked by.
 pub fn ends_by(signal: i32) {
     let Some(watch) = WATCH.get() else { return };

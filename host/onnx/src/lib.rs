@@ -32,6 +32,7 @@ pub use format::error::OnnxError;
 pub use format::header::MAIN;
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
 pub use report::facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
+pub use report::recursion::recursion;
 pub use report::remarks::{Remark, remarks};
 pub use write::data_file::DataFile;
 pub use write::options::{EncodeOptions, ExternalData, Moved};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use crate::args::data::DataArgs;
+use crate::args::process::ProcessArgs;
 use crate::args::{PassArgs, PluginArgs, trimmed};
 
 #[derive(Debug, Args)]
@@ -33,6 +34,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) data: DataArgs,
     #[command(flatten, next_help_heading = "Operators, for --value-info")]
     pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -73,6 +76,8 @@ pub(crate) struct ExtractArgs {
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -90,7 +95,7 @@ for it.
 An op that isn't in the result any more is looked for in the model: then it says which pass removed it. Of an
 output it says, too, which pass had another op make it.
 
-The pipeline runs in this process, nothing is written. Each pass that made or changed the op is shown with the
+Nothing is written. Each pass that made or changed the op is shown with the
 ops from before and after it (- and +), and so is what was done to the ops that it came from. Ops are followed
 as `passdock diff` pairs them. Types and names are no changes. Of long lines the beginning, what changed and the
 end are shown; --json has all of them.
@@ -103,6 +108,8 @@ pub(crate) struct BlameArgs {
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten, next_help_heading = "Passes")]
     pub(crate) passes: PassArgs,
+    #[command(flatten)]
+    pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; by default on all cores.
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,

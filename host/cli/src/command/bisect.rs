@@ -106,6 +106,12 @@ impl Searching {
     pub(crate) fn check(&self) -> &CheckCommandArgs {
         &self.check
     }
+
+    /// The model.
+    #[cfg(unix)]
+    pub(crate) fn model(&self) -> &Path {
+        &self.request.model
+    }
 }
 
 fn start(args: BisectArgs, log: &mut Vec<Judged>) -> Result<Found, PassError> {

@@ -3,13 +3,13 @@
 use passdock::{PassError, pipeline};
 use serde_json::json;
 
-use super::worker;
+use super::worker::{self, Files};
 use crate::args::CheckArgs;
 use crate::{plugins, request, show};
 
 pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
     let (process, json) = (args.process.clone(), args.json);
-    worker::whole(&process, json, || check_here(args))
+    worker::whole(&process, json, Files::default(), || check_here(args))
 }
 
 fn check_here(args: CheckArgs) -> Result<u8, PassError> {

@@ -11,7 +11,8 @@ use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
 use super::in_full::{self, default, kind};
-use super::{list_ops, worker};
+use super::list_ops;
+use super::worker::{self, Files};
 use crate::args::list::{ListArgs, Listing};
 use crate::show::{self, Table};
 use crate::{plugins, request};
@@ -24,7 +25,7 @@ pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
         // Definitions say themselves what they are.
         Listing::Ops => {
             let (process, json) = (args.process.clone(), args.json);
-            worker::whole(&process, json, || list_here(args))
+            worker::whole(&process, json, Files::default(), || list_here(args))
         }
         _ => list_here(args),
     }

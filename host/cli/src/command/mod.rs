@@ -103,12 +103,12 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
         Command::Reduce(args) => Some((&args.search.process, args.search.json)),
         Command::Check(args) => Some((&args.process, args.json)),
         Command::List(args) => Some((&args.process, args.json)),
+        Command::Blame(args) => Some((&args.process, args.json)),
+        Command::Convert(args) => Some((&args.process, false)),
+        Command::Extract(args) => Some((&args.process, args.json)),
         Command::Batch(_)
         | Command::Explain(_)
         | Command::Inspect(_)
-        | Command::Blame(_)
-        | Command::Convert(_)
-        | Command::Extract(_)
         | Command::Stats(_)
         | Command::Diff(_)
         | Command::Compare(_)

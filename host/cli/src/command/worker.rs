@@ -1,11 +1,15 @@
 //! The process that plugins are in, so that it may die.
 
+use std::path::Path;
+
 use passdock::PassError;
 use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
 use passdock::replay::Replay;
 use passdock_tools::bisect::Judged;
+use passdock_tools::blame::Blame;
 
 use super::bisect::{self, Found, Searching};
+use super::model::blame;
 use super::replay::{self, Replaying};
 use crate::args::process::ProcessArgs;
 use crate::check_command::CheckCommand;
@@ -52,6 +56,21 @@ pub(crate) fn bisect(
     Ok(bisect::search(&searching, command, note))
 }
 
+/// Asks a request's passes for an op, as [`run`].
+pub(crate) fn blame(
+    request: &Request,
+    op: &str,
+    process: &ProcessArgs,
+    watch: Watch,
+) -> Result<Blame, PassError> {
+    #[cfg(unix)]
+    if let Some(supervisor) = supervised::supervisor(process) {
+        return supervised::blame(&supervisor, request, op, watch);
+    }
+    let _ = (process, watch);
+    blame::look(request, op)
+}
+
 /// Does something with a request's pipeline that runs again and again, as [`run`].
 pub(crate) fn trials<T>(
     request: &Request,
@@ -66,17 +85,28 @@ pub(crate) fn trials<T>(
     body(&mut Rerun::new(&plugins::registry(), request)?)
 }
 
+/// The files of a command that is done as a whole.
+#[derive(Default)]
+pub(crate) struct Files<'f> {
+    /// The model, which may be standard input.
+    pub(crate) model: Option<&'f Path>,
+    /// The output.
+    pub(crate) output: Option<&'f Path>,
+}
+
 /// Does a command, whose body is given, as [`run`]. It answers the exit status.
 pub(crate) fn whole(
     process: &ProcessArgs,
     json: bool,
+    files: Files<'_>,
     body: impl FnOnce() -> Result<u8, PassError>,
 ) -> Result<u8, PassError> {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
-        return supervised::whole(supervisor, json);
+        return supervised::whole(supervisor, json, &files);
     }
-    let _ = (process, json);
+    let Files { model, output } = files;
+    let _ = (process, json, model, output);
     body()
 }
 
@@ -104,6 +134,7 @@ mod supervised {
         Run(Request),
         Replay(Replaying),
         Bisect(Searching, Candidates),
+        Blame(Request, String),
         Trials(Request),
         /// The command that is among the worker's arguments.
         Whole,
@@ -125,6 +156,7 @@ mod supervised {
         if process.in_process {
             return None;
         }
+        supervised::refuse_tracing();
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
@@ -133,14 +165,16 @@ mod supervised {
         })
     }
 
-    /// The answer of a worker; `asked` answers its questions.
+    /// The answer of a worker; `asked` answers its questions. `model` may be standard input.
     fn answer<A: for<'d> Deserialize<'d>>(
         supervisor: &Supervisor,
         job: &Job,
+        model: Option<&Path>,
         watch: Watch,
         asked: &mut dyn FnMut(Question) -> Value,
     ) -> Result<A, PassError> {
-        match supervisor.run(job, None, watch, asked) {
+        let input = model.map_or(Ok(None), supervised::kept_input);
+        match input.and_then(|input| supervisor.run(job, input, watch, asked)) {
             Ok(Ended::Answered(answer)) => Ok(answer),
             Ok(Ended::Died(death)) => Err(supervised::died(&death)),
             Err(error) => Err(supervised::not_started(&error)),
@@ -158,7 +192,7 @@ mod supervised {
         watch: Watch,
     ) -> Result<Replay, PassError> {
         let job = Job::Replay(job);
-        let replay: Sent<Replay> = answer(supervisor, &job, watch, &mut |_| Value::Null)?;
+        let replay: Sent<Replay> = answer(supervisor, &job, None, watch, &mut |_| Value::Null)?;
         Ok(replay?)
     }
 
@@ -169,10 +203,12 @@ mod supervised {
         note: &mut dyn FnMut(Judged),
     ) -> Result<Found, PassError> {
         let timeout = check_command::timeout(searching.check());
+        let model = searching.model().to_path_buf();
         let job = Job::Bisect(searching, command.candidates());
         answer(
             supervisor,
             &job,
+            Some(&model),
             Watch::default(),
             &mut |asked| match asked {
                 Question::Judge(asked) => {
@@ -187,6 +223,18 @@ mod supervised {
         )
     }
 
+    pub(super) fn blame(
+        supervisor: &Supervisor,
+        request: &Request,
+        op: &str,
+        watch: Watch,
+    ) -> Result<Blame, PassError> {
+        let job = Job::Blame(request.clone(), op.to_owned());
+        let model = Some(&*request.model);
+        let blame: Sent<Blame> = answer(supervisor, &job, model, watch, &mut |_| Value::Null)?;
+        Ok(blame?)
+    }
+
     pub(super) fn trials<'s>(
         supervisor: &'s Supervisor,
         request: &Request,
@@ -194,12 +242,20 @@ mod supervised {
         WorkerTrials::new(supervisor, Job::Trials(request.clone()), Watch::default())
     }
 
-    pub(super) fn whole(mut supervisor: Supervisor, json: bool) -> Result<u8, PassError> {
+    pub(super) fn whole(
+        mut supervisor: Supervisor,
+        json: bool,
+        files: &Files<'_>,
+    ) -> Result<u8, PassError> {
         supervisor.after = std::env::args_os().skip(1).collect();
-        let status = answer(&supervisor, &Job::Whole, Watch::default(), &mut |_| {
+        let watch = Watch::default();
+        let status = answer(&supervisor, &Job::Whole, files.model, watch, &mut |_| {
             Value::Null
         });
         status.or_else(|error| {
+            if let Some(output) = files.output {
+                supervised::remove_leftovers(output);
+            }
             let status = show::fail(&error);
             if json {
                 show::print_answer(status, json!({}), Some(&error));
@@ -230,6 +286,7 @@ mod supervised {
             Job::Bisect(searching, candidates) => {
                 worker.answer(&search(&worker, &searching, candidates))
             }
+            Job::Blame(request, op) => worker.answer(&blame::look(&request, &op).map_err(sent)),
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
             Job::Whole => worker.answer(&command(args)),
         }
@@ -262,9 +319,12 @@ mod supervised {
                 return 2;
             }
         };
+        show::set_color(cli.color);
         match &mut cli.command {
             Command::Check(args) => args.process.in_process = true,
             Command::List(args) => args.process.in_process = true,
+            Command::Convert(args) => args.process.in_process = true,
+            Command::Extract(args) => args.process.in_process = true,
             _ => {}
         }
         super::super::run(cli.command)

@@ -124,3 +124,44 @@ fn the_report_is_json_in_every_case() {
         assert!(report["diagnostics"][0]["message"].is_string(), "{words}");
     }
 }
+
+/// ONNX forbids it; the IR doesn't, and a file that nobody changed is copied.
+#[test]
+fn functions_that_call_each_other_in_a_circle() {
+    const CALLS: &str = r#"module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) { %y = acme.Aaaa(%x) return %y }
+      fn @acme.Aaaa(%x) -> (%y) opset("acme" = 1) { %y = acme.Bbbb(%x) return %y }
+      fn @acme.Bbbb(%x) -> (%y) opset("acme" = 1) { %y = acme.Cccc(%x) return %y }
+      fn @acme.Cccc(%x) -> (%y) opset("" = 17) { %y = onnx.Relu(%x) return %y }
+    }"#;
+    let bench = Bench::new();
+    bench.write("calls.ir", CALLS);
+    let ran = bench.passdock("convert calls.ir calls.onnx");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let run = "-o out.onnx --passes relax.transform.CanonicalizeBindings";
+    let ran = bench.passdock(&format!("run calls.onnx {run}"));
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    // The op's type is field 4 of a node.
+    let mut bytes = std::fs::read(bench.path("calls.onnx")).expect("a model");
+    let (from, to) = (b"\x22\x04Cccc", b"\x22\x04Aaaa");
+    let places: Vec<usize> = (0..bytes.len() - from.len())
+        .filter(|at| bytes[*at..].starts_with(from))
+        .collect();
+    let [at] = places[..] else {
+        panic!("{places:?}");
+    };
+    bytes[at..at + to.len()].copy_from_slice(to);
+    bench.write("calls.onnx", &bytes);
+    let ran = bench.passdock(&format!("run calls.onnx {run}"));
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let said = "warning[recursive-functions]: The model's functions are recursive: \
+                @acme.Aaaa calls @acme.Bbbb calls @acme.Aaaa.";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    // To the IR it is a module like any other.
+    bench.write("calls.ir", CALLS.replace("acme.Cccc(%x)", "acme.Aaaa(%x)"));
+    let ran = bench.passdock("run calls.ir -o out.ir --passes relax.transform.CanonicalizeBindings");
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let ran = bench.passdock(&format!("run calls.ir {run}"));
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}

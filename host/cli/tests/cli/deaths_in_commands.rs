@@ -226,14 +226,166 @@ fn commands_that_only_load_plugins_tell_of_one_that_dies() {
             assert_eq!(json["diagnostics"][0]["code"], "crashed", "{fault}");
         }
     }
-    // These load nothing.
+}
+
+#[test]
+fn other_commands_load_no_plugin() {
+    let Some(bench) = bench() else { return };
+    bench.write("p.toml", "passes = ['c.transform.Dies']\n");
+    let here = bench.path("");
+    let here = here.to_str().expect("a path of text");
     for words in [
         "explain p.toml --plugin plugin.so",
         "list passes --plugin plugin.so",
+        "list passes c.transform.Dies --plugin plugin.so",
+        "list plugins dies --plugin plugin.so",
+        "list instruments dies.watch --plugin plugin.so",
         "inspect plugin.so",
+        "convert m.ir out.ir --plugin plugin.so",
+        "stats m.ir",
+        "diff m.ir m.ir",
     ] {
-        let ran = with(&bench, "_exit", "constructor", words);
+        // Those that take no plugin would find it.
+        let variables = [
+            ("FAULT", "_exit"),
+            ("AT", "constructor"),
+            ("PASSDOCK_PLUGIN_PATH", here),
+        ];
+        let ran = bench.run_with(&variables, words.split_whitespace(), "");
         assert_eq!(ran.status, 0, "{words}: {}", ran.stderr);
+        assert_eq!(ran.stderr, "", "{words}");
+        let is_silent = words.starts_with("convert") || words.starts_with("diff");
+        assert_eq!(ran.stdout.is_empty(), is_silent, "{words}");
+    }
+}
+
+/// A model with an op that a plugin defines.
+const DEFINED: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = dies.Op(%0)
+    return %1
+  }
+}
+"#;
+
+/// The faults, with what is said of whom.
+const UNSAID: [(&str, &str); 5] = [
+    ("segv", "crashed: SIGSEGV, "),
+    ("exit", "ended the process"),
+    ("_exit", "ended the process with status 0."),
+    ("kill", "crashed: SIGKILL, "),
+    ("hang", "was still running after 1 s."),
+];
+
+#[test]
+fn commands_that_infer_types_tell_of_a_definition_that_dies() {
+    let Some(bench) = bench() else { return };
+    bench.write("d.ir", DEFINED).write("out.ir", "as it was");
+    let files = bench.files();
+    for (fault, said) in UNSAID {
+        let option = if fault == "hang" { "--timeout 1" } else { "" };
+        for model in ["d.ir", "-"] {
+            let words = format!("convert {model} out.ir --value-info --plugin plugin.so {option}");
+            let variables = [("FAULT", fault), ("AT", "infer")];
+            let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
+            assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
+            let said = format!("error[crashed]: The definition of `dies.Op` {said}");
+            for said in [&said, "it is in `plugin.so`"] {
+                assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+            }
+            assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
+            assert_eq!(bench.files(), files, "{fault}");
+        }
+        // What isn't known to be wrong is cut out all the same.
+        let words = format!("extract d.ir --outputs y -o part.ir --plugin plugin.so {option}");
+        let ran = with(&bench, fault, "infer", &words);
+        assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
+        let said = format!("warning[crashed]: The definition of `dies.Op` {said}");
+        assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
+        assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
+        std::fs::remove_file(bench.path("part.ir")).expect("the part");
+    }
+    // In process they say so, too, where it can be noticed.
+    for (fault, said) in &UNSAID[..2] {
+        let words = "convert d.ir out.ir --value-info --plugin plugin.so --in-process";
+        let ran = with(&bench, fault, "infer", words);
+        assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
+        let said = format!("error[crashed]: The definition of `dies.Op` {said}");
+        assert!(ran.stderr.contains(&said), "{fault}: {}", ran.stderr);
+        assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
+    }
+}
+
+#[test]
+fn blame_tells_of_a_pass_or_a_definition_that_dies() {
+    let Some(bench) = bench() else { return };
+    bench.write("d.ir", DEFINED);
+    let files = bench.files();
+    for (fault, said) in UNSAID {
+        let option = if fault == "hang" { "--timeout 1" } else { "" };
+        for (at, passes, who, model) in [
+            ("pass", "c.transform.Dies", "It", "d.ir"),
+            ("pass", "c.transform.Dies", "It", "-"),
+            (
+                "infer",
+                "relax.transform.InferType",
+                "The definition of `dies.Op`",
+                "d.ir",
+            ),
+            (
+                "constructor",
+                "c.transform.Dies",
+                "The library `dies`",
+                "d.ir",
+            ),
+        ] {
+            let words = format!("blame {model} y --plugin plugin.so --passes {passes} {option}");
+            let variables = [("FAULT", fault), ("AT", at)];
+            let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
+            assert_eq!(ran.status, 1, "{fault}, {at}: {}", ran.stderr);
+            let named = match at {
+                "pass" => "in pass c.transform.Dies of plugin `plugin.so`, function @main",
+                _ => "it is in `plugin.so`",
+            };
+            for said in [&format!("error[crashed]: {who} {said}"), named] {
+                assert!(ran.stderr.contains(said), "{fault}, {at}: {}", ran.stderr);
+            }
+            assert_eq!(ran.stdout, "", "{fault}, {at}");
+        }
+        let words =
+            format!("blame d.ir y --plugin plugin.so --passes c.transform.Dies --json {option}");
+        let json = with(&bench, fault, "pass", &words).json();
+        assert_eq!(json["diagnostics"][0]["code"], "crashed", "{fault}");
+        assert_eq!(bench.files(), files, "{fault}");
+    }
+}
+
+#[test]
+fn a_search_in_standard_input_goes_past_a_death() {
+    let Some(bench) = bench() else { return };
+    let words = "bisect - --check true{} --plugin plugin.so --passes c.transform.Dies";
+    let variables = [("FAULT", "_exit")];
+    let ran = bench.run_with(&variables, words.split_whitespace(), RELUS);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let found = "c.transform.Dies of plugin dies fails";
+    assert!(ran.stdout.contains(found), "{}", ran.stdout);
+}
+
+#[test]
+fn a_search_names_the_pass_that_spoils_the_channel() {
+    let Some(bench) = bench() else { return };
+    for fault in ["answer", "shut", "half a message"] {
+        let passes = "c.transform.Dies,relax.transform.DeadCodeElimination";
+        let words = format!("reduce m.ir --plugin plugin.so --passes {passes} -o small.ir");
+        let ran = with(&bench, fault, "pass", &words);
+        assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
+        let kept = "still crashed in c.transform.Dies";
+        assert!(ran.stdout.contains(kept), "{fault}: {}", ran.stdout);
+        let words = format!("bisect m.ir --check true{{}} --plugin plugin.so --passes {passes}");
+        let ran = with(&bench, fault, "pass", &words);
+        let found = "c.transform.Dies of plugin dies fails";
+        assert!(ran.stdout.contains(found), "{fault}: {}", ran.stdout);
     }
 }
 

@@ -11,7 +11,7 @@ struct Fault {
     what: &'static str,
     /// Where the plugin does it.
     place: &'static str,
-    /// What `dies.c` calls it; of the place `file` it is a change of the file.
+    /// What `dies.c` calls it, where a pass does what is of the place `command`; of the place `file` it is a change of the file.
     name: &'static str,
     /// Whether the run succeeds all the same.
     harmless: bool,
@@ -95,6 +95,11 @@ const PASS: &[Fault] = &[
     harmless("pass", "close 0 to 2", "closes the standard streams"),
     harmless(
         "pass",
+        "streams never wait",
+        "has no standard stream wait (`O_NONBLOCK`)",
+    ),
+    harmless(
+        "pass",
         "stdout to a file",
         "leads standard output elsewhere",
     ),
@@ -142,6 +147,63 @@ const PASS: &[Fault] = &[
     ),
 ];
 
+/// What a pass does to the command, and to the channel between both. In process there is no such thing.
+const COMMAND: &[Fault] = &[
+    deadly("command", "command killed", "kills the command"),
+    deadly(
+        "command",
+        "command ended",
+        "asks the command to end (SIGTERM)",
+    ),
+    harmless(
+        "command",
+        "command stopped",
+        "stops the command (`--timeout 0.2`)",
+    ),
+    deadly(
+        "command",
+        "command stopped, hang",
+        "stops the command, and waits for ever (`--timeout 0.2`)",
+    ),
+    deadly(
+        "command",
+        "command stopped again",
+        "stops the command again and again (`--timeout 0.2`)",
+    ),
+    deadly(
+        "command",
+        "command traced",
+        "traces the command, and waits for ever (`--timeout 0.2`)",
+    ),
+    harmless(
+        "command",
+        "command traced by a child",
+        "has another process trace the command",
+    ),
+    harmless("command", "command's memory", "opens the command's memory"),
+    deadly("command", "text", "writes into the channel to the command"),
+    deadly("command", "answer", "says to the command that all is done"),
+    deadly(
+        "command",
+        "half a message",
+        "says half a message to the command",
+    ),
+    harmless("command", "read", "reads from the channel"),
+    deadly("command", "shut", "shuts the channel"),
+    deadly("command", "shut to read", "shuts the channel for reading"),
+    deadly("command", "shut to write", "shuts the channel for writing"),
+    deadly(
+        "command",
+        "shut to write, wait",
+        "shuts the channel for writing, and goes on",
+    ),
+    harmless(
+        "command",
+        "never wait",
+        "has the channel never wait (`O_NONBLOCK`)",
+    ),
+];
+
 /// What happens elsewhere.
 const ELSEWHERE: &[Fault] = &[
     deadly("before", "segv", "crashes in an instrument"),
@@ -151,6 +213,27 @@ const ELSEWHERE: &[Fault] = &[
         "before",
         "thread",
         "crashes on a thread of its own in an instrument",
+    ),
+    deadly("after", "segv", "crashes in an instrument after a pass"),
+    deadly(
+        "after",
+        "_exit",
+        "calls `_exit(0)` in an instrument after a pass",
+    ),
+    deadly(
+        "failed",
+        "segv",
+        "crashes in an instrument that hears of a failure",
+    ),
+    deadly(
+        "failed",
+        "exit",
+        "calls `exit(0)` in an instrument that hears of a failure",
+    ),
+    deadly(
+        "failed",
+        "_exit",
+        "calls `_exit(0)` in an instrument that hears of a failure",
     ),
     deadly("destroy", "segv", "crashes in an instrument's end"),
     deadly(
@@ -177,6 +260,28 @@ const ELSEWHERE: &[Fault] = &[
         "puts another program in its place in an op's definition",
     ),
     deadly("infer", "kill", "is killed in an op's definition"),
+    deadly("evaluate", "segv", "crashes where it evaluates an op"),
+    deadly(
+        "evaluate",
+        "exit",
+        "calls `exit(0)` where it evaluates an op",
+    ),
+    deadly(
+        "evaluate",
+        "_exit",
+        "calls `_exit(0)` where it evaluates an op",
+    ),
+    deadly("decompose", "segv", "crashes where it decomposes an op"),
+    deadly(
+        "decompose",
+        "exit",
+        "calls `exit(0)` where it decomposes an op",
+    ),
+    deadly(
+        "decompose",
+        "_exit",
+        "calls `_exit(0)` where it decomposes an op",
+    ),
     deadly("constructor", "segv", "crashes in a constructor"),
     deadly("constructor", "exit", "calls `exit(0)` in a constructor"),
     deadly("constructor", "_exit", "calls `_exit(0)` in a constructor"),
@@ -317,6 +422,16 @@ const MODEL: &str = r#"module {
 }
 "#;
 
+/// One with an op that can be evaluated.
+const CONSTANT: &str = r#"module {
+  fn @main() -> (%y: f32[2]) opset("dies" = 1) {
+    %0 = const f32[2] [1.0, 2.0]
+    %1 = dies.Op(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
 /// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
 const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
 
@@ -325,6 +440,17 @@ const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"
 
 /// What goes on until somebody ends it, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
+
+/// What needs a limit to the time, supervised.
+const LIMITED: [&str; 4] = [
+    "command stopped",
+    "command stopped, hang",
+    "command stopped again",
+    "command traced",
+];
+
+/// What ends the command by a signal, supervised.
+const ENDED: [&str; 2] = ["command killed", "command ended"];
 
 fn bench() -> Option<Bench> {
     let bench = Bench::new();
@@ -339,6 +465,7 @@ fn the_table_of_the_documentation_is_what_happens() {
     // Half of them on a thread each: a run is two processes and much waiting.
     let sections = [
         ("A pass …", PASS),
+        ("A pass, and the command: it …", COMMAND),
         ("Elsewhere, a plugin …", ELSEWHERE),
         ("The table that a plugin gives the host …", TABLE),
         ("A plugin's file …", FILE),
@@ -397,6 +524,7 @@ fn rows(faults: &[Fault]) -> String {
             "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
                 "until somebody ends it".to_owned()
             }
+            "command" => "there is only one process".to_owned(),
             _ => cell(&bench, fault, true),
         };
         let in_process = match in_process == supervised {
@@ -412,18 +540,37 @@ fn rows(faults: &[Fault]) -> String {
 fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     bench.write("out.ir", "as it was");
     let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
-    words.extend(["--passes", "c.transform.Dies,relax.transform.InferType"]);
-    if matches!(fault.place, "before" | "destroy") {
+    bench.write(
+        "m.ir",
+        match fault.place {
+            "evaluate" => CONSTANT,
+            _ => MODEL,
+        },
+    );
+    let last = match fault.place {
+        "evaluate" => "relax.transform.FoldConstant",
+        "decompose" => "relax.transform.DecomposeOps",
+        _ => "relax.transform.InferType",
+    };
+    let passes = format!("c.transform.Dies,{last}");
+    words.extend(["--passes", &passes]);
+    if matches!(fault.place, "before" | "after" | "failed" | "destroy") {
         words.extend(["--instrument", "dies.watch"]);
     }
     match in_process {
         true => words.push("--in-process"),
         // What a process that is left behind holds open isn't waited for.
         false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
-        false if ENDLESS.contains(&fault.name) => words.extend(["--timeout", "0.2"]),
+        false if ENDLESS.contains(&fault.name) || LIMITED.contains(&fault.name) => {
+            words.extend(["--timeout", "0.2"])
+        }
         false => {}
     }
-    let variables = [("FAULT", fault.name), ("AT", fault.place)];
+    let at = match fault.place {
+        "command" => "pass",
+        place => place,
+    };
+    let variables = [("FAULT", fault.name), ("AT", at)];
     let ran = bench.run_with(&variables, words, "");
     let whole = || {
         let how = if in_process {
@@ -443,7 +590,11 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     match ran.status {
         0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
         0 => assert!(is_silent && out == "as it was", "{}", whole()),
-        -1 => assert!(in_process && SIGNALLED.contains(&fault.name), "{}", whole()),
+        -1 => {
+            let signalled: &[&str] = if in_process { &SIGNALLED } else { &ENDED };
+            assert!(signalled.contains(&fault.name), "{}", whole());
+            assert_eq!(out, "as it was", "{}", whole());
+        }
         _ => {
             assert!(!fault.harmless, "{}", whole());
             assert_eq!(out, "as it was", "{}", whole());
@@ -490,6 +641,9 @@ fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     names.dedup();
     if ran.status > 0 && !names.is_empty() {
         said.push(format!("Names {}.", names.join(", ")));
+    }
+    if ran.stderr.contains("= note: The instrument `dies.watch`") {
+        said.push("A note tells of the instrument.".to_owned());
     }
     if has_reproducer {
         said.push("Reproducer.".to_owned());

@@ -223,6 +223,8 @@ pub(crate) fn failed(
         let result = call(&**i, "pass_failed", || i.pass_failed(told, &error));
         notes.extend(result.err().map(|more| more.message.clone()));
     }
+    // One that fails around a pass fails around the pass that ran it, too.
+    notes.retain(|note| !error.notes.contains(note));
     error.notes.extend(notes);
     error
 }

@@ -10,6 +10,7 @@ mod dot;
 mod embed;
 mod explain;
 mod level;
+mod recursion;
 mod report;
 mod reproduce;
 mod rerun;

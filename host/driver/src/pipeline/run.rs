@@ -10,7 +10,7 @@ use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::{absent, aliases, level, reproduce, types, unknown_ops, unplaced};
+use super::{absent, aliases, level, recursion, reproduce, types, unknown_ops, unplaced};
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -170,6 +170,9 @@ fn run_to_end(
         context.emit(Diagnostic::new(Severity::Warning, "data", message));
     }
     if let Some(warning) = unknown_ops::warning(&module, &context.registry().op_defs()) {
+        context.emit(warning);
+    }
+    if let Some(warning) = recursion::warning(request, &module) {
         context.emit(warning);
     }
     report.model.ops_before = module.op_count();

@@ -6,17 +6,21 @@
 //! same job, lets the pass that the first one died in fail instead of running it, and answers as of any pass that failed:
 //! with a report, and with a reproducer.
 
+mod guard;
+mod limit;
 mod message;
 mod process;
 mod record;
 mod run;
+mod running;
 mod supervisor;
 mod trials;
 mod worker;
 
+pub use guard::refuse_tracing;
 pub use passdock_crash::{Culprit, Death, DeathCause};
-pub use process::{give_up, go_on, stop};
-pub use run::{died, not_started, run};
+pub use run::{died, kept_input, not_started, remove_leftovers, run};
+pub use running::{give_up, go_on, stop};
 pub use supervisor::{Ended, Supervisor};
 pub use trials::WorkerTrials;
 pub use worker::{Worker, end_worker};

@@ -9,11 +9,9 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use passdock_core::files::StandardOutput;
-use passdock_core::util;
 use passdock_crash::{Death, DeathCause};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -24,8 +22,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
-use super::message::{Said, receive, send};
+use super::message::{Marks, Said, Task, receive_marked, send};
 use super::record;
+use super::running::{Running, running, runs_until};
 
 /// The time that a worker gets to end by itself: after its answer, and when it is told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -39,20 +38,26 @@ pub(super) struct Process<'s> {
     supervisor: &'s Supervisor,
     child: Child,
     channel: UnixStream,
+    /// The marks of what it says.
+    marks: Marks,
     record: File,
     /// Whether it took too long.
     late: bool,
+    /// Whether its time was over when it ended.
+    is_overdue: bool,
     /// Whether it said what no worker says.
     garbled: bool,
+    /// Whether it got more time, because this process was stopped when its time was over.
+    was_waiting: bool,
     /// Whether it was waited for.
     is_gone: bool,
 }
 
 impl<'s> Process<'s> {
     /// Starts a worker and tells it its task. `input` is what it has on standard input; `None`: what this process has.
-    pub(super) fn start(
+    pub(super) fn start<J: Serialize>(
         supervisor: &'s Supervisor,
-        task: &impl Serialize,
+        task: &Task<J>,
         input: Option<&mut File>,
     ) -> io::Result<Process<'s>> {
         let input = match input {
@@ -78,7 +83,7 @@ impl<'s> Process<'s> {
             .stdout(StandardOutput::inherited())
             .process_group(0)
             .spawn()?;
-        *running = Some(Pid::from_child(&child));
+        *running = Some(Running::new(Pid::from_child(&child)));
         // Whatever is started when the lock is free doesn't get them.
         drop((theirs, their_record));
         drop(running);
@@ -86,9 +91,12 @@ impl<'s> Process<'s> {
             supervisor,
             child,
             channel,
+            marks: task.marks.clone(),
             record,
             late: false,
+            is_overdue: false,
             garbled: false,
+            was_waiting: false,
             is_gone: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
@@ -125,16 +133,23 @@ impl<'s> Process<'s> {
         &mut self,
         left: &mut Option<Duration>,
     ) -> io::Result<Said<Q, A>> {
-        let start = Instant::now();
-        let heard = receive(&mut Heard {
-            process: self,
-            until: left.map(|left| start + left),
-        });
-        if let Some(left) = left {
-            *left = left.saturating_sub(start.elapsed());
+        let until = left.map(|left| Instant::now() + left);
+        if let Some(until) = until {
+            runs_until(until);
         }
+        let mut marks = self.marks.clone();
+        let mut from = Heard {
+            process: self,
+            until,
+        };
+        let heard = receive_marked(&mut from, &mut marks);
+        *left = from
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        self.marks = marks;
         if let Err(error) = &heard {
             self.late = error.kind() == ErrorKind::TimedOut;
+            self.is_overdue = *left == Some(Duration::ZERO);
             let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
             self.garbled = !self.late && !ends.contains(&error.kind());
         }
@@ -156,6 +171,16 @@ impl<'s> Process<'s> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
+    }
+
+    /// Whether a worker whose time is over had done something in time, and it is this process that didn't hear of it:
+    /// somebody had stopped it. That counts once.
+    fn waits(&mut self, until: Instant) -> io::Result<bool> {
+        if self.was_waiting || until.elapsed() < LOOK || !self.has_message(Duration::ZERO)? {
+            return Ok(false);
+        }
+        self.was_waiting = true;
+        Ok(true)
     }
 
     /// Whether there is something to hear, or the end of it, within a time.
@@ -192,8 +217,8 @@ impl<'s> Process<'s> {
         self.end(GRACE).map(drop)
     }
 
-    /// What a worker died of that gave no answer. One that still runs is ended.
-    pub(super) fn death(mut self) -> io::Result<Death> {
+    /// What a worker died of that gave no answer, and whether it is sure what it was at. One that still runs is ended.
+    pub(super) fn death(mut self) -> io::Result<(Death, bool)> {
         if self.late {
             // It says where it is.
             _ = kill_process(Pid::from_child(&self.child), Signal::ABORT);
@@ -202,13 +227,17 @@ impl<'s> Process<'s> {
             self.child.kill()?;
         }
         let (status, program) = self.end(GRACE)?;
+        // The system ended it, while this process was stopped.
+        let is_killed = |status: ExitStatus| status.signal() == Some(Signal::KILL.as_raw());
+        self.late |= self.is_overdue && status.is_some_and(is_killed);
         let (written, mut state) = record::read(&self.record);
         let has_said = written.is_some();
         let trace = record::read_trace(&self.record);
         let loaded = std::mem::take(&mut state.loaded);
         let cause = || match program {
             Some(program) => DeathCause::Exec { program },
-            None => status.map_or(DeathCause::Exit { status: None }, cause),
+            // It is there, and its channel isn't.
+            None => status.map_or(DeathCause::Descriptors, cause),
         };
         let mut death = written.unwrap_or_else(|| Death::new(cause()));
         if self.garbled {
@@ -218,6 +247,8 @@ impl<'s> Process<'s> {
             let seconds = self.supervisor.timeout.unwrap_or_default().as_secs_f64();
             death.cause = DeathCause::Timeout { seconds };
         }
+        // A channel that somebody spoilt says so later.
+        let is_sure = death.culprit.is_some() || death.cause != DeathCause::Descriptors;
         if death.culprit.is_none() {
             // It says of itself that it was none of its calls.
             death.on_other_thread = has_said && death.cause.is_of_a_thread();
@@ -227,10 +258,11 @@ impl<'s> Process<'s> {
                 death.culprit = death.pass.take();
             }
         }
-        death.function = trace.function;
+        // One that was ended for what it said was anywhere in the pass by then, or behind it.
+        death.function = trace.function.filter(|_| !self.garbled);
         death.rewrites = trace.rewrites;
         death.loaded = loaded;
-        Ok(death)
+        Ok((death, is_sure && !self.garbled))
     }
 
     /// Ends a worker that doesn't end by itself, and what it started. Its status, and the program that it put in its
@@ -261,13 +293,20 @@ impl<'s> Process<'s> {
 
 /// What a worker says, for as long as it is there and has time.
 struct Heard<'p, 's> {
-    process: &'p Process<'s>,
+    process: &'p mut Process<'s>,
     until: Option<Instant>,
 }
 
 impl Read for Heard<'_, '_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.process.wait(self.until)?;
+        match (self.process.wait(self.until), self.until) {
+            (Err(error), Some(until))
+                if error.kind() == ErrorKind::TimedOut && self.process.waits(until)? =>
+            {
+                self.until = Some(Instant::now() + GRACE);
+            }
+            (waited, _) => waited?,
+        }
         (&self.process.channel).read(bytes)
     }
 }
@@ -294,41 +333,6 @@ fn other_program(child: &Child, program: &Path) -> Option<String> {
     // In an emulator, all programs have its name.
     let is_other = name != started && Some(&name) != name_of("self").as_ref();
     is_other.then(|| String::from_utf8_lossy(&name).into_owned())
-}
-
-/// The worker that runs.
-fn running() -> std::sync::MutexGuard<'static, Option<Pid>> {
-    static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
-    util::lock(&RUNNING)
-}
-
-/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
-/// signal.
-pub fn give_up() {
-    let running = running();
-    if let Some(pid) = *running {
-        // It may have ended by itself meanwhile.
-        _ = kill_process_group(pid, Signal::TERM);
-    }
-    std::mem::forget(running);
-}
-
-/// Stops the worker that runs, and what it started.
-pub fn stop() {
-    signal(Signal::STOP);
-}
-
-/// Lets the worker that was stopped go on.
-pub fn go_on() {
-    signal(Signal::CONT);
-}
-
-/// Sends a signal to the worker that runs, and to what it started.
-fn signal(signal: Signal) {
-    if let Some(pid) = *running() {
-        // It may have ended by itself meanwhile.
-        _ = kill_process_group(pid, signal);
-    }
 }
 
 fn cause(status: ExitStatus) -> DeathCause {

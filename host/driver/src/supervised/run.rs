@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use passdock_core::files::{directory_of, leftovers};
 use passdock_core::{ErrorKind, PassError, Verify, Watch};
@@ -27,24 +28,27 @@ pub fn run<J: Serialize>(
         let input = input.as_ref().map(File::try_clone).transpose()?;
         supervisor.run(&job(request), input, watch, &mut |()| Value::Null)
     };
-    let ended = input(request).and_then(|input| match attempt(request, &input, watch)? {
-        Ended::Answered(report) if is_broken(&report) && request.verify == Verify::Changed => {
-            // By whom, shows if one looks after each pass.
-            let looking = Request {
-                verify: Verify::All,
-                ..request.clone()
-            };
-            Ok(match attempt(&looking, &input, Watch::default())? {
-                Ended::Died(_) => Ended::Answered(report),
-                answered => answered,
-            })
-        }
-        ended => Ok(ended),
-    });
+    let ended =
+        kept_input(&request.model).and_then(|input| match attempt(request, &input, watch)? {
+            Ended::Answered(report) if is_broken(&report) && request.verify == Verify::Changed => {
+                // By whom, shows if one looks after each pass.
+                let looking = Request {
+                    verify: Verify::All,
+                    ..request.clone()
+                };
+                Ok(match attempt(&looking, &input, Watch::default())? {
+                    Ended::Died(_) => Ended::Answered(report),
+                    answered => answered,
+                })
+            }
+            ended => Ok(ended),
+        });
     let error = match ended {
         Ok(Ended::Answered(report)) => return report,
         Ok(Ended::Died(death)) => {
-            remove_leftovers(request);
+            if let Some(output) = &request.output {
+                remove_leftovers(output);
+            }
             died(&death)
         }
         Err(error) => not_started(&error),
@@ -67,8 +71,11 @@ fn is_broken(report: &Report) -> bool {
 }
 
 /// What is on standard input, kept for each worker, if the model is there.
-fn input(request: &Request) -> io::Result<Option<File>> {
-    if !is_standard(&request.model) {
+///
+/// # Errors
+/// If it can't be read, or not be kept.
+pub fn kept_input(model: &Path) -> io::Result<Option<File>> {
+    if !is_standard(model) {
         return Ok(None);
     }
     let mut file = tempfile::tempfile()?;
@@ -76,10 +83,9 @@ fn input(request: &Request) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Removes the unfinished files of a worker that died.
-fn remove_leftovers(request: &Request) {
-    let output = request.output.as_deref();
-    if let Some(output) = output.filter(|output| !is_standard(output)) {
+/// Removes the unfinished files of a worker that died before it wrote its output.
+pub fn remove_leftovers(output: &Path) {
+    if !is_standard(output) {
         leftovers::remove(directory_of(output), Some(is_used));
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::message::{Said, Task};
+use super::message::{Marks, Said, Task};
 use super::process::Process;
 
 /// The deaths after which a job is given up that goes on past them.
@@ -57,23 +57,31 @@ impl Supervisor {
             job,
             deaths: Vec::new(),
             says_passes: watch.on_pass.is_some(),
+            waits: false,
+            limit: self.timeout,
+            marks: Marks::new(),
         };
         let mut answers = Vec::new();
         loop {
-            let process = Process::start(self, &task, input.as_mut())?;
             // One that goes on past a death has to come as far again, perhaps more slowly.
-            let tries = if task.deaths.is_empty() { 1 } else { 2 };
-            let timeout = self.timeout.map(|limit| limit * tries);
-            let death = match attempt(process, timeout, &watch, &mut answers, asked)? {
+            let is_first = task.deaths.is_empty() && !task.waits;
+            task.limit = self
+                .timeout
+                .map(|limit| limit * if is_first { 1 } else { 2 });
+            let process = Process::start(self, &task, input.as_mut())?;
+            let (death, is_sure) = match attempt(process, task.limit, &watch, &mut answers, asked)?
+            {
                 Ok(answer) => return Ok(Ended::Answered(answer)),
                 Err(death) => death,
             };
             // What is shown was shown.
             watch.sink = None;
             let place = death.place();
-            // One that spoilt what it wrote down is asked to tell it instead, next time.
-            if place.is_none() && death.is_of_nothing() && !task.says_passes {
+            // One that spoilt what it wrote down, or the channel, is asked to tell each step next time.
+            let is_nobody = place.is_none() && death.is_of_nothing() && !task.says_passes;
+            if is_nobody || !is_sure && !task.waits {
                 task.says_passes = true;
+                task.waits = true;
                 continue;
             }
             let is_known = task.deaths.iter().any(|known| known.place() == place);
@@ -85,14 +93,14 @@ impl Supervisor {
     }
 }
 
-/// Hears one worker up to its answer, or its death.
+/// Hears one worker up to its answer, or its death, and whether that is sure of what the worker was at.
 fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
     mut process: Process<'_>,
     timeout: Option<Duration>,
     watch: &Watch,
     answers: &mut Vec<Value>,
     asked: &mut dyn FnMut(Q) -> Value,
-) -> io::Result<Result<A, Death>> {
+) -> io::Result<Result<A, (Death, bool)>> {
     let (mut left, mut questions) = (timeout, 0);
     let (mut passes, mut last) = (0, None);
     loop {
@@ -117,17 +125,17 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 questions += 1;
                 left = timeout;
             }
-            Ok(Said::Writes) => process.tell(&())?,
+            Ok(Said::Here | Said::Writes) => process.tell(&())?,
             Ok(Said::Answer(answer)) => {
                 process.finish()?;
                 return Ok(Ok(answer));
             }
             Err(_) => {
-                let mut death = process.death()?;
+                let (mut death, is_sure) = process.death()?;
                 if death.is_of_nothing() {
                     death.pass = last.map(|name| Culprit::pass(name, passes));
                 }
-                return Ok(Err(death));
+                return Ok(Err((death, is_sure)));
             }
         }
     }

@@ -4,7 +4,7 @@ use passdock_core::{ErrorKind, PassError, Registry, Watch};
 use passdock_ir::{Module, text};
 use serde::{Deserialize, Serialize};
 
-use super::message::{Said, Task};
+use super::message::{Marks, Said, Task};
 use super::process::Process;
 use super::{Supervisor, Worker, died, not_started};
 use crate::SentError;
@@ -17,6 +17,8 @@ pub struct WorkerTrials<'s, J> {
     job: J,
     watch: Watch,
     process: Option<Process<'s>>,
+    /// Whether workers wait at each step until they were heard.
+    waits: bool,
 }
 
 /// A piece of work.
@@ -49,6 +51,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
             job,
             watch,
             process: None,
+            waits: false,
         }
     }
 
@@ -62,6 +65,9 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                     job: &self.job,
                     deaths: Vec::new(),
                     says_passes: false,
+                    waits: self.waits,
+                    limit: self.supervisor.timeout,
+                    marks: Marks::new(),
                 };
                 Process::start(self.supervisor, &task, None).map_err(wrong)?
             }
@@ -79,9 +85,14 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                         sink(&text);
                     }
                 }
-                Ok(Said::Pass(_) | Said::Ask(()) | Said::Writes) => {}
+                Ok(Said::Here | Said::Writes) => process.tell(&()).map_err(wrong)?,
+                Ok(Said::Pass(_) | Said::Ask(())) => {}
                 Err(_) => {
-                    let death = process.death().map_err(wrong)?;
+                    let (death, is_sure) = process.death().map_err(wrong)?;
+                    if !is_sure && !self.waits {
+                        self.waits = true;
+                        return self.tried(piece);
+                    }
                     return Ok(Tried::Failed {
                         error: SentError::from(&died(&death)),
                         of_pass: death.running_pass().is_some(),
@@ -140,9 +151,10 @@ impl Worker {
     /// # Errors
     /// If the supervisor doesn't take an answer.
     pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
-        let mut rerun = Rerun::new(registry, request);
+        let mut rerun = None;
         while let Some(piece) = self.next::<Piece>() {
-            let tried = match &mut rerun {
+            // What it loads is told to the supervisor, which hears of nothing before it told of a piece.
+            let tried = match rerun.get_or_insert_with(|| Rerun::new(registry, request)) {
                 Ok(rerun) => tried(rerun, &piece),
                 Err(error) => Err(error.clone()),
             };

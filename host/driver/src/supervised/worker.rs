@@ -9,18 +9,38 @@ use std::sync::{Arc, Mutex};
 use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
-    CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, never_stop_for_terminal,
-    observe, rely_on, trace_to, watch,
+    CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, lost_channel,
+    never_stop_for_terminal, observe, rely_on, trace_to, watch,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::message::{Said, Task, receive, send};
+use super::guard::give_up_tracing;
+use super::limit::OwnLimit;
+use super::message::{Marks, Said, Task, receive, send_marked};
 use super::record::{LEN, TRACE, Written};
 
 /// A worker that has its task.
 pub struct Worker {
-    channel: Arc<Mutex<UnixStream>>,
+    channel: Arc<Mutex<Channel>>,
+    limit: OwnLimit,
+}
+
+/// The worker's end of the channel.
+struct Channel {
+    stream: UnixStream,
+    marks: Marks,
+}
+
+impl Channel {
+    fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
+        send_marked(&mut self.stream, &mut self.marks, message)
+    }
+
+    fn ask<R: DeserializeOwned>(&mut self, message: &impl Serialize) -> io::Result<R> {
+        self.send(message)?;
+        receive(&mut self.stream)
+    }
 }
 
 /// Whether this process is a worker.
@@ -37,6 +57,7 @@ impl Worker {
         let record = Mapped::new(inherited(record)?, LEN)?;
         let written = Written::new(record);
         IS_WORKER.store(true, Ordering::SeqCst);
+        give_up_tracing();
         // The foreground group of its terminal is the supervisor's.
         never_stop_for_terminal();
         #[cfg(target_os = "linux")]
@@ -45,6 +66,8 @@ impl Worker {
             set_parent_process_death_signal(Some(Signal::TERM))?;
         }
         let task: Task<J> = receive(&mut channel)?;
+        let limit = OwnLimit::new(task.limit);
+        limit.begin();
         expect(task.deaths);
         watch(Then::Tell(record));
         if let Some(trace) = record.trace(TRACE) {
@@ -52,9 +75,17 @@ impl Worker {
         }
         look_after();
         rely_on(channel.as_raw_fd());
-        let channel = Arc::new(Mutex::new(channel));
+        let channel = Arc::new(Mutex::new(Channel {
+            stream: channel,
+            marks: task.marks,
+        }));
         let hears = task.says_passes.then(|| channel.clone());
+        let waits = task.waits.then(|| channel.clone());
         observe(Box::new(move |seen| {
+            // As long as the supervisor didn't hear of it, the worker is where it was.
+            if let Some(waits) = &waits {
+                wait_for(waits, &Said::Here);
+            }
             written.see(seen);
             match (&hears, seen) {
                 (Some(hears), Seen::Began(pass, _)) if pass.kind() == CallKind::Pass => {
@@ -63,7 +94,7 @@ impl Worker {
                 _ => {}
             }
         }));
-        Ok((Worker { channel }, task.job))
+        Ok((Worker { channel, limit }, task.job))
     }
 
     /// The watch of a run: the supervisor hears of it.
@@ -75,7 +106,7 @@ impl Worker {
             sink: Some(Arc::new(move |text| {
                 tell(&texts, &Said::Print(text.to_owned()));
             })),
-            on_write: Some(Box::new(move || ask_to_write(&writes))),
+            on_write: Some(Box::new(move || wait_for(&writes, &Said::Writes))),
         }
     }
 
@@ -84,23 +115,32 @@ impl Worker {
     /// # Errors
     /// If it doesn't answer.
     pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
-        let mut channel = util::lock(&self.channel);
-        send(&mut *channel, &Said::<_, ()>::Ask(question))?;
-        receive(&mut *channel)
+        self.limit.rest();
+        let answer = util::lock(&self.channel).ask(&Said::<_, ()>::Ask(question));
+        self.limit.begin();
+        answer
     }
 
     /// Hears the next piece of work; `None`: there is no more.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
-        receive(&mut *util::lock(&self.channel)).ok()
+        self.limit.rest();
+        let next = receive(&mut util::lock(&self.channel).stream).ok();
+        self.limit.begin();
+        next
     }
 
-    /// Ends the work, or a piece of it, with its answer.
+    /// Ends the work, or a piece of it, with its answer. This process ends here if the supervisor doesn't take it.
     ///
     /// # Errors
-    /// If the supervisor doesn't take it.
+    /// If it can't be written as a message.
     pub fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
         let answer = Said::<(), _>::Answer(answer);
-        send(&mut *util::lock(&self.channel), &answer)
+        let sent = util::lock(&self.channel).send(&answer);
+        sent.inspect_err(|error| {
+            if error.raw_os_error().is_some() {
+                lost_channel();
+            }
+        })
     }
 }
 
@@ -115,17 +155,16 @@ pub fn end_worker(signal: i32) {
 }
 
 /// Tells the supervisor something. One that is gone ends this process otherwise.
-fn tell(channel: &Mutex<UnixStream>, said: &Said<(), ()>) {
-    _ = send(&mut *util::lock(channel), said);
+fn tell(channel: &Mutex<Channel>, said: &Said<(), ()>) {
+    _ = util::lock(channel).send(said);
 }
 
-/// Waits until the supervisor lets this process put the output in its place. One that gave this process up, or can't be
-/// heard any more, doesn't: then it ends here.
-fn ask_to_write(channel: &Mutex<UnixStream>) {
-    let mut channel = util::lock(channel);
-    let asked = send(&mut *channel, &Said::<(), ()>::Writes);
-    if asked.and_then(|()| receive::<()>(&mut *channel)).is_err() {
+/// Waits until the supervisor lets this process go on: put the output in its place, for one. A supervisor that gave
+/// this process up, or can't be heard any more, doesn't: then it ends here.
+fn wait_for(channel: &Mutex<Channel>, said: &Said<(), ()>) {
+    if util::lock(channel).ask::<()>(said).is_err() {
         give_up();
+        lost_channel();
         std::process::exit(1);
     }
 }

@@ -7,7 +7,7 @@ use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, main_of, op, read, value};
 use crate::format::schema::{attr, attr_type, function as functions, model as models, opset};
-use crate::{EncodeOptions, remarks, write};
+use crate::{EncodeOptions, recursion, remarks, write};
 
 fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error}"))
@@ -199,6 +199,8 @@ fn functions_that_call_themselves() {
         .msg(models::FUNCTIONS, &f)
         .0;
     let mut module = read(&bytes).unwrap();
+    let circle = recursion(&module).unwrap();
+    assert_eq!(circle, "@acme.F calls @acme.F");
     assert!(bytes_of(&module) == bytes);
     let relu = op(main_of(&mut module), "y");
     set(&mut module, relu, "a", AttrValue::Int(1));

@@ -78,6 +78,25 @@ impl Domains {
         module: &Module,
         copied: impl Fn(&Function) -> bool,
     ) -> Result {
+        let circle = self.circle(module, |circle| {
+            let mut functions = circle.iter().filter_map(|&f| module.function(f));
+            functions.any(|f| !copied(f))
+        });
+        match circle {
+            None => Ok(()),
+            Some(circle) => Err(OnnxError::new(format!(
+                "ONNX's functions can't be recursive, and {}; take one of the calls out before exporting",
+                calls(module, &circle)
+            ))),
+        }
+    }
+
+    /// The first functions found that call each other in a circle that counts.
+    pub(crate) fn circle(
+        &self,
+        module: &Module,
+        counts: impl Fn(&[SymbolId]) -> bool,
+    ) -> Option<Vec<SymbolId>> {
         let callees = |f| self.callees.get(&f).into_iter().flatten();
         let (mut done, mut open) = (FxHashSet::default(), FxHashSet::default());
         for root in module.names().filter(|f| self.callees.contains_key(f)) {
@@ -96,9 +115,8 @@ impl Domains {
                 if open.contains(&callee) {
                     let circle = path.iter().map(|(name, _)| *name);
                     let circle: Vec<SymbolId> = circle.skip_while(|&f| f != callee).collect();
-                    let functions = circle.iter().filter_map(|&f| module.function(f));
-                    if functions.clone().any(|f| !copied(f)) {
-                        return Err(recursion(module, &circle));
+                    if counts(&circle) {
+                        return Some(circle);
                     }
                 } else if !done.contains(&callee) {
                     open.insert(callee);
@@ -106,7 +124,7 @@ impl Domains {
                 }
             }
         }
-        Ok(())
+        None
     }
 
     /// The opset versions that a function is written with.
@@ -118,15 +136,13 @@ impl Domains {
     }
 }
 
-fn recursion(module: &Module, circle: &[SymbolId]) -> OnnxError {
+/// `@acme.A calls @acme.B calls @acme.A`.
+pub(crate) fn calls(module: &Module, circle: &[SymbolId]) -> String {
     let names = circle.iter().chain(circle.first());
     let names: Vec<String> = names
         .map(|&name| format!("@{}", module.symbols().text(name)))
         .collect();
-    OnnxError::new(format!(
-        "ONNX's functions can't be recursive, and {}; take one of the calls out before exporting",
-        names.join(" calls ")
-    ))
+    names.join(" calls ")
 }
 
 /// The version of a domain of functions that others have; there are no others.

@@ -13,12 +13,12 @@ mod trail;
 use passdock_core::{PassError, Registry};
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_ir::Module;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::trail::Trail;
 
 /// What passes did with an op.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Blame {
     /// The op's line, as IR text has it.
     pub op: String,
@@ -33,7 +33,7 @@ pub struct Blame {
 }
 
 /// What a pass did with an op, or with one that it came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlameStep {
     /// The pass.
     pub pass: String,
@@ -52,7 +52,7 @@ pub struct BlameStep {
 }
 
 /// What a pass does with an op.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deed {
     /// It made the op.

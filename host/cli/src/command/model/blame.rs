@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::op_lines;
 use crate::args::model::BlameArgs;
+use crate::command::worker;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 
@@ -19,7 +20,7 @@ struct Answer<'b> {
 
 pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
     let json = args.json;
-    let result = look(args);
+    let result = ask(args);
     let (blame, error) = (result.as_ref().ok(), result.as_ref().err());
     let status = error.map_or(0, show::fail);
     if json {
@@ -30,7 +31,7 @@ pub(crate) fn blame(args: BlameArgs) -> Result<u8, PassError> {
     Ok(status)
 }
 
-fn look(mut args: BlameArgs) -> Result<Blame, PassError> {
+fn ask(mut args: BlameArgs) -> Result<Blame, PassError> {
     let op = args.inputs.pop().unwrap_or_default();
     let op = op.to_string_lossy();
     let (pipeline, model) = request::inputs(&args.inputs, "blame")?;
@@ -40,10 +41,15 @@ fn look(mut args: BlameArgs) -> Result<Blame, PassError> {
         outside_data: args.allow_outside_data,
         ..request::of_passes(pipeline.as_deref(), args.passes)?
     };
-    let progress = Progress::start(&format!("reading {}", request.model.display()));
+    let progress = Progress::start("running the pipeline");
+    let watch = progress.watch(true);
+    worker::blame(&request, &op, &args.process, watch)
+}
+
+/// Runs the pipeline in this process, and looks at what it did with the op.
+pub(crate) fn look(request: &Request, op: &str) -> Result<Blame, PassError> {
     let module = request.read_model()?;
-    progress.say("running the pipeline");
-    blame::blame(&plugins::registry(), &request, &module, &op)
+    blame::blame(&plugins::registry(), request, &module, op)
 }
 
 fn render(blame: &Blame) -> String {

@@ -6,16 +6,31 @@ use passdock::model_file::{self, Format, Output};
 use passdock::{ErrorKind, PassError, pipeline};
 
 use crate::args::model::ConvertArgs;
+use crate::command::worker::{self, Files};
 use crate::{plugins, request, show};
 
 pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     // Only --brief needs no name.
-    let to = args.output.unwrap_or_else(|| PathBuf::from("-"));
+    let to = args.output.clone();
+    let to = to.unwrap_or_else(|| PathBuf::from("-"));
+    // Nothing else is done by plugins.
+    if !args.data.value_info {
+        return convert_here(args, &to);
+    }
+    let (process, model) = (args.process.clone(), args.input.clone());
+    let files = Files {
+        model: Some(&model),
+        output: Some(&to),
+    };
+    worker::whole(&process, false, files, || convert_here(args, &to))
+}
+
+fn convert_here(args: ConvertArgs, to: &Path) -> Result<u8, PassError> {
     if args.brief {
-        check_is_text(&to)?;
+        check_is_text(to)?;
     }
     // First, so that a place which takes no file is told of before any work.
-    let output = Output::new(&to)?;
+    let output = Output::new(to)?;
     let mut module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;
     if args.data.value_info {

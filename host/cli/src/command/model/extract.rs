@@ -8,6 +8,7 @@ use passdock_tools::extract::{self, Bounds, ModelPart};
 use serde::Serialize;
 
 use crate::args::model::ExtractArgs;
+use crate::command::worker::{self, Files};
 use crate::{plugins, request, show};
 
 /// The answer that `--json` prints.
@@ -30,6 +31,16 @@ struct Summary {
 }
 
 pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
+    let process = args.process.clone();
+    let (model, output) = (args.model.clone(), args.output.clone());
+    let files = Files {
+        model: Some(&model),
+        output: Some(&output),
+    };
+    worker::whole(&process, args.json, files, || extract_here(args))
+}
+
+fn extract_here(args: ExtractArgs) -> Result<u8, PassError> {
     let json = args.json;
     let result = write_part(args);
     if json {

@@ -1,4 +1,4 @@
-//! Commands about one model that need no process for plugins.
+//! Commands about one model.
 
 pub(super) mod blame;
 pub(super) mod convert;
