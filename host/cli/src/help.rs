@@ -145,7 +145,7 @@ fn parts(code: &str) -> impl Iterator<Item = &str> {
             let is_end = c == ' ' && !is_quoted;
             // The option's value comes, or another option.
             let is_bound = is_end && std::mem::take(&mut is_bound);
-            is_end && !(is_bound && !rest[at + 1..].starts_with(['-', '&', '|']))
+            is_end && (!is_bound || rest[at + 1..].starts_with(['-', '&', '|']))
         });
         let (part, more) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
         rest = more.trim_start();

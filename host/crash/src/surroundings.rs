@@ -142,20 +142,20 @@ impl Surroundings {
             }
             wait_again(*channel);
         }
-        for at in 0..3 {
+        for (at, name) in STREAMS.into_iter().enumerate() {
             let kept = self.streams[at].as_ref().map(AsRawFd::as_raw_fd);
             let Some(kept) = kept else { continue };
             let stream = at as RawFd;
             if same_file(kept, stream) {
                 if !self.never_wait[at] && wait_again(stream) {
-                    let what = format!("that {} waits (`O_NONBLOCK`)", STREAMS[at]);
+                    let what = format!("that {name} waits (`O_NONBLOCK`)");
                     self.note(callee, &what, true);
                 }
                 continue;
             }
             // SAFETY: the call is given a descriptor that is open.
             let back = unsafe { libc::dup2(kept, stream) } == stream;
-            self.note(callee, STREAMS[at], back);
+            self.note(callee, name, back);
         }
         let mask = mask();
         if mask != self.mask {

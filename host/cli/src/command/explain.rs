@@ -5,8 +5,8 @@ use passdock::config::OptionSource;
 use passdock::diagnostic::suggest;
 use passdock::pipeline::{self, Explained, Explanation};
 
-use super::in_full::value;
 use crate::args::ExplainArgs;
+use crate::in_full::value;
 use crate::names::ShortNames;
 use crate::show::Table;
 use crate::{plugins, request, show};

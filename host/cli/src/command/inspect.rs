@@ -8,8 +8,8 @@ use passdock::{Diagnostic, PassError, RulesFile, pipeline};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::in_full;
 use crate::args::InspectArgs;
+use crate::in_full;
 use crate::request::is_rules;
 use crate::show::{self, Table};
 

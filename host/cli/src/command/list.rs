@@ -10,10 +10,10 @@ use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use super::in_full::{self, default, kind};
 use super::list_ops;
 use super::worker::{self, Files};
 use crate::args::list::{ListArgs, Listing};
+use crate::in_full::{self, default, kind};
 use crate::show::{self, Table};
 use crate::{plugins, request};
 

@@ -2,13 +2,14 @@
 
 pub(crate) mod batch;
 mod bisect;
+mod blame;
 mod check;
+mod convert;
 mod explain;
-mod in_full;
+mod extract;
 mod inspect;
 mod list;
 mod list_ops;
-mod model;
 mod plugin;
 mod reduce;
 mod replay;
@@ -48,11 +49,11 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Inspect(args) => inspect::inspect(args),
         Command::Check(args) => check::check(args),
         Command::Explain(args) => explain::explain(args),
-        Command::Convert(args) => model::convert::convert(args),
-        Command::Extract(args) => model::extract::extract(args),
+        Command::Convert(args) => convert::convert(args),
+        Command::Extract(args) => extract::extract(args),
         Command::Stats(args) => stats::stats(args),
         Command::Bisect(args) => bisect::bisect(args),
-        Command::Blame(args) => model::blame::blame(args),
+        Command::Blame(args) => blame::blame(args),
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         Command::Schema(args) => schema::schema(&args),

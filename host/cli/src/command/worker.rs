@@ -9,7 +9,7 @@ use passdock_tools::bisect::Judged;
 use passdock_tools::blame::Blame;
 
 use super::bisect::{self, Found, Searching};
-use super::model::blame;
+use super::blame;
 use super::replay::{self, Replaying};
 use crate::args::process::ProcessArgs;
 use crate::check_command::CheckCommand;

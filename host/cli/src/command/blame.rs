@@ -5,11 +5,10 @@ use passdock::pipeline::Request;
 use passdock_tools::blame::{self, Blame, BlameStep, Deed};
 use serde::Serialize;
 
-use super::op_lines;
+use super::worker;
 use crate::args::model::BlameArgs;
-use crate::command::worker;
 use crate::progress::Progress;
-use crate::{plugins, request, show};
+use crate::{op_lines, plugins, request, show};
 
 /// The answer that `--json` prints.
 #[derive(Serialize)]

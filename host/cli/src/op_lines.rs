@@ -1,5 +1,6 @@
 //! Lines of ops as people read them: of one that is too long, the beginning, what changed and the end.
 
+use std::iter;
 use std::ops::Range;
 
 /// The longest line that is shown whole, in characters.
@@ -11,7 +12,7 @@ const CHANGED: usize = 50;
 const BESIDE: usize = 15;
 
 /// The lines of ops and of what came of them.
-pub(super) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
+pub(crate) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
     if let ([old], [new]) = (before, after) {
         let (old, new) = changed(old, new);
         return (vec![old], vec![new]);
@@ -21,7 +22,7 @@ pub(super) fn shown(before: &[String], after: &[String]) -> (Vec<String>, Vec<St
 }
 
 /// One line, whose beginning and end say the most.
-pub(super) fn one(line: &str) -> String {
+pub(crate) fn one(line: &str) -> String {
     cut(&line.chars().collect::<Vec<char>>(), None)
 }
 
@@ -39,13 +40,14 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
     if line.len() <= LONGEST {
         return line.iter().collect();
     }
-    let mut kept = vec![0..HEAD];
-    if let Some(changed) = changed {
+    let ends_of_change = changed.map(|changed| {
         let (from, to) = (changed.start.saturating_sub(BESIDE), changed.end + BESIDE);
-        kept.push(from..to.min(changed.start + CHANGED));
-        kept.push(from.max(changed.end.saturating_sub(CHANGED))..to);
-    }
-    kept.push(line.len() - TAIL..line.len());
+        let first = from..to.min(changed.start + CHANGED);
+        [first, from.max(changed.end.saturating_sub(CHANGED))..to]
+    });
+    let kept = iter::once(0..HEAD)
+        .chain(ends_of_change.into_iter().flatten())
+        .chain(iter::once(line.len() - TAIL..line.len()));
     let (mut text, mut end) = (String::new(), 0);
     for part in kept {
         let from = part.start.max(end);

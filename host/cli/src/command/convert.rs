@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use passdock::model_file::{self, Format, Output};
 use passdock::{ErrorKind, PassError, pipeline};
 
+use super::worker::{self, Files};
 use crate::args::model::ConvertArgs;
-use crate::command::worker::{self, Files};
 use crate::{plugins, request, show};
 
 pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {

@@ -8,7 +8,7 @@ use passdock::plugin::{Plugin, PluginSpec, Schema, SequentialSpec, toml_text};
 use crate::show::{self, Table};
 
 /// All that a plugin's manifest says, and where its file is.
-pub(super) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
+pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
     let mut parts = vec![head(&manifest.plugin, file)];
     parts.extend(manifest.passes.iter().map(|spec| pass(spec, None)));
     parts.extend(
@@ -50,7 +50,7 @@ fn head(plugin: &PluginSpec, file: Option<&Path>) -> String {
 }
 
 /// A pass, and the plugin that it is of, unless that is plain.
-pub(super) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
+pub(crate) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
     let declared = &pass.declaration;
     let (kind, level) = (kind(pass.kind), declared.info.opt_level);
     let mut lines: Vec<String> = pass.summary.lines().map(str::to_owned).collect();
@@ -86,7 +86,7 @@ pub(super) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
 }
 
 /// A Sequential, and the plugin that it is of, unless that is plain.
-pub(super) fn sequential(sequential: &SequentialSpec, of: Option<&Plugin>) -> String {
+pub(crate) fn sequential(sequential: &SequentialSpec, of: Option<&Plugin>) -> String {
     let info = &sequential.declaration.info;
     let mut lines: Vec<String> = sequential.summary.lines().map(str::to_owned).collect();
     lines.extend(of.map(provider));
@@ -107,14 +107,14 @@ pub(super) fn sequential(sequential: &SequentialSpec, of: Option<&Plugin>) -> St
 }
 
 /// A config key, and who provides it.
-pub(super) fn config(schema: &Schema, provider: Option<&str>) -> String {
+pub(crate) fn config(schema: &Schema, provider: Option<&str>) -> String {
     let mut lines: Vec<String> = schema.doc.lines().map(str::to_owned).collect();
     lines.extend(provider.map(str::to_owned));
     under(&format!("config {}", schema.key), lines) + &fields("  field", &schema.fields)
 }
 
 /// An instrument, and what there is to say about it: who provides it, its other names.
-pub(super) fn instrument(
+pub(crate) fn instrument(
     name: &str,
     summary: &str,
     options: &[Field],
@@ -126,7 +126,7 @@ pub(super) fn instrument(
 }
 
 /// The other names of a pass or an instrument, if it has any.
-pub(super) fn also_called(aliases: &[String]) -> Option<String> {
+pub(crate) fn also_called(aliases: &[String]) -> Option<String> {
     (!aliases.is_empty()).then(|| format!("also called {}", aliases.join(", ")))
 }
 
@@ -152,7 +152,7 @@ fn ops(ops: &[OpSpec]) -> Option<String> {
 }
 
 /// The plugin that something is of, and its file.
-pub(super) fn provider(plugin: &Plugin) -> String {
+pub(crate) fn provider(plugin: &Plugin) -> String {
     match plugin.origin().path() {
         Some(file) => format!("of plugin {}, {}", plugin.name(), file.display()),
         None => format!("of plugin {}", plugin.name()),
@@ -192,7 +192,7 @@ fn takes(field: &Field) -> String {
 }
 
 /// The value of a field that nobody sets.
-pub(super) fn default(field: &Field) -> String {
+pub(crate) fn default(field: &Field) -> String {
     match field.mandatory {
         true => "(none)".to_owned(),
         false => value(&field.default),
@@ -200,7 +200,7 @@ pub(super) fn default(field: &Field) -> String {
 }
 
 /// The kind of a pass, as people read it.
-pub(super) fn kind(kind: PassKind) -> &'static str {
+pub(crate) fn kind(kind: PassKind) -> &'static str {
     match kind {
         PassKind::Function => "function",
         PassKind::PrimFunction => "prim function",
@@ -209,7 +209,7 @@ pub(super) fn kind(kind: PassKind) -> &'static str {
 }
 
 /// A default, as TOML writes it.
-pub(super) fn value(value: &FieldValue) -> String {
+pub(crate) fn value(value: &FieldValue) -> String {
     match value {
         FieldValue::Bool(value) => value.to_string(),
         FieldValue::Int(value) => value.to_string(),

@@ -7,8 +7,8 @@ use passdock::{Diagnostic, ErrorKind, PassError, Severity, pipeline};
 use passdock_tools::extract::{self, Bounds, ModelPart};
 use serde::Serialize;
 
+use super::worker::{self, Files};
 use crate::args::model::ExtractArgs;
-use crate::command::worker::{self, Files};
 use crate::{plugins, request, show};
 
 /// The answer that `--json` prints.

@@ -1,0 +1,340 @@
+//! The table of docs/isolation.md: what a plugin does, and what comes of it where. The table is what this test sees.
+
+mod faults;
+
+use std::fmt::Write;
+use std::fs;
+
+use self::faults::{COMMAND, ELSEWHERE, FILE, Fault, PASS, TABLE};
+use crate::support::{Bench, REPOSITORY, Ran, in_c};
+
+const MODEL: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = dies.Op(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
+/// One with an op that can be evaluated.
+const CONSTANT: &str = r#"module {
+  fn @main() -> (%y: f32[2]) opset("dies" = 1) {
+    %0 = const f32[2] [1.0, 2.0]
+    %1 = dies.Op(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
+/// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
+const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
+
+/// What a signal that isn't caught ends, in process.
+const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"];
+
+/// What goes on until somebody ends it, in process.
+const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
+
+/// What needs a limit to the time, supervised.
+const LIMITED: [&str; 4] = [
+    "command stopped",
+    "command stopped, hang",
+    "command stopped again",
+    "command traced",
+];
+
+/// What ends the command by a signal, supervised.
+const ENDED: [&str; 2] = ["command killed", "command ended"];
+
+fn bench() -> Option<Bench> {
+    let bench = Bench::new();
+    bench.write("m.ir", MODEL);
+    in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    Some(bench)
+}
+
+#[test]
+fn the_table_of_the_documentation_is_what_happens() {
+    let Some(_) = bench() else { return };
+    // Half of them on a thread each: a run is two processes and much waiting.
+    let sections = [
+        ("A pass …", PASS),
+        ("A pass, and the command: it …", COMMAND),
+        ("Elsewhere, a plugin …", ELSEWHERE),
+        ("The table that a plugin gives the host …", TABLE),
+        ("A plugin's file …", FILE),
+    ];
+    let mut text = String::new();
+    for (title, faults) in sections {
+        _ = write!(
+            text,
+            "\n| {title} | supervised | in process |\n|---|---|---|\n"
+        );
+        let (first, second) = faults.split_at(faults.len() / 2);
+        let halves = std::thread::scope(|scope| {
+            let halves = [first, second].map(|half| scope.spawn(move || rows(half)));
+            halves.map(|half| half.join().expect("the rows of half the table"))
+        });
+        text.extend(halves);
+    }
+    let path = format!("{REPOSITORY}/docs/isolation.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (begin, end) = (
+        "<!-- made by host/cli/tests/cli/fault_table/mod.rs -->\n",
+        "\n<!-- end -->",
+    );
+    let at = page.find(begin).expect("the place of the table") + begin.len();
+    let to = at + page[at..].find(end).expect("its end");
+    if page[at..to] != text && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, format!("{}{text}{}", &page[..at], &page[to..])).expect("the page");
+        return;
+    }
+    pretty_assert(&page[at..to], &text);
+}
+
+#[track_caller]
+fn pretty_assert(expected: &str, found: &str) {
+    let lines = expected.lines().zip(found.lines());
+    let other: Vec<_> = lines
+        .filter(|(expected, found)| expected != found)
+        .collect();
+    assert!(
+        other.is_empty() && expected.len() == found.len(),
+        "docs/isolation.md isn't what happens; UPDATE_EXPECT=1 writes it anew: {other:#?}"
+    );
+}
+
+/// The rows of some faults, each seen in both ways.
+fn rows(faults: &[Fault]) -> String {
+    let bench = bench().expect("a compiler, as before");
+    let good = fs::read(bench.path("plugin.so")).expect("the plugin");
+    let mut text = String::new();
+    for fault in faults {
+        if fault.place == "file" {
+            bench.write("plugin.so", changed(&good, fault.name));
+        }
+        let supervised = cell(&bench, fault, false);
+        let in_process = match fault.place {
+            "pass" | "constructor" if ENDLESS.contains(&fault.name) => {
+                "until somebody ends it".to_owned()
+            }
+            "command" => "there is only one process".to_owned(),
+            _ => cell(&bench, fault, true),
+        };
+        let in_process = match in_process == supervised {
+            true => "the same".to_owned(),
+            false => in_process,
+        };
+        _ = writeln!(text, "| {} | {supervised} | {in_process} |", fault.what);
+    }
+    text
+}
+
+/// What comes of a fault.
+fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
+    bench.write("out.ir", "as it was");
+    let mut words = vec!["run", "m.ir", "-o", "out.ir", "--plugin", "plugin.so"];
+    bench.write(
+        "m.ir",
+        match fault.place {
+            "evaluate" => CONSTANT,
+            _ => MODEL,
+        },
+    );
+    let last = match fault.place {
+        "evaluate" => "relax.transform.FoldConstant",
+        "decompose" => "relax.transform.DecomposeOps",
+        _ => "relax.transform.InferType",
+    };
+    let passes = format!("c.transform.Dies,{last}");
+    words.extend(["--passes", &passes]);
+    if matches!(fault.place, "before" | "after" | "failed" | "destroy") {
+        words.extend(["--instrument", "dies.watch"]);
+    }
+    match in_process {
+        true => words.push("--in-process"),
+        // What a process that is left behind holds open isn't waited for.
+        false if fault.name == "child holds on" => words.extend(["--timeout", "0.4"]),
+        false if ENDLESS.contains(&fault.name) || LIMITED.contains(&fault.name) => {
+            words.extend(["--timeout", "0.2"])
+        }
+        false => {}
+    }
+    let at = match fault.place {
+        "command" => "pass",
+        place => place,
+    };
+    let variables = [("FAULT", fault.name), ("AT", at)];
+    let ran = bench.run_with(&variables, words, "");
+    let whole = || {
+        let how = if in_process {
+            "in process"
+        } else {
+            "supervised"
+        };
+        let (stdout, stderr) = (&ran.stdout, &ran.stderr);
+        format!(
+            "{}, {}, {how}: {}\n{stdout}{stderr}",
+            fault.place, fault.name, ran.status
+        )
+    };
+    assert!(!ran.stderr.contains("panicked at"), "{}", whole());
+    let out = bench.read("out.ir");
+    let is_silent = in_process && UNNOTICED.contains(&fault.name);
+    match ran.status {
+        0 if fault.harmless => assert_eq!(out, MODEL, "{}", whole()),
+        0 => assert!(is_silent && out == "as it was", "{}", whole()),
+        -1 => {
+            let signalled: &[&str] = if in_process { &SIGNALLED } else { &ENDED };
+            assert!(signalled.contains(&fault.name), "{}", whole());
+            assert_eq!(out, "as it was", "{}", whole());
+        }
+        _ => {
+            assert!(!fault.harmless, "{}", whole());
+            assert_eq!(out, "as it was", "{}", whole());
+            // Who closes standard error closes the mouth.
+            let is_mute = in_process && fault.name == "close all";
+            assert_eq!(ran.stderr.contains("error["), !is_mute, "{}", whole());
+        }
+    }
+    if !ran.stdout.is_empty() {
+        assert!(!ran.stdout.contains("printed by the plugin"), "{}", whole());
+    }
+    let mut files = bench.files();
+    let has_reproducer = files.iter().any(|file| file == "out.ir.reproducer");
+    files.retain(|file| file != "out.ir.reproducer" && file != "printed");
+    assert_eq!(files, ["m.ir", "out.ir", "plugin.so"], "{}", whole());
+    if has_reproducer {
+        fs::remove_dir_all(bench.path("out.ir.reproducer")).expect("a directory");
+    }
+    _ = fs::remove_file(bench.path("printed"));
+    told(&ran, &bench.plugins(), has_reproducer)
+}
+
+/// A run in a few words: the status, what is said, who is named, and what is left.
+fn told(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
+    let mut text = match ran.status {
+        -1 => "ends by the signal".to_owned(),
+        0 if !ran.stdout.contains("written to out.ir") => "0, not noticed".to_owned(),
+        status => status.to_string(),
+    };
+    let mut said = Vec::new();
+    let mut errors = ran.stderr.lines().filter(|line| line.starts_with("error["));
+    if let Some(error) = errors.next() {
+        let sentence = error.split_once("]: ").map_or(error, |(_, said)| said);
+        said.push(everywhere(sentence, plugins));
+    }
+    let named = [
+        ("pass c.transform.Dies", "pass"),
+        ("pass `c.transform.Dies`", "pass"),
+        ("@main", "function"),
+        ("`plugin.so`", "plugin"),
+    ];
+    let is_named = named.iter().filter(|(name, _)| ran.stderr.contains(name));
+    let mut names: Vec<&str> = is_named.map(|(_, what)| *what).collect();
+    names.dedup();
+    if ran.status > 0 && !names.is_empty() {
+        said.push(format!("Names {}.", names.join(", ")));
+    }
+    if ran.stderr.contains("= note: The instrument `dies.watch`") {
+        said.push("A note tells of the instrument.".to_owned());
+    }
+    if has_reproducer {
+        said.push("Reproducer.".to_owned());
+    }
+    if ran.stderr.contains("warning[process]") {
+        let is_back = ran.stderr.contains(", put back");
+        let what = if is_back {
+            "A warning; it is put back."
+        } else {
+            "A warning."
+        };
+        said.push(what.to_owned());
+    }
+    if ran.stderr.contains("printed by the plugin") {
+        said.push("It goes to standard error.".to_owned());
+    }
+    if !said.is_empty() {
+        _ = write!(text, ": {}", said.join(" "));
+    }
+    text
+}
+
+/// A sentence as it is everywhere: without addresses, without the sizes of the file, and without the plugins' place.
+fn everywhere(sentence: &str, plugins: &str) -> String {
+    let text = sentence
+        .replace("Plugin `plugin.so` can't be used: ", "")
+        .replace(plugins, "…/");
+    let text = match text.split_once(" (address") {
+        Some((before, after)) => {
+            let rest = after.split_once(')').map_or("", |(_, rest)| rest);
+            format!("{before}{rest}")
+        }
+        None => text,
+    };
+    let is_cut_off = text.contains("is cut off");
+    let words = text
+        .split(' ')
+        .map(|word| match word.trim_end_matches(';').parse::<u64>() {
+            Ok(100..) if is_cut_off => word
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .replacen("", "N", 1),
+            _ => word.to_owned(),
+        });
+    words.collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+/// The file of a plugin, spoilt.
+fn changed(good: &[u8], how: &str) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    let mut put = |from: &str, to: &[u8]| {
+        let from = from.as_bytes();
+        assert!(to.len() <= from.len() + 1, "{how}");
+        let places: Vec<usize> = (0..good.len() - from.len())
+            .filter(|at| good[*at..].starts_with(from))
+            .collect();
+        assert!(!places.is_empty(), "{how}");
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    };
+    match how {
+        "empty" => bytes.clear(),
+        "text" => bytes = b"This is no library.\n".to_vec(),
+        "half" => bytes.truncate(good.len() / 2),
+        "header" => bytes.truncate(40),
+        "last byte" => bytes.truncate(good.len() - 1),
+        "zeros" => bytes[good.len() / 8..good.len() * 7 / 8].fill(0),
+        "magic" => bytes[1] = b'F',
+        "machine" => bytes[18] ^= 1,
+        "class" => bytes[4] = 1,
+        "program" => bytes[16] = 2,
+        "no entry" => put("passdock_plugin_v0", b"passdock_plugin_v9"),
+        "no manifest" => put("passdock_manifest_v0", b"passdock_manifest_v9"),
+        "major" => put("\nabi = \"0.", b"\nabi = \"9."),
+        "minor" => put("min_host = \"0.", b"min_host = \"0.9"),
+        "ir" => put("\nir = \"0.", b"\nir = \"9."),
+        "toml" => put("[plugin]\nname", b"[plugin\nname "),
+        "utf8" => put("summary = \"Does", b"summary = \"D\xff\xfe\xff"),
+        "endless" => {
+            let at = find(good, b"[plugin]\nname");
+            let to = at + find(&good[at..], b"\0");
+            bytes[to] = b'\n';
+        }
+        "kind" => put("kind = \"function\"", b"kind = \"fraction\""),
+        "name" => put(
+            "name = \"c.transform.Dies\"",
+            b"name = \"c_transform_Dies\"",
+        ),
+        _ => panic!("{how} isn't a change of a file"),
+    }
+    bytes
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> usize {
+    let mut windows = bytes.windows(what.len());
+    windows
+        .position(|window| window == what)
+        .expect("it is there")
+}
