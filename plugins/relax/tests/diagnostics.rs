@@ -15,7 +15,8 @@ fn codes(text: &str, mark: char) -> impl Iterator<Item = String> {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let relax = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut open = vec![relax.join("src"), relax.join("rules/src")];
     let mut files = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {

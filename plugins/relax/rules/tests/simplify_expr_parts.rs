@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`: what is padded, cut, and put together.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

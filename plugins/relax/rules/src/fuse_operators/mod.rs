@@ -103,7 +103,11 @@ const NAMED: [(&str, &Rules); 10] = [
     ("onnx.Attention", &attention::ATTENTION_WITH_MASK),
 ];
 
-pub(crate) fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
+/// The pass.
+///
+/// # Errors
+/// If an option names no operator that it makes.
+pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FuseOperators>()?;
     for name in options.ops.iter().chain(&options.except) {
         let known = || OPERATORS.iter().chain(&NAMED).map(|one| one.0);

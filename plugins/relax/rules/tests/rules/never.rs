@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use passdock::{ErrorKind, RulesFile};
-use passdock_plugins_relax::{fold_explicit_padding, simplify_expr};
+use passdock_plugins_relax_rules::{fold_explicit_padding, simplify_expr};
 
 use crate::support;
 

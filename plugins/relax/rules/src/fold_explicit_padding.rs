@@ -34,8 +34,8 @@ mod user;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::channels::operator;
 use crate::shared::pads::pads;
+use crate::shared::read::is;
 use padding::Padding;
 use user::User;
 
@@ -48,11 +48,15 @@ pub static NOTHING: Rules = rules! {
 /// What a Pad counts as that its users do.
 const INTO_USERS: &str = "pad_into_users";
 
-pub(crate) fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
+/// The pass.
+///
+/// # Errors
+/// If an edit is refused.
+pub fn fold_explicit_padding(f: &mut Function, cx: &PassContext) -> PassResult {
     cx.rewrite(f, &[&NOTHING])?;
     // The last one of a chain first: what it pads is next to what it's padded for.
     for op in f.ops_named("onnx.Pad").rev() {
-        if operator(f, op) == "onnx.Pad"
+        if is(f, op, "onnx.Pad")
             && let Some(padding) = Padding::of(f, op)?
         {
             fold(f, cx, op, &padding)?;

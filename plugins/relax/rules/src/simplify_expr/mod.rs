@@ -48,7 +48,11 @@ options! {
     }
 }
 
-pub(crate) fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
+/// The pass.
+///
+/// # Errors
+/// If an edit is refused.
+pub fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<SimplifyExpr>()?;
     let mut rules = RULES.to_vec();
     if options.keep_negative_zero {

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::padding::Padding;
-use crate::channels::operator;
+use crate::shared::read::made_by;
 
 /// An op that uses what was padded, and how it pads then.
 pub(super) struct User {
@@ -15,7 +15,8 @@ pub(super) struct User {
 
 impl User {
     pub(super) fn of(f: &Function, op: OpId, padding: &Padding) -> Result<Option<User>, EditError> {
-        let Some(own) = own_pads(f, op, padding.pads.len()) else {
+        let own = own_pads(f, op, padding.pads.len());
+        let Some(own) = own.filter(|_| !f.traits(op).is_ambiguous()) else {
             return Ok(None);
         };
         let pads: Vec<i64> = own.iter().zip(&padding.pads).map(|(a, b)| a + b).collect();
@@ -25,7 +26,7 @@ impl User {
             pads,
             counts: false,
         };
-        let fits = match operator(f, op) {
+        let fits = match f.name(op) {
             "onnx.Conv" => padding.is_zero() && has_rank(f, op, 1, padding),
             "onnx.ConvInteger" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 1, padding),
             "onnx.QLinearConv" => padding.is(f, f.operand(op, 2))? && has_rank(f, op, 3, padding),
@@ -43,9 +44,9 @@ impl User {
             }
             "onnx.MaxPool" => {
                 // Behind a Relu, a window's largest element is no less than 0.
-                let maker = f.defining_op(padding.x).map(|maker| operator(f, maker));
-                let is_least = padding.is_lowest()
-                    || padding.is_zero() && pads_nothing && maker == Some("onnx.Relu");
+                let is_behind_relu = made_by(f, padding.x, "onnx.Relu").is_some();
+                let is_least =
+                    padding.is_lowest() || padding.is_zero() && pads_nothing && is_behind_relu;
                 is_least
                     && has_elements(f, padding.x)
                     && f.result_count(op) == 1

@@ -11,7 +11,7 @@ mod numbers;
 mod operands;
 mod refused;
 mod regions;
-#[path = "../support/mod.rs"]
+#[path = "../../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::Expect;

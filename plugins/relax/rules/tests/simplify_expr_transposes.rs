@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`: Transposes that others stand between.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`: pieces of tensors along an axis.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

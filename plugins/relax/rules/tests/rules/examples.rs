@@ -8,7 +8,7 @@ use passdock::{Registry, RulesFile};
 use crate::{module, run, support};
 
 fn files() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rules");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/rules");
     let entries = fs::read_dir(dir).expect("the examples are there");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "rules"));

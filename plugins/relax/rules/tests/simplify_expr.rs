@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

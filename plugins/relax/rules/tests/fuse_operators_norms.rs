@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.FuseOperators`: what is normalised.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

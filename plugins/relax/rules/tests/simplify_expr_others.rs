@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`: views, sequences, recurrent ops, quantisation, and Resizes.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};

@@ -1,5 +1,6 @@
 //! Cases of `relax.transform.SimplifyExpr`: Transposes, views and reductions, and dims of 1.
 
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use expect_test::{Expect, expect};
