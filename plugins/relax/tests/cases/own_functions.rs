@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 
-use crate::support::{check, check_stays};
+use crate::support::{self, check, check_stays};
 
 #[test]
 fn a_call_of_what_has_an_effect_isnt_dead() {
