@@ -6,20 +6,23 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::project::Project;
-use crate::{dist, environment, shell};
+use crate::environment;
+use crate::project::{Profile, Project};
+use crate::shell;
 
 const SCRIPT: &str = "tests/python/compare.py";
 const REQUIREMENTS: &str = "tests/python/compare.txt";
 
-/// Builds passdock as it is given away, makes an environment with the tools, and runs the script with `arguments`.
+/// Builds passdock optimised, makes an environment with the tools, and runs the script with `arguments`.
 pub(crate) fn compare(project: &Project, arguments: &[&str]) -> Result<()> {
     let python = environment::made(project, "compare/python", REQUIREMENTS)?;
-    let passdock = dist::command(project)?;
+    let mut cargo = project.cargo();
+    // The workspace's default members.
+    shell::run(cargo.arg("build").args(Profile::Release.flags()))?;
     let mut script = Command::new(python);
     script
         .args(["-B", SCRIPT, "--passdock"])
-        .arg(passdock)
+        .arg(project.passdock(Profile::Release))
         .arg("--work-dir")
         .arg(project.target.join("compare/models"));
     if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {

@@ -91,11 +91,6 @@ pub(crate) fn install(project: &Project, prefix: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The command as it is given away, built; the standard plugins lie beside it.
-pub(crate) fn command(project: &Project) -> Result<PathBuf> {
-    Ok(Built::to_give_away(project)?.command)
-}
-
 /// The tree of what the tests have built, below `root`.
 pub(crate) fn lay_out_for_tests(project: &Project, root: &Path) -> Result<()> {
     tree::make(project, &Built::to_test(project)?, root)
