@@ -127,7 +127,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
 /// What to do, and its name.
 type Named<'p> = (&'static str, Box<dyn FnOnce() -> Result<()> + Send + 'p>);
 
-/// The steps that take one processor each, most of their time: those that take longest first.
+/// The steps that take one processor each, most of their time: the judges, which take longest, come first.
 fn on_one_processor(project: &Project) -> Vec<Named<'_>> {
     let judges = python::JUDGES.iter();
     let mut steps: Vec<Named<'_>> = judges
