@@ -166,7 +166,7 @@ def rules():
     """The examples, whole and rule by rule, and those that tests have in texts of Rust."""
     rule = re.compile(r"rule \w+[\w ]*\{(?:[^{}]|\{[^{}]*\})*\}")
     examples = [path.read_text() for path in sorted(Path("examples").rglob("*.rules"))]
-    tests = [path.read_text() for path in sorted(Path("plugins/relax/tests/rules").glob("*.rs"))]
+    tests = [path.read_text() for path in sorted(Path("plugins/relax/rules/tests/rules").glob("*.rs"))]
     for text in examples:
         yield text.encode()
     for text in examples + tests:

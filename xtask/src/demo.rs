@@ -20,8 +20,13 @@ pub(crate) fn demo(project: &Project, profile: Profile) -> Result<()> {
     let mut cargo = project.cargo();
     // The workspace's default members.
     shell::run(cargo.arg("build").args(profile.flags()))?;
+    println!();
+    show(project, profile)
+}
 
-    println!("\nBuild a vendor's plugin, a crate of its own that knows only the SDK:\n");
+/// The same, with the host and the standard plugins as they were built.
+pub(crate) fn show(project: &Project, profile: Profile) -> Result<()> {
+    println!("Build a vendor's plugin, a crate of its own that knows only the SDK:\n");
     let plugin = drop_in(project, profile)?;
 
     println!(

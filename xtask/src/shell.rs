@@ -1,6 +1,7 @@
 //! Running other programs: shown as one would type them, failing as sentences.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -8,15 +9,23 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use anyhow::{Context, Result, bail};
 
 thread_local! {
-    /// What the commands of this thread print, if it's kept.
+    /// What this thread shows, and what its commands print, if it's kept.
     static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Does the work; what [`run`] would show of it on this thread is given back with its result.
+/// Does the work; what [`run`] and [`say`] would show of it on this thread is given back with its result.
 pub(crate) fn keep_output<T>(work: impl FnOnce() -> T) -> (T, String) {
     KEPT.set(Some(String::new()));
     let result = work();
     (result, KEPT.take().unwrap_or_default())
+}
+
+/// Shows a line.
+pub(crate) fn say(line: impl Display) {
+    KEPT.with_borrow_mut(|kept| match kept {
+        None => println!("{line}"),
+        Some(kept) => *kept += &format!("{line}\n"),
+    });
 }
 
 /// Shows the command, runs it with this program's own output, fails if it fails.

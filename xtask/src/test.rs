@@ -44,10 +44,15 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         ])
     });
     steps.step("host and standard plugins", || {
-        cargo(&["build", "--workspace", "--all-targets"])
+        cargo(&["build", "--workspace", "--all-targets"])?;
+        // By themselves, the default members have fewer features of what they depend on.
+        cargo(&["check"])
     });
     steps.step("tests of the workspace", || {
-        cargo(&["test", "--workspace", "--no-fail-fast"])
+        let mut cargo = project.cargo();
+        cargo.args(["test", "--workspace", "--no-fail-fast"]);
+        // What tests build is built.
+        shell::run(cargo.env("PASSDOCK_TEST_BUILD", "--workspace --all-targets"))
     });
     steps.step("system calls that fail, or are the last", || {
         system_calls::test(project)
@@ -73,9 +78,6 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("a host of one's own", || embed::test_embed_host(project));
     steps.step("hosts and plugins of the future", || future::test(project));
-    steps.step("hosts and plugins of the future under valgrind", || {
-        future::valgrind(project, false)
-    });
     steps.step("the header as C11 and C++17", || {
         native::test_header(project, &native::COMPILERS)
     });
@@ -88,14 +90,8 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("an operator in C", || {
         native::test_c_op(project, &native::COMPILERS)
     });
-    steps.step("a plugin that was just started, in each language", || {
-        new_plugin::test(project)
-    });
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
-    });
-    steps.step("the header for C++", || {
-        cpp::test_header(project, cpp::COMPILER)
     });
     steps.step("a plugin in C++", || {
         cpp::test_example(project, cpp::COMPILER)
@@ -106,15 +102,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("headers and plugins in C and C++, by clang", || {
         native::test_clang(project)
     });
-    steps.step("plugins in C++ under the sanitizers", || {
-        cpp::test_sanitized(project)
-    });
-    steps.step("the oracle itself", || python::test_oracle(project));
-    steps.side_by_side(
-        python::JUDGES
-            .iter()
-            .map(|judge| (judge.title, || judge.run(project))),
-    );
+    steps.side_by_side(on_one_processor(project));
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });
@@ -126,15 +114,53 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         "the page of a run: types, tests, the committed file",
         || web::test(project),
     );
-    steps.step("the guides, as they say", || guides::guides(project, ""));
     steps.step("the archive, elsewhere", || dist::test(project));
-    steps.step("the demo", || demo::demo(project, Profile::Dev));
+    steps.step("the demo", || demo::show(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
         Ok(after) => bail!("the checkout has changed: {after}"),
         Err(error) => Err(error),
     });
     steps.summary(all)
+}
+
+/// What to do, and its name.
+type Named<'p> = (&'static str, Box<dyn FnOnce() -> Result<()> + Send + 'p>);
+
+/// The steps that take one processor each, most of their time: the judges, which take longest, come first.
+fn on_one_processor(project: &Project) -> Vec<Named<'_>> {
+    let judges = python::JUDGES.iter();
+    let mut steps: Vec<Named<'_>> = judges
+        .map(|judge| -> Named<'_> { (judge.title, Box::new(|| judge.run(project))) })
+        .collect();
+    let others: [Named<'_>; 6] = [
+        (
+            "hosts and plugins of the future under valgrind",
+            Box::new(|| future::valgrind(project, false)),
+        ),
+        (
+            "a plugin that was just started, in each language",
+            Box::new(|| new_plugin::test(project)),
+        ),
+        (
+            "plugins in C++ under the sanitizers",
+            Box::new(|| cpp::test_sanitized(project)),
+        ),
+        (
+            "the guides, as they say",
+            Box::new(|| guides::guides(project, "")),
+        ),
+        (
+            "the oracle itself",
+            Box::new(|| python::test_oracle(project)),
+        ),
+        (
+            "the header for C++",
+            Box::new(|| cpp::test_header(project, cpp::COMPILER)),
+        ),
+    ];
+    steps.extend(others);
+    steps
 }
 
 /// What git sees beside the last commit.

@@ -9,6 +9,7 @@ mod orphans;
 mod sizes;
 mod tables;
 mod text;
+mod untested;
 
 use std::fs;
 
@@ -27,6 +28,11 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     offences.extend(sizes::offences(&crates, &page)?);
     offences.extend(names::offences(&crates));
     offences.extend(orphans::offences(&project.root, &crates)?);
+    offences.extend(untested::offences(
+        &project.root,
+        &project.metadata,
+        &crates,
+    )?);
     offences.extend(licences::offences(project)?);
     offences.extend(text::offences(project)?);
     if offences.is_empty() {

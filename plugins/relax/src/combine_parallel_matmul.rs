@@ -39,8 +39,8 @@ use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
 
 use crate::channels::numbers::size_of;
+use crate::channels::operator;
 use crate::shared::operators::is_operator;
-use crate::shared::read::is;
 
 const PRODUCT: &str = "onnx.MatMul";
 const SUM: &str = "onnx.Add";
@@ -113,7 +113,7 @@ impl Branch {
 
 /// The sum that adds one number a column to a product, and those numbers.
 fn sum(f: &Function, product: OpId, sum: OpId, columns: i64) -> Option<(OpId, ValueId)> {
-    let is_near = is(f, sum, SUM) && f.parent_region(sum) == f.parent_region(product);
+    let is_near = operator(f, sum) == SUM && f.parent_region(sum) == f.parent_region(product);
     let result = f.result(product, 0);
     let mut others = f.operands(sum).filter(|&operand| operand != result);
     let added = others.next().filter(|_| is_near)?;

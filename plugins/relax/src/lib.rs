@@ -1,6 +1,7 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
+//! rules are a crate of their own, `rules`.
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -13,15 +14,12 @@ pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
 pub mod fold_batch_norm;
 pub mod fold_constant;
-pub mod fold_explicit_padding;
 pub mod fold_scale_axis;
-pub mod fuse_operators;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
 pub mod raise_opset;
 mod shared;
-pub mod simplify_expr;
 pub mod simplify_inference;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;
@@ -36,15 +34,15 @@ use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_batch_norm::{FoldBatchNorm, fold_batch_norm};
 use fold_constant::{FoldConstant, fold_constant};
-use fold_explicit_padding::fold_explicit_padding;
 use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scale_axis};
-use fuse_operators::{FuseOperators, fuse_operators};
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
+use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
+use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
 use raise_opset::{RaiseOpset, raise_opset};
-use simplify_expr::{SimplifyExpr, simplify_expr};
 use simplify_inference::{SimplifyInference, simplify_inference};
 use to_a_normal_form::to_a_normal_form;
 use to_graph_normal_form::to_graph_normal_form;

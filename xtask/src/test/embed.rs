@@ -3,23 +3,13 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::project::Project;
 use crate::shell;
 
 const EXAMPLE: &str = "examples/embed-host";
 const MOST_LINES: usize = 60;
-/// The crates of this project that it depends on.
-const OURS: [&str; 8] = [
-    "passdock",
-    "passdock-abi",
-    "passdock-ir",
-    "passdock-npy",
-    "passdock-onnx",
-    "passdock-plugin-api",
-    "passdock-plugins-onnx-ops",
-    "passdock-plugins-relax",
-];
 
 /// Formatting, and whether it prints what its README says.
 pub(crate) fn test_embed_host(project: &Project) -> Result<()> {
@@ -37,7 +27,13 @@ pub(crate) fn test_embed_host(project: &Project) -> Result<()> {
     };
     shell::run(&mut cargo(&["fmt", "--check"]))?;
     let mut run = cargo(&["run", "--quiet", "--offline"]);
-    for setting in profile() {
+    let metadata = shell::read(&mut cargo(&[
+        "metadata",
+        "--offline",
+        "--format-version",
+        "1",
+    ]))?;
+    for setting in profile(project, &serde_json::from_str(&metadata)?)? {
         run.args(["--config", &setting]);
     }
     let printed = shell::read(&mut run)?;
@@ -53,18 +49,20 @@ pub(crate) fn test_embed_host(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// The workspace's own profile: then most of what it depends on lies in the target directory already.
-fn profile() -> Vec<String> {
-    let mut settings = vec![
-        "profile.dev.debug='line-tables-only'".to_owned(),
-        "profile.dev.package.'*'.opt-level=1".to_owned(),
-        "profile.dev.package.'*'.debug=false".to_owned(),
-    ];
-    for name in OURS {
-        settings.push(format!("profile.dev.package.{name}.opt-level=0"));
-        settings.push(format!(
-            "profile.dev.package.{name}.debug='line-tables-only'"
-        ));
+/// The workspace's own profile, of what the example depends on: then other people's crates lie in the target directory already.
+fn profile(project: &Project, metadata: &Value) -> Result<Vec<String>> {
+    let workspace: toml::Table = fs::read_to_string(project.root.join("Cargo.toml"))?.parse()?;
+    let packages = workspace["profile"]["dev"]["package"].as_table();
+    let packages = packages.context("the workspace says nothing of packages' profiles")?;
+    let is_used = |name: &str| {
+        let all = metadata["packages"].as_array();
+        name == "*" || all.is_some_and(|all| all.iter().any(|package| package["name"] == name))
+    };
+    let mut settings = Vec::new();
+    for (name, profile) in packages.iter().filter(|(name, _)| is_used(name)) {
+        for (key, value) in profile.as_table().into_iter().flatten() {
+            settings.push(format!("profile.dev.package.'{name}'.{key}={value}"));
+        }
     }
-    settings
+    Ok(settings)
 }

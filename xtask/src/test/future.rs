@@ -22,8 +22,7 @@ use crate::shell;
 
 /// The suites that load plugins.
 const SUITES: [&str; 4] = ["conformance", "instruments", "pass_call", "instrument_in_c"];
-/// The plugins that they load, and those that the command has beside it.
-const PLUGINS: [&str; 2] = ["passdock-conformance-plugin", "passdock-tap"];
+/// The plugins that the command has beside it.
 const STANDARD: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
 
 /// One age: a checkout, and where it is built.
@@ -49,14 +48,12 @@ impl Age {
         cargo
     }
 
-    /// Builds the command and all plugins.
+    /// Builds the command, all plugins and the suites. Of the whole workspace: a few packages alone would have
+    /// what they depend on built with other features than the rest, and all of that again.
     fn build(&self, project: &Project) -> Result<()> {
         let mut cargo = self.cargo(project);
-        cargo.args(["build", "--package", "passdock-cli"]);
-        for package in PLUGINS.iter().chain(&STANDARD) {
-            cargo.args(["--package", package]);
-        }
-        shell::run(&mut cargo)
+        cargo.args(["build", "--workspace", "--lib", "--bin", "passdock"]);
+        shell::run(with_suites(&mut cargo))
     }
 }
 
@@ -102,11 +99,8 @@ pub(crate) fn test(project: &Project) -> Result<()> {
     for (host, plugins) in ages.pairs() {
         println!("the host of {}, plugins of {}", host.name, plugins.name);
         let mut suites = host.cargo(project);
-        suites.args(["test", "--no-fail-fast", "--package", "passdock-tests"]);
-        for suite in SUITES {
-            suites.args(["--test", suite]);
-        }
-        suites
+        suites.args(["test", "--no-fail-fast", "--workspace"]);
+        with_suites(&mut suites)
             // What is expected stays: the suites say the same, whatever meets.
             .env_remove("UPDATE_EXPECT")
             .env("PASSDOCK_TEST_PLUGINS", plugins.built())
@@ -128,6 +122,10 @@ pub(crate) fn test(project: &Project) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn with_suites(cargo: &mut Command) -> &mut Command {
+    cargo.args(SUITES.iter().flat_map(|suite| ["--test", suite]))
 }
 
 /// Runs the command of one age with the plugins of the other under valgrind, which sees what is read

@@ -76,7 +76,7 @@ struct Typed {
 impl Reader<'_> {
     /// Does what a guide says; gives how many of its commands print something else.
     fn read(&self, guide: &Path) -> Result<usize> {
-        println!("{}", self.project.shown(guide));
+        shell::say(self.project.shown(guide));
         fs::create_dir_all(&self.dir)?;
         let text = fs::read_to_string(guide)?;
         let mut corrected = String::new();
@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
         if wrong > 0 && env::var_os("UPDATE_EXPECT").is_some() {
             fs::write(guide, corrected)?;
-            println!("corrected {wrong} commands");
+            shell::say(format!("corrected {wrong} commands"));
             return Ok(0);
         }
         Ok(wrong)
@@ -221,10 +221,15 @@ fn push(text: &mut String, command: &str, prints: &[String]) {
 }
 
 fn show(typed: &Typed, prints: &[String]) {
-    println!("$ {}\nsays:", typed.command);
-    typed.says.iter().for_each(|line| println!("  {line}"));
-    println!("prints:");
-    prints.iter().for_each(|line| println!("  {line}"));
+    shell::say(format!("$ {}\nsays:", typed.command));
+    typed
+        .says
+        .iter()
+        .for_each(|line| shell::say(format!("  {line}")));
+    shell::say("prints:");
+    prints
+        .iter()
+        .for_each(|line| shell::say(format!("  {line}")));
 }
 
 /// Whether lines are as the guide says. Looks at each place of a `...` once: guides are short.

@@ -11,16 +11,17 @@ use crate::structure::Structure;
 pub(super) fn offences(root: &Path, crates: &[Structure]) -> Result<Vec<String>> {
     let mut offences = Vec::new();
     for structure in crates {
+        let directory = root.join(&structure.directory);
+        let mut folders = programs_of_tests(&directory)?;
         let read: BTreeSet<PathBuf> = structure
             .files
             .iter()
             .map(|file| root.join(&file.path))
+            .chain(folders.iter().map(|folder| folder.join("main.rs")))
             .collect();
-        let mut folders = vec![root.join(&structure.directory).join("src")];
+        folders.push(directory.join("src"));
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-            for entry in entries {
-                let path = entry?.path();
+            for path in entries(&folder)? {
                 if path.is_dir() {
                     folders.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "rs")
@@ -34,6 +35,22 @@ pub(super) fn offences(root: &Path, crates: &[Structure]) -> Result<Vec<String>>
         }
     }
     Ok(offences)
+}
+
+/// The folders of a crate's tests that are a program each. Other files there are programs by themselves.
+fn programs_of_tests(directory: &Path) -> Result<Vec<PathBuf>> {
+    let tests = directory.join("tests");
+    if !tests.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut folders = entries(&tests)?;
+    folders.retain(|folder| folder.join("main.rs").is_file());
+    Ok(folders)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    entries.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// Whether a file that may have one as a module says so: modules of tests are declared, too.

@@ -8,7 +8,7 @@ use super::tables;
 use crate::structure::Structure;
 
 /// Lines without tests that a crate may have.
-const MOST_LINES: usize = 17_000;
+const MOST_LINES: usize = 16_500;
 /// And those of the crate that runs passes.
 const MOST_LINES_OF_CORE: (&str, usize) = ("passdock-core", 18_000);
 /// Files that a folder may have, without its sub-folders.
@@ -121,7 +121,7 @@ mod tests {
         let long = of_text(&[("lib.rs", &(code + "const B: u8 = 0;\n" + tests))]);
         assert_eq!(
             lines(&long).as_deref(),
-            Some("krate has 17001 lines without tests, more than 17000")
+            Some("krate has 16501 lines without tests, more than 16500")
         );
     }
 }

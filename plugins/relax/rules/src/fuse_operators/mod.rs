@@ -1,0 +1,136 @@
+//! `relax.transform.FuseOperators`: writes one operator for what several ops spell out.
+//!
+//! ```ir
+//! fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
+//!   %root = const f32[] 1.4142135
+//!   %one = const f32[] 1.0
+//!   %half = const f32[] 0.5
+//!   %0 = onnx.Div(%x, %root) : f32[n,8]
+//!   %1 = onnx.Erf(%0) : f32[n,8]
+//!   %2 = onnx.Add(%1, %one) : f32[n,8]
+//!   %3 = onnx.Mul(%x, %2) : f32[n,8]
+//!   %4 = onnx.Mul(%3, %half) : f32[n,8]
+//!   return %4
+//! }
+//! →
+//! fn @main(%x: f32[n,8]) -> (%y: f32[n,8]) opset("" = 20) {
+//!   %0 = onnx.Gelu(%x) : f32[n,8]
+//!   return %0
+//! }
+//! ```
+//!
+//! Only operators that the model's opset has are made, and only if that leaves fewer ops: what others use stays, and so
+//! does what is made of it.
+//!
+//! | operator | from opset | is made of |
+//! |---|---|---|
+//! | `LayerNormalization` | 17 | `(x - mean) / √(variance + epsilon)` along the last axes, with scale and bias; also by factors, as Keras writes it, and in float32 of halves between two Casts |
+//! | `RMSNormalization` | 23 | `x / √(mean square + epsilon)` along the last axes, with a scale; also between two Casts |
+//! | `Gelu` | 20 | `x/2 (1 + erf(x/√2))` and its approximation by tanh, in whatever order it is multiplied |
+//! | `HardSigmoid`, `HardSwish` | 6, 14 | `Clip` of `alpha x + beta`, times `x` |
+//! | `Mish` | 18 | `x Tanh(Softplus(x))` |
+//! | `Softmax`, `LogSoftmax` | 13, 1 | exponentials over their sum along the last axis, with or without the largest taken away; the logarithm of a `Softmax` |
+//! | `Attention` | 23 | `Softmax(q kᵀ scale) v`, without a mask |
+//!
+//! ONNX Runtime takes no longer for these on a processor. Others are made only if `ops` names them: `Swish` (from opset 24), `Softplus`,
+//! `ReduceL1`, `ReduceL2`, `ReduceSumSquare`, `ReduceLogSum`, `ReduceLogSumExp`, `Softmax` along other axes,
+//! `LayerNormalization` of float64, for which its kernels take longer, and `Attention` with a mask that is added:
+//! where a mask leaves nothing of a row, ONNX Runtime answers zeros, and the ops a mean or no numbers.
+//!
+//! The results are the same up to rounding, where the ops overflow or lose everything aside: `log(1 + exp(x))` is
+//! infinite from 89 on, `Softplus` isn't; exponentials over their sum are no numbers if one overflows or all vanish, a
+//! `Softmax` is; `Log` of a `Softmax` that vanishes is infinite, a `LogSoftmax` isn't; squares of halves
+//! overflow from 256 on, normalisations compute in float32.
+//!
+//! It doesn't make operators of types that they don't have, nor of those for which ONNX Runtime has no kernel
+//! although it has those of the ops (`HardSwish` of float64). A scale that isn't there becomes ones: a constant up to 4 KiB, beyond
+//! that an `Expand`, so that the model doesn't grow.
+//!
+//! Source: none; microsoft/onnxscript `onnxscript/rewriter` has much of the same.
+
+mod activations;
+mod attention;
+mod bounds;
+mod factors;
+mod norms;
+mod polynomial;
+mod reductions;
+mod sight;
+mod softmax;
+mod spread;
+
+use std::collections::BTreeSet;
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// The operators that are made.
+    pub struct FuseOperators {
+        /// The operators to make, by name (`onnx.Swish`); none: all that the pass knows, but for those that ONNX
+        /// Runtime is slower at.
+        ops: Vec<String> = [],
+        /// Operators that aren't made.
+        except: Vec<String> = [],
+    }
+}
+
+/// The operators that are made, each by its rules.
+const OPERATORS: [(&str, &Rules); 9] = [
+    ("onnx.LayerNormalization", &norms::LAYER_NORM),
+    ("onnx.RMSNormalization", &norms::RMS_NORM),
+    ("onnx.Gelu", &activations::GELU),
+    ("onnx.HardSwish", &activations::HARD_SWISH),
+    ("onnx.HardSigmoid", &activations::HARD_SIGMOID),
+    ("onnx.Mish", &activations::MISH),
+    ("onnx.Softmax", &softmax::SOFTMAX),
+    ("onnx.LogSoftmax", &softmax::LOG_SOFTMAX),
+    ("onnx.Attention", &attention::ATTENTION),
+];
+
+/// Those that are made only if they are named: ONNX Runtime's kernels for processors take longer, or answer something
+/// else for rows of which a mask leaves nothing.
+const NAMED: [(&str, &Rules); 10] = [
+    ("onnx.LayerNormalization", &norms::LAYER_NORM_OF_DOUBLES),
+    ("onnx.Swish", &activations::SWISH),
+    ("onnx.Softplus", &activations::SOFTPLUS),
+    ("onnx.Softmax", &softmax::SOFTMAX_ELSEWHERE),
+    ("onnx.ReduceL1", &reductions::L1),
+    ("onnx.ReduceL2", &reductions::L2),
+    ("onnx.ReduceSumSquare", &reductions::SUM_SQUARE),
+    // Before what is a part of it.
+    ("onnx.ReduceLogSumExp", &reductions::LOG_SUM_EXP),
+    ("onnx.ReduceLogSum", &reductions::LOG_SUM),
+    ("onnx.Attention", &attention::ATTENTION_WITH_MASK),
+];
+
+/// The pass.
+///
+/// # Errors
+/// If an option names no operator that it makes.
+pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<FuseOperators>()?;
+    for name in options.ops.iter().chain(&options.except) {
+        let known = || OPERATORS.iter().chain(&NAMED).map(|one| one.0);
+        if !known().any(|known| known == name) {
+            let known: BTreeSet<&str> = known().collect();
+            let known = Vec::from_iter(known).join(", ");
+            return Err(PassError::new(format!(
+                "The pass makes no operator `{name}`; those that it knows: {known}."
+            )));
+        }
+    }
+    let mut rules = Vec::new();
+    for (operators, is_named_only) in [(&OPERATORS[..], false), (&NAMED[..], true)] {
+        for (name, set) in operators {
+            let is_named = |list: &[String]| list.iter().any(|one| one == name);
+            let is_meant = match options.ops.is_empty() {
+                true => !is_named_only,
+                false => is_named(&options.ops),
+            };
+            if is_meant && !is_named(&options.except) {
+                rules.push(*set);
+            }
+        }
+    }
+    cx.rewrite(f, &rules)
+}

@@ -1,0 +1,490 @@
+//! Cases of `relax.transform.SimplifyExpr`: casts, constants, bounds and products.
+
+use expect_test::{Expect, expect};
+
+use crate::support;
+
+const PASS: &str = "relax.transform.SimplifyExpr";
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    support::check(PASS, source, expected);
+}
+
+#[track_caller]
+fn check_stays(source: &str) {
+    support::check_stays(PASS, source);
+}
+
+#[test]
+fn casts_that_lose_nothing() {
+    check(
+        r#"module {
+  fn @main(%x: f16[n], %i: i32[n], %b: bool[]) -> (%a: f16[n], %c: f32[n], %d: f16[], %e: f64[n]) opset("" = 17) {
+    %0 = onnx.Cast(%x) {to = 1} : f32[n]
+    %1 = onnx.Cast(%0) {to = 10} : f16[n]
+    %2 = onnx.Neg(%1) : f16[n]
+    %3 = onnx.Cast(%i) {to = 7} : i64[n]
+    %4 = onnx.Cast(%3) {to = 1} : f32[n]
+    %5 = onnx.Cast(%b) {to = 7} : i64[]
+    %6 = onnx.Cast(%5) {to = 10} : f16[]
+    %7 = onnx.Cast(%0) {to = 11} : f64[n]
+    return %2, %4, %6, %7
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f16[n], %i: i32[n], %b: bool[]) -> (%a: f16[n], %c: f32[n], %d: f16[], %e: f64[n]) opset("" = 17) {
+                %0 = onnx.Neg(%x) : f16[n]
+                %1 = onnx.Cast(%i) {to = 1} : f32[n]
+                %2 = onnx.Cast(%b) {to = 10} : f16[]
+                %3 = onnx.Cast(%x) {to = 11} : f64[n]
+                return %0, %1, %2, %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn casts_that_lose_something_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n], %i: i32[n], %j: i8[n]) -> (%a: f32[n], %c: i32[n], %d: i32[n], %e: u8[n]) opset("" = 17) {
+    %0 = onnx.Cast(%x) {to = 10} : f16[n]
+    %1 = onnx.Cast(%0) {to = 1} : f32[n]
+    %2 = onnx.Cast(%i) {to = 1} : f32[n]
+    %3 = onnx.Cast(%2) {to = 6} : i32[n]
+    %4 = onnx.Cast(%i) {to = 9} : bool[n]
+    %5 = onnx.Cast(%4) {to = 6} : i32[n]
+    %6 = onnx.Cast(%j) {to = 1} : f32[n]
+    %7 = onnx.Cast(%6) {to = 2} : u8[n]
+    return %1, %3, %5, %7
+  }
+}"#,
+    );
+}
+
+#[test]
+fn constants_one_after_another() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,2], %i: i8[n]) -> (%a: f32[n,2], %b: i8[n]) opset("" = 17) {
+    %two = const f32[] 2.0
+    %row = const f32[2] [0.5, -3.0]
+    %1 = onnx.Mul(%two, %x) : f32[n,2]
+    %2 = onnx.Mul(%1, %row) : f32[n,2]
+    %3 = onnx.Add(%2, %two) : f32[n,2]
+    %4 = onnx.Add(%two, %3) : f32[n,2]
+    %many = const i8[] 100
+    %5 = onnx.Add(%i, %many) : i8[n]
+    %6 = onnx.Add(%5, %many) : i8[n]
+    return %4, %6
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,2], %i: i8[n]) -> (%a: f32[n,2], %b: i8[n]) opset("" = 17) {
+                %0 = const f32[2] [1.0, -6.0]
+                %1 = const f32[] 4.0
+                %2 = const i8[] -56
+                %3 = onnx.Mul(%x, %0) : f32[n,2]
+                %4 = onnx.Add(%3, %1) : f32[n,2]
+                %5 = onnx.Add(%i, %2) : i8[n]
+                return %4, %5
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn constants_that_cancel_overflow_or_are_shared_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n]) -> (%a: f32[n], %b: f32[n], %c: f32[n], %d: f32[n]) opset("" = 17) {
+    %round = const f32[] 12582912.0
+    %back = const f32[] -12582912.0
+    %large = const f32[] 1e30
+    %0 = onnx.Add(%x, %round) : f32[n]
+    %1 = onnx.Add(%0, %back) : f32[n]
+    %2 = onnx.Mul(%x, %large) : f32[n]
+    %3 = onnx.Mul(%2, %large) : f32[n]
+    %4 = onnx.Mul(%x, %round) : f32[n]
+    %5 = onnx.Mul(%4, %round) : f32[n]
+    return %1, %3, %4, %5
+  }
+}"#,
+    );
+}
+
+#[test]
+fn bounds_one_after_another() {
+    check(
+        r#"module {
+  fn @main(%x: f16[n], %y: f32[n]) -> (%a: f16[n], %b: f32[n], %c: f32[n]) opset("" = 13) {
+    %minus = const f16[] -1.0
+    %six = const f16[] 6.0
+    %zero = const f32[] 0.0
+    %0 = onnx.Clip(%x, %minus, %six) : f16[n]
+    %1 = onnx.Relu(%0) : f16[n]
+    %2 = onnx.Clip(%y, %zero) : f32[n]
+    %3 = onnx.Relu(%2) : f32[n]
+    %5 = onnx.Neg(%y) : f32[n]
+    %6 = onnx.Relu(%5) : f32[n]
+    %7 = onnx.Clip(%6, %none, %zero) : f32[n]
+    return %1, %3, %7
+  }
+}"#
+        .replace("%none", "_")
+        .as_str(),
+        expect![[r#"
+            module {
+              fn @main(%x: f16[n], %y: f32[n]) -> (%a: f16[n], %b: f32[n], %c: f32[n]) opset("" = 13) {
+                %0 = const f16[] 0.0
+                %1 = const f16[] 6.0
+                %2 = const f32[] 0.0
+                %3 = const f32[] 0.0
+                %4 = const f32[] 0.0
+                %5 = onnx.Clip(%x, %0, %1) : f16[n]
+                %6 = onnx.Clip(%y, %2) : f32[n]
+                %7 = onnx.Neg(%y) : f32[n]
+                %8 = onnx.Clip(%7, %3, %4) : f32[n]
+                return %5, %6, %8
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn bounds_that_are_not_known_or_cross_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n], %low: f32[]) -> (%a: f32[n], %b: f32[n], %c: f32[n], %d: f32[n]) opset("" = 13) {
+    %one = const f32[] 1.0
+    %two = const f32[] 2.0
+    %0 = onnx.Clip(%x, %low) : f32[n]
+    %1 = onnx.Relu(%0) : f32[n]
+    %2 = onnx.Clip(%x, %two, %one) : f32[n]
+    %3 = onnx.Relu(%2) : f32[n]
+    %4 = onnx.Relu(%x) : f32[n]
+    %5 = onnx.Clip(%4, %one) : f32[n]
+    return %1, %3, %4, %5
+  }
+}"#,
+    );
+}
+
+#[test]
+fn bounds_of_older_versions() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n]) -> (%a: f32[n], %b: f32[n]) opset("" = 6) {
+    %0 = onnx.Relu(%x) : f32[n]
+    %1 = onnx.Clip(%0) {max = 6.0} : f32[n]
+    %2 = onnx.Clip(%x) {min = 0.0} : f32[n]
+    %3 = onnx.Clip(%2) {min = 0.5, max = 0.75} : f32[n]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n]) -> (%a: f32[n], %b: f32[n]) opset("" = 6) {
+                %0 = onnx.Clip(%x) {min = 0.0, max = 6.0} : f32[n]
+                %1 = onnx.Clip(%x) {min = 0.5, max = 0.75} : f32[n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_stretched_anyway() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,m], %y: f32[n,m], %c: bool[n,m]) -> (%a: f32[n,m], %b: f32[n,m]) opset("" = 17) {
+    %s = onnx.Shape(%y) : i64[2]
+    %0 = onnx.Expand(%x, %s) : f32[n,m]
+    %1 = onnx.Sub(%0, %y) : f32[n,m]
+    %2 = onnx.Where(%c, %0, %y) : f32[n,m]
+    return %1, %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,m], %y: f32[n,m], %c: bool[n,m]) -> (%a: f32[n,m], %b: f32[n,m]) opset("" = 17) {
+                %0 = onnx.Sub(%x, %y) : f32[n,m]
+                %1 = onnx.Where(%c, %x, %y) : f32[n,m]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_stretched_further_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,m], %y: f32[1,m], %s: i64[2]) -> (%a: f32[k,m], %b: f32[?,m]) opset("" = 17) {
+    %0 = onnx.Expand(%x, %s) : f32[k,m]
+    %1 = onnx.Sub(%0, %y) : f32[k,m]
+    %2 = onnx.Expand(%x, %s) : f32[?,m]
+    %3 = onnx.Add(%2, %2) : f32[?,m]
+    return %1, %3
+  }
+}"#,
+    );
+}
+
+#[test]
+fn matrices() {
+    check(
+        r#"module {
+  fn @main(%a: f32[n,4], %b: f32[4,5], %c: f32[5], %t: f32[4,n]) -> (%y: f32[n,5], %z: f32[n,5]) opset("" = 13) {
+    %0 = onnx.MatMul(%a, %b) : f32[n,5]
+    %1 = onnx.Add(%c, %0) : f32[n,5]
+    %2 = onnx.Transpose(%t) : f32[n,4]
+    %3 = onnx.Gemm(%2, %b, %c) {alpha = 2.0} : f32[n,5]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%a: f32[n,4], %b: f32[4,5], %c: f32[5], %t: f32[4,n]) -> (%y: f32[n,5], %z: f32[n,5]) opset("" = 13) {
+                %0 = onnx.Gemm(%a, %b, %c) : f32[n,5]
+                %1 = onnx.Gemm(%t, %b, %c) {alpha = 2.0, transA = 1} : f32[n,5]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn matrices_of_other_ranks_dtypes_and_sums_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%a: f32[n,4], %b: f32[4,5], %c: f32[2,1,5], %d: f32[2,n,4], %e: i32[3,4], %g: i32[4,5]) -> (%y: f32[2,n,5], %z: f32[2,n,5], %u: i32[3,5], %v: f32[n,5], %w: f32[n,5]) opset("" = 13) {
+    %bias = const f32[5] [1.0, 2.0, 3.0, 4.0, 5.0]
+    %0 = onnx.MatMul(%a, %b) : f32[n,5]
+    %1 = onnx.Add(%0, %c) : f32[2,n,5]
+    %2 = onnx.MatMul(%d, %b) : f32[2,n,5]
+    %3 = onnx.Add(%2, %bias) : f32[2,n,5]
+    %4 = onnx.MatMul(%e, %g) : i32[3,5]
+    %5 = onnx.Add(%4, %4) : i32[3,5]
+    %6 = onnx.Neg(%0) : f32[n,5]
+    %7 = onnx.MatMul(%a, %b) : f32[n,5]
+    %8 = onnx.Add(%7, %bias) : f32[n,5]
+    %9 = onnx.Add(%7, %8) : f32[n,5]
+    return %1, %3, %5, %6, %9
+  }
+}"#,
+    );
+}
+
+#[test]
+fn a_condition_turned_around() {
+    check(
+        r#"module {
+  fn @main(%c: bool[n], %a: f32[n], %b: f32[]) -> (%y: f32[n]) opset("" = 13) {
+    %0 = onnx.Not(%c) : bool[n]
+    %1 = onnx.Where(%0, %a, %b) : f32[n]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%c: bool[n], %a: f32[n], %b: f32[]) -> (%y: f32[n]) opset("" = 13) {
+                %0 = onnx.Where(%c, %b, %a) : f32[n]
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn one_condition_asked_twice() {
+    check(
+        r#"module {
+  fn @main(%c: bool[2,n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n], %b: f32[2,n]) opset("" = 13) {
+    %zero = const f32[] 0.0
+    %most = const f32[] -100.0
+    %0 = onnx.Where(%c, %x, %most) : f32[2,n]
+    %1 = onnx.Where(%c, %zero, %0) : f32[2,n]
+    %2 = onnx.Where(%c, %x, %y) : f32[2,n]
+    %3 = onnx.Where(%c, %2, %most) : f32[2,n]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%c: bool[2,n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n], %b: f32[2,n]) opset("" = 13) {
+                %zero = const f32[] 0.0
+                %most = const f32[] -100.0
+                %0 = onnx.Where(%c, %zero, %most) : f32[2,n]
+                %1 = onnx.Where(%c, %x, %most) : f32[2,n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_condition_that_what_is_lost_stretches_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%c: bool[n], %x: f32[2,n], %y: f32[n]) -> (%a: f32[2,n]) opset("" = 13) {
+    %zero = const f32[] 0.0
+    %0 = onnx.Where(%c, %x, %y) : f32[2,n]
+    %1 = onnx.Where(%c, %zero, %0) : f32[2,n]
+    return %1
+  }
+}"#,
+    );
+}
+
+#[test]
+fn quantised_again_and_padded_by_nothing() {
+    check(
+        r#"module {
+  fn @main(%x: i8[n], %y: f32[n]) -> (%a: i8[n], %b: f32[n]) opset("" = 10) {
+    %s = const f32[] 0.1
+    %z = const i8[] 3
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n]
+    %1 = onnx.QuantizeLinear(%0, %s, %z) : i8[n]
+    %2 = onnx.DequantizeLinear(%1, %s, %z) : f32[n]
+    %3 = onnx.QuantizeLinear(%2, %s, %z) : i8[n]
+    %4 = onnx.Neg(%3) : i8[n]
+    %5 = onnx.Pad(%y) {pads = [0, 0]} : f32[n]
+    %6 = onnx.Abs(%5) : f32[n]
+    return %4, %6
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: i8[n], %y: f32[n]) -> (%a: i8[n], %b: f32[n]) opset("" = 10) {
+                %0 = onnx.Neg(%x) : i8[n]
+                %1 = onnx.Abs(%y) : f32[n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn quantised_otherwise_or_padded_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: i8[n], %y: f32[3], %t: f32[]) -> (%a: i8[n], %b: f32[3], %c: i8[n], %d: u8[n]) opset("" = 10) {
+    %s = const f32[] 0.1
+    %u = const f32[] 0.2
+    %z = const i8[] 3
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n]
+    %1 = onnx.QuantizeLinear(%0, %u, %z) : i8[n]
+    %2 = onnx.Pad(%y) {pads = [1, -1]} : f32[3]
+    %3 = onnx.DequantizeLinear(%x, %t, %z) : f32[n]
+    %4 = onnx.QuantizeLinear(%3, %t, %z) : i8[n]
+    %5 = onnx.DequantizeLinear(%x, %s) : f32[n]
+    %6 = onnx.QuantizeLinear(%5, %s) : u8[n]
+    return %1, %2, %4, %6
+  }
+}"#,
+    );
+}
+
+#[test]
+fn long_chains_stay_linear() {
+    let ops = 20_000;
+    let mut source = String::from(
+        "module {\n  fn @main(%x: f32[8,8]) -> (%y: f32[8,8]) opset(\"\" = 17) {\n    %a = const i64[2] [0, 0]\n    %b = const i64[2] [8, 8]\n    %c = const f32[] 1.0\n    %v0 = onnx.Neg(%x) : f32[8,8]\n",
+    );
+    for at in 0..ops {
+        let op = match at % 4 {
+            0 => format!("onnx.Transpose(%v{at})"),
+            1 => format!("onnx.Add(%v{at}, %c)"),
+            2 => format!("onnx.Slice(%v{at}, %a, %b)"),
+            _ => format!("onnx.Clip(%v{at}, %c)"),
+        };
+        source += &format!("    %v{} = {op} : f32[8,8]\n", at + 1);
+    }
+    source += &format!("    return %v{ops}\n  }}\n}}");
+    let start = std::time::Instant::now();
+    let after = support::run_options(PASS, "", &source);
+    assert_eq!(after.matches("onnx.Slice").count(), 0);
+    assert_eq!(after.matches("onnx.Transpose").count(), 0);
+    assert!(start.elapsed().as_secs() < 60);
+}
+
+#[test]
+fn zeros_that_change_a_sign_stay_if_asked() {
+    let source = |ops: &str| {
+        format!(
+            "module {{
+  fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset(\"\" = 17) {{
+    %zero = const f32[] 0.0
+    %negative = const f32[] -0.0
+    %none = const i64[] 0
+{ops}
+    return %1, %2, %4
+  }}
+}}"
+        )
+    };
+    // x + 0.0 and x - -0.0 are 0.0 for an x of -0.0.
+    let changing = source(
+        "    %0 = onnx.Add(%x, %zero) : f32[2]
+    %1 = onnx.Neg(%0) : f32[2]
+    %2 = onnx.Sub(%1, %negative) : f32[2]
+    %3 = onnx.Neg(%i) : i64[2]
+    %4 = onnx.Neg(%3) : i64[2]",
+    );
+    support::check_options(
+        PASS,
+        "keep_negative_zero = true",
+        &changing,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset("" = 17) {
+                %zero = const f32[] 0.0
+                %negative = const f32[] -0.0
+                %none = const i64[] 0
+                %0 = onnx.Add(%x, %zero) : f32[2]
+                %1 = onnx.Neg(%0) : f32[2]
+                %2 = onnx.Sub(%1, %negative) : f32[2]
+                %3 = onnx.Identity(%i) : i64[2]
+                return %1, %2, %3
+              }
+            }
+        "#]],
+    );
+    // These never are.
+    let keeping = source(
+        "    %0 = onnx.Add(%negative, %x) : f32[2]
+    %1 = onnx.Neg(%0) : f32[2]
+    %5 = onnx.Abs(%1) : f32[2]
+    %2 = onnx.Sub(%5, %zero) : f32[2]
+    %3 = onnx.Neg(%i) : i64[2]
+    %4 = onnx.Add(%3, %none) : i64[2]",
+    );
+    support::check_options(
+        PASS,
+        "keep_negative_zero = true",
+        &keeping,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2], %i: i64[2]) -> (%y: f32[2], %z: f32[2], %j: i64[2]) opset("" = 17) {
+                %0 = onnx.Neg(%x) : f32[2]
+                %1 = onnx.Abs(%x) : f32[2]
+                %2 = onnx.Neg(%i) : i64[2]
+                return %0, %1, %2
+              }
+            }
+        "#]],
+    );
+}

@@ -1,0 +1,43 @@
+//! Every code of these passes is explained in `docs/diagnostics.md`, and nothing else is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// `relax::…` between any of these marks, in a text.
+fn codes(text: &str, mark: char) -> impl Iterator<Item = String> {
+    text.split(mark)
+        .filter(|part| {
+            part.strip_prefix("relax::").is_some_and(|code| {
+                !code.is_empty() && code.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+            })
+        })
+        .map(str::to_owned)
+}
+
+fn sources() -> Vec<PathBuf> {
+    let relax = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut open = vec![relax.join("src"), relax.join("rules/src")];
+    let mut files = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a directory of the sources");
+            open.extend(entries.map(|entry| entry.expect("an entry of it").path()));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
+#[test]
+fn all_codes_are_explained() {
+    let page = include_str!("../../../../docs/diagnostics.md");
+    let explained: BTreeSet<String> = codes(page, '`').collect();
+    let mut said = BTreeSet::new();
+    for path in sources() {
+        let text = std::fs::read_to_string(path).expect("a source");
+        said.extend(codes(&text, '"'));
+    }
+    assert!(said.len() > 4, "{said:?}");
+    assert_eq!(said, explained);
+}
