@@ -162,7 +162,7 @@ def refused():
         "two_graphs": (raw_model(whole, record(7, b"")), "the model has two graphs"),
         "no_graph": (integer(1, 10) + OPSET, "it has no graph"),
         "empty_file": (b"", "it has no graph"),
-        "cut_off": (raw_model(whole)[:-3], "it isn't an ONNX model, or only a part of one"),
+        "cut_off": (raw_model(whole)[:-3], "it is truncated, or it isn't an ONNX model"),
         "name_not_utf8": (
             raw_model(raw_graph(record(1, b"x\xff") + record(2, "y") + record(4, "Relu"))),
             "isn't UTF-8",
