@@ -22,6 +22,7 @@ pub mod util;
 pub mod verify;
 
 pub use boundary::Rewrites;
+pub use boundary::handles::{FunctionSnapshot, constant_data, look_at, module_now, replace_module};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
@@ -52,6 +53,7 @@ pub use rules::check as check_rules;
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,
+    set_interrupt,
 };
 #[doc(hidden)]
 pub use toml;

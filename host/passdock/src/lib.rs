@@ -91,7 +91,7 @@ pub use passdock_core::{
     same_interface,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
-pub use passdock_core::{list_configs, register_config_option, toml};
+pub use passdock_core::{list_configs, register_config_option, set_interrupt, toml};
 
 // What watches it.
 pub use passdock_core::{
@@ -157,10 +157,13 @@ pub mod sdk {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod ir {
+    pub use passdock_core::{FunctionSnapshot, constant_data, look_at, module_now, replace_module};
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
-    pub use passdock_ir::text::{Constants, PrintOptions, print_function, print_with};
-    pub use passdock_ir::{EditError, Function};
+    pub use passdock_ir::text::{
+        Constants, PrintOptions, dim_text, print_function, print_with, type_text,
+    };
+    pub use passdock_ir::{ConstantData, EditError, Function, Payload};
 }
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.

@@ -9,6 +9,7 @@
 //! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
 //! one, or gives out memory that a plugin has to free.
 
+pub(crate) mod handles;
 mod instrument;
 mod older;
 mod op;

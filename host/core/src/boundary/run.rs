@@ -276,7 +276,7 @@ fn gated(
 }
 
 /// The SDK's tables for closures, and its panic hook.
-pub(super) fn tables() -> Option<&'static Tables> {
+pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
     static NOTHING: PluginSpec = PluginSpec::new("", true);

@@ -160,6 +160,20 @@ impl Entered {
         self.leave(false)
     }
 
+    /// Leaves the context after something failed inside of it, which the caller tells of: names that no
+    /// pass bears aren't an error then.
+    ///
+    /// # Errors
+    /// As [`Entered::exit`].
+    pub fn exit_failed(&mut self) -> Result<(), PassError> {
+        self.leave(true)
+    }
+
+    /// Whether the context is left.
+    pub fn is_left(&self) -> bool {
+        self.state == Stay::Left
+    }
+
     fn leave(&mut self, in_flight: bool) -> Result<(), PassError> {
         if self.state == Stay::Left {
             return Ok(());

@@ -78,6 +78,11 @@ pub trait PassInstrument: Send + Sync {
         None
     }
 
+    /// The instrument as itself, for the program that made it and finds it in a context again.
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+
     /// Prepares the instrument, so that it fails before anything runs if it can't work.
     ///
     /// # Errors

@@ -438,6 +438,15 @@ impl Registry {
         self.write().config.register(Schema::of::<T>(key), None)
     }
 
+    /// Registers a config option of the program itself that is described by data: for programs whose types aren't known
+    /// when they are compiled.
+    ///
+    /// # Errors
+    /// If the key is registered already.
+    pub fn register_config_schema(&self, schema: Schema) -> Result<(), ConfigError> {
+        self.write().config.register(schema, None)
+    }
+
     /// The config options, sorted by key.
     pub fn list_configs(&self) -> Vec<ConfigInfo> {
         self.read().config.list()

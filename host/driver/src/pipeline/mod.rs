@@ -24,7 +24,7 @@ pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::{Rerun, Trial, Trials};
-pub use run::{failed, process_changes, run};
+pub use run::{failed, process_changes, run, run_on, run_to_module};
 pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;
@@ -34,4 +34,3 @@ pub use crate::prepare::{
     no_plugins, read_rules,
 };
 pub use passdock_core::Watch;
-pub(crate) use run::run_to_module;

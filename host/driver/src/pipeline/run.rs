@@ -27,9 +27,28 @@ pub fn run(registry: &Registry, request: &Request, watch: Watch) -> Report {
 
 /// As [`run`]; the module that the passes made comes with the report, or the error: of a pass that emitted
 /// errors, the report has those alone.
-pub(crate) fn run_to_module(
+pub fn run_to_module(
     registry: &Registry,
     request: &Request,
+    watch: Watch,
+) -> (Report, Result<Module, PassError>) {
+    run_given(registry, request, None, watch)
+}
+
+/// As [`run_to_module`], on a module that is there already: the request's model is its name in the report.
+pub fn run_on(
+    registry: &Registry,
+    request: &Request,
+    module: Module,
+    watch: Watch,
+) -> (Report, Result<Module, PassError>) {
+    run_given(registry, request, Some(module), watch)
+}
+
+fn run_given(
+    registry: &Registry,
+    request: &Request,
+    given: Option<Module>,
     watch: Watch,
 ) -> (Report, Result<Module, PassError>) {
     let start = Instant::now();
@@ -56,6 +75,7 @@ pub(crate) fn run_to_module(
         run_to_end(
             registry,
             request,
+            given,
             watched,
             &*emit,
             &mut report,
@@ -129,16 +149,20 @@ fn collecting(kept: Arc<Mutex<Vec<Diagnostic>>>) -> Arc<dyn Fn(Diagnostic) + Sen
     })
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a run has to do with")]
 fn run_to_end(
     registry: &Registry,
     request: &Request,
+    given: Option<Module>,
     watched: Watched,
     emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
     on_write: &dyn Fn(),
 ) -> Result<Module, PassError> {
-    Format::of(&request.model)?;
+    if given.is_none() {
+        Format::of(&request.model)?;
+    }
     request.output.as_ref().map(Format::of).transpose()?;
     let mut prepared = Prepared::new(registry, request, watched)?;
     let context = prepared.context.clone();
@@ -159,7 +183,10 @@ fn run_to_end(
     let notes = notes.chain(unplaced::note(&prepared));
     notes.for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
-    let module = request.read_model()?;
+    let module = match given {
+        Some(module) => module,
+        None => request.read_model()?,
+    };
     if let Some(output) = &output {
         output.check_source(&module)?;
     }

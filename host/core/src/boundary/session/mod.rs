@@ -2,7 +2,7 @@
 //! gate that their calls pass through.
 
 pub(super) mod context;
-mod fixed;
+pub(super) mod fixed;
 pub(super) mod frame;
 pub(super) mod function;
 pub(super) mod gate;

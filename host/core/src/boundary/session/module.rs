@@ -170,11 +170,30 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
+    /// The module as it is now, edits included.
+    pub(in crate::boundary) fn now(&self) -> Edit<Module> {
+        self.with(State::now_all)
+    }
+
+    /// Puts another module in the place of the edited one. Handles of its functions end.
+    pub(in crate::boundary) fn replace(&self, module: Module) -> Edit {
+        self.with(|state| {
+            let names = state.edited_names();
+            names.into_iter().for_each(|name| state.retire(name));
+            *state.editable()? = module;
+            Ok(())
+        })?;
+        self.refresh(1);
+        Ok(())
+    }
+
     /// The session of a handle.
     ///
     /// # Safety
     /// The handle is null or came from [`ModuleSession::reference`] and its session lives.
-    pub(super) unsafe fn of<'s>(handle: *const abi::Module) -> Edit<&'s ModuleSession<'a>> {
+    pub(in crate::boundary) unsafe fn of<'s>(
+        handle: *const abi::Module,
+    ) -> Edit<&'s ModuleSession<'a>> {
         let session = handle.cast::<ModuleSession<'a>>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditError::invalid("The module's handle is null."));
@@ -307,6 +326,12 @@ impl State<'_> {
             return session.with(|state| Ok(state.read()?.opsets().to_vec()));
         }
         Ok(self.now(name)?.opsets().to_vec())
+    }
+
+    /// The module with what is being edited.
+    fn now_all(&mut self) -> Edit<Module> {
+        self.flush()?;
+        Ok(self.module().clone())
     }
 
     /// Puts the edited functions into the module.
@@ -514,8 +539,8 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
             let context = ContextSession::of(cx)?;
             let name = input::text(name, "name of the pass")?;
             let module = session.with(|state| {
-                state.flush()?;
-                Ok(state.editable()?.clone())
+                state.editable()?;
+                state.now_all()
             })?;
             // Not under the borrow: the pass may use the session again.
             let result = context.frame().run_pass(&module, name);
@@ -523,14 +548,7 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 status: Status::FAILED,
                 message: context.nested_failed(error),
             })?;
-            session.with(|state| {
-                let names = state.edited_names();
-                names.into_iter().for_each(|name| state.retire(name));
-                *state.editable()? = module;
-                Ok(())
-            })?;
-            session.refresh(1);
-            Ok(())
+            session.replace(module)
         })
     }
 }

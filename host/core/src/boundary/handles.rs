@@ -1,0 +1,115 @@
+//! What a program may do with the handles that its own passes get, beyond what plugins can: take the
+//! IR itself out of them, and hold a function for reading without any pass.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use passdock_abi::ConstId;
+use passdock_ir::{ConstantData, Edit, Function, Module};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::__private::FunctionHandle;
+
+use super::run::tables;
+use super::session::fixed::Fixed;
+use super::session::function::{Access, FunctionSession};
+use super::session::module::ModuleSession;
+
+/// A function as passes read it, held as it is for as long as this lives.
+///
+/// ```
+/// # mod passdock {
+/// #     pub mod ir {
+/// #         pub use passdock_core::{FunctionSnapshot, build_module};
+/// #     }
+/// #     pub use passdock_core::{PassError, sdk};
+/// # }
+/// use passdock::{ir, sdk::FunctionKind};
+///
+/// let module = ir::build_module(|m| {
+///     let mut f = m.create("main", FunctionKind::GRAPH, None)?;
+///     Ok(f.set_results(f.body(), &[])?)
+/// })?;
+/// let main = ir::FunctionSnapshot::new(module.function_named("main").unwrap().clone());
+/// assert_eq!(main.function_name(), "main");
+/// # Ok::<(), passdock::PassError>(())
+/// ```
+pub struct FunctionSnapshot {
+    // Before the session that it reads.
+    handle: FunctionHandle,
+    function: Arc<Function>,
+    _session: Fixed<FunctionSession>,
+}
+
+impl FunctionSnapshot {
+    /// The snapshot of a function.
+    pub fn new(function: Arc<Function>) -> FunctionSnapshot {
+        let session = Fixed::new(FunctionSession::held(function.clone(), Access::Read));
+        let Some(tables) = tables() else {
+            unreachable!("the host's own tables are of its own version");
+        };
+        // SAFETY: the session stays where it is, and longer than the handle; nobody edits.
+        let handle = unsafe { sdk::Function::from_raw(tables, session.reference()) };
+        FunctionSnapshot {
+            handle,
+            function,
+            _session: session,
+        }
+    }
+
+    /// The function itself.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+}
+
+impl Deref for FunctionSnapshot {
+    type Target = sdk::Function;
+
+    fn deref(&self) -> &sdk::Function {
+        &self.handle
+    }
+}
+
+/// The data of a constant, to be held longer than the pass runs.
+///
+/// # Errors
+/// If the function has no such constant, or its handle has ended.
+pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<ConstantData>> {
+    // SAFETY: a handle that is lent is one of this host, and its session lives.
+    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    session.with(|state| {
+        let function = state.read()?;
+        function.live_constant(constant)?;
+        Ok(function.constant_data(constant).clone())
+    })
+}
+
+/// Calls `look` with the function behind a handle as it is now, edits included: to print it, say.
+///
+/// # Errors
+/// If its handle has ended.
+pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -> Edit<T> {
+    // SAFETY: as above.
+    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    session.with(|state| Ok(look(state.read()?)))
+}
+
+/// A module as it is now, edits included.
+///
+/// # Errors
+/// If a function of it is in no state to be taken.
+pub fn module_now(module: &sdk::Module<'_>) -> Edit<Module> {
+    // SAFETY: as above.
+    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    session.now()
+}
+
+/// Puts another module in the place of the one that a module pass edits. Handles of its functions end.
+///
+/// # Errors
+/// If the module is there to be read only.
+pub fn replace_module(module: &mut sdk::Module<'_>, by: Module) -> Edit {
+    // SAFETY: as above.
+    let session = unsafe { ModuleSession::of(module.as_raw().handle) }?;
+    session.replace(by)
+}

@@ -1,0 +1,24 @@
+//! A program's wish to stop, which is asked for before each pass of a Sequential.
+
+use std::sync::OnceLock;
+
+use crate::error::PassError;
+
+type Ask = fn() -> Option<PassError>;
+
+static ASK: OnceLock<Ask> = OnceLock::new();
+
+/// Sets what is asked, from now on and for good, before each pass of a Sequential: whether somebody wants the run to end,
+/// and with which error. Of several calls the first counts.
+pub fn set_interrupt(ask: fn() -> Option<PassError>) {
+    // Who comes later finds one there.
+    let _ = ASK.set(ask);
+}
+
+/// The error to end with, if somebody wants that.
+pub(super) fn check() -> Result<(), PassError> {
+    match ASK.get() {
+        None => Ok(()),
+        Some(ask) => ask().map_or(Ok(()), Err),
+    }
+}

@@ -1,0 +1,43 @@
+//! Models in memory: the bytes of an ONNX model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use passdock_core::{ErrorKind, PassError, capitalized};
+use passdock_ir::Module;
+use passdock_onnx::{EncodeOptions, ExternalData};
+
+/// Reads the bytes of an ONNX model. Messages and external data go by `path`, where the model is to be thought of.
+///
+/// # Errors
+/// If they are no model.
+pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> Result<Module, PassError> {
+    passdock_onnx::read_bytes(path, bytes).map_err(|error| {
+        let message = capitalized(&format!("the model {error}"));
+        PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
+    })
+}
+
+/// The bytes of a module as an ONNX model, all its data inside.
+///
+/// # Errors
+/// If ONNX can't say something of it, its data can't be read, or they would be more than 2 GiB.
+pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
+    let options = EncodeOptions {
+        external: ExternalData::None,
+        ..EncodeOptions::default()
+    };
+    let refused = |what: &dyn std::fmt::Display| {
+        PassError::new(
+            ErrorKind::Write,
+            format!("The model can't be written as ONNX: {what}."),
+        )
+    };
+    let encoded = passdock_onnx::write(module, options)
+        .map_err(|error| refused(&error).caused_by(Arc::new(error)))?;
+    let mut bytes = Vec::new();
+    match encoded.write_to(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(refused(&error).caused_by(Arc::new(error))),
+    }
+}

@@ -1,0 +1,130 @@
+"""passdock: a host for compiler passes that ship as files.
+
+Optimise a model::
+
+    import passdock
+
+    report = passdock.optimize("model.onnx", "out.onnx")
+    print(report)
+
+Run passes under a context, as in TVM::
+
+    from passdock import PassContext, Sequential, function_pass, relax
+
+    @function_pass(opt_level=1)
+    def drop_double_relu(func, mod, ctx):
+        for op in func.ops_named("onnx.Relu"):
+            inner = op.operand(0).defining_op
+            if inner is not None and inner.name == "onnx.Relu":
+                func.replace_op_with(op, [inner.result])
+        return func
+
+    mod = passdock.Module.read("model.onnx")
+    with PassContext(opt_level=3):
+        mod = Sequential([relax.FoldConstant(), drop_double_relu])(mod)
+    mod.write("out.onnx")
+"""
+
+from __future__ import annotations
+
+import os as _os
+from pathlib import Path as _Path
+
+from . import _passdock
+from ._passdock import (
+    Constant,
+    Function,
+    Module,
+    Op,
+    PassContext,
+    PassInfo,
+    Region,
+    Type,
+    Value,
+    load_dir,
+    load_plugin,
+)
+from .errors import (
+    ConfigError,
+    ContextError,
+    DiagnosticError,
+    EditError,
+    ModelError,
+    PassError,
+    PipelineError,
+    PluginError,
+    StaleError,
+    UnknownNameError,
+    UsageError,
+    VerifyError,
+)
+from .instrument import PassInstrument, get_instrument, pass_instrument
+from .pipeline import Pipeline, Report, explain, optimize, run
+from .transform import (
+    FunctionPass,
+    ModulePass,
+    Pass,
+    PrimFuncPass,
+    Sequential,
+    function_pass,
+    get_pass,
+    list_configs,
+    list_passes,
+    module_pass,
+    prim_func_pass,
+    register_config_option,
+    register_pass,
+)
+
+__all__ = [
+    "ConfigError",
+    "Constant",
+    "ContextError",
+    "DiagnosticError",
+    "EditError",
+    "Function",
+    "FunctionPass",
+    "ModelError",
+    "Module",
+    "ModulePass",
+    "Op",
+    "Pass",
+    "PassContext",
+    "PassError",
+    "PassInfo",
+    "PassInstrument",
+    "Pipeline",
+    "PipelineError",
+    "PluginError",
+    "PrimFuncPass",
+    "Region",
+    "Report",
+    "Sequential",
+    "StaleError",
+    "Type",
+    "UnknownNameError",
+    "UsageError",
+    "Value",
+    "VerifyError",
+    "explain",
+    "function_pass",
+    "get_instrument",
+    "get_pass",
+    "list_configs",
+    "list_passes",
+    "load_dir",
+    "load_plugin",
+    "module_pass",
+    "optimize",
+    "pass_instrument",
+    "prim_func_pass",
+    "register_config_option",
+    "register_pass",
+    "run",
+]
+
+__version__: str = _passdock.version()
+
+# The directory of the package's own command, `bin`, and standard plugins, `lib/passdock/plugins`.
+_DIST = _Path(__file__).parent / "_dist"
+_passdock.set_standard_dir(_os.environ.get("PASSDOCK_STANDARD_PLUGINS", _DIST / "lib" / "passdock" / "plugins"))

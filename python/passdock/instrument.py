@@ -1,0 +1,205 @@
+"""Instruments: what watches passes run, and may veto them. The names are those of ``tvm.ir.instrument``."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Any, TypeVar, overload
+
+from . import _passdock
+from ._passdock import Module, PassInfo
+
+__all__ = [
+    "DumpIR",
+    "PassInstrument",
+    "PassPrintingInstrument",
+    "PassTimingInstrument",
+    "PrintAfterAll",
+    "PrintBeforeAll",
+    "get_instrument",
+    "pass_instrument",
+]
+
+T = TypeVar("T")
+
+_HOOKS = {
+    "enter_pass_ctx": ("(self)", 1),
+    "exit_pass_ctx": ("(self)", 1),
+    "should_run": ("(self, mod, info)", 3),
+    "run_before_pass": ("(self, mod, info)", 3),
+    "run_after_pass": ("(self, mod, info)", 3),
+    "pass_failed": ("(self, mod, info, error)", 4),
+}
+
+
+class PassInstrument:
+    """What watches the passes of a context. Each callback is optional; what a class doesn't have isn't called.
+
+    A subclass with a name that is nearly a callback's, or a callback of other arguments, is refused.
+    """
+
+    @property
+    def name(self) -> str:
+        """The instrument's name in messages: that of the class."""
+        return type(self).__name__
+
+    def enter_pass_ctx(self) -> None:
+        """Called before the context is entered. What it raises keeps it from being entered."""
+
+    def exit_pass_ctx(self) -> None:
+        """Called after the context was left."""
+
+    def should_run(self, mod: Module, info: PassInfo) -> bool:
+        """Whether the pass may run. Not called for passes that the context requires."""
+        return True
+
+    def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+        """Called before the pass runs."""
+
+    def run_after_pass(self, mod: Module, info: PassInfo) -> None:
+        """Called after the pass ran, with the module that it made."""
+
+    def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
+        """Called in place of ``run_after_pass`` if the pass, or an instrument around it, failed."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _check(cls)
+
+
+def _check(cls: type) -> None:
+    for name, value in vars(cls).items():
+        if name.startswith("__") or not callable(value):
+            continue
+        if name not in _HOOKS:
+            near = difflib.get_close_matches(name, _HOOKS, n=1, cutoff=0.85)
+            if near:
+                raise TypeError(f"{cls.__name__}.{name} is never called; did you mean {near[0]}?")
+            continue
+        form, count = _HOOKS[name]
+        try:
+            signature = inspect.signature(value)
+            is_bound = isinstance(vars(cls)[name], (classmethod, staticmethod))
+            signature.bind(*[None] * (count - is_bound))
+        except ValueError:
+            continue
+        except TypeError:
+            raise TypeError(f"{cls.__name__}.{name} is called as {form}, and declared as {signature}") from None
+
+
+@overload
+def pass_instrument(pi_cls: type[T]) -> type[T]: ...
+@overload
+def pass_instrument(pi_cls: None = None) -> Any: ...
+def pass_instrument(pi_cls: Any = None) -> Any:
+    """Makes a class an instrument: ``@pass_instrument`` or ``@pass_instrument()``.
+
+    Attributes and methods of the class stay as they are; a subclass of ``PassInstrument`` is one, too.
+
+    Raises:
+        TypeError: what is no class; a callback whose name is nearly right, or that takes other arguments.
+    """
+
+    def decorate(cls: Any) -> Any:
+        if not inspect.isclass(cls):
+            raise TypeError("pi_cls must be a class")
+        if issubclass(cls, PassInstrument):
+            return cls
+        _check(cls)
+        namespace = {"__doc__": cls.__doc__, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        return type(cls.__name__, (cls, PassInstrument), namespace)
+
+    return decorate if pi_cls is None else decorate(pi_cls)
+
+
+class PassTimingInstrument(PassInstrument):
+    """How long each pass took, as a tree. Ask ``render()`` before the context is left."""
+
+    def __init__(self) -> None:
+        self._native = _passdock.Timing()
+
+    @property
+    def name(self) -> str:
+        return "timing"
+
+    def render(self) -> str:
+        """The times so far: a line for each pass, indented by what ran it."""
+        return self._native.render()
+
+
+class _Native(PassInstrument):
+    _native: _passdock.NativeInstrument
+
+    @property
+    def name(self) -> str:
+        return self._native.name
+
+    def report(self) -> str | None:
+        """What the instrument has to show so far; None if it shows nothing."""
+        return self._native.report()
+
+    def report_data(self) -> Any:
+        """The same as data."""
+        return self._native.report_data()
+
+
+def get_instrument(name: str, /, **options: Any) -> _Native:
+    """An instrument of the host or of a plugin by its name: ``get_instrument("op-count")``.
+
+    Raises:
+        UnknownNameError: there is none of the name; the message names the nearest.
+        ConfigError: an option isn't right.
+    """
+    made = _Native()
+    made._native = _passdock.NativeInstrument(name, **options)
+    return made
+
+
+class PassPrintingInstrument(PassInstrument):
+    """Prints the module before and after passes, by name."""
+
+    def __init__(
+        self, print_before_pass_names: Sequence[str] = (), print_after_pass_names: Sequence[str] = ()
+    ) -> None:
+        for names in (print_before_pass_names, print_after_pass_names):
+            if isinstance(names, str):
+                raise TypeError(f"expected a list of names, got a string; did you mean [{names!r}]?")
+        self._before, self._after = list(print_before_pass_names), list(print_after_pass_names)
+
+    @property
+    def name(self) -> str:
+        return "PassPrintingInstrument"
+
+    def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+        if info.name in self._before:
+            print(f"Print IR before: {info.name}\n{mod}\n")
+
+    def run_after_pass(self, mod: Module, info: PassInfo) -> None:
+        if info.name in self._after:
+            print(f"Print IR after: {info.name}\n{mod}\n")
+
+
+class PrintBeforeAll(PassInstrument):
+    """Prints the module before each pass."""
+
+    def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+        print(f"Before Running Pass: {info}\n{mod}")
+
+
+class PrintAfterAll(PassInstrument):
+    """Prints the module after each pass."""
+
+    def run_after_pass(self, mod: Module, info: PassInfo) -> None:
+        print(f"After Running Pass: {info}\n{mod}")
+
+
+def DumpIR(dump_dir: str | PathLike[str], refresh: bool = False) -> _Native:
+    """Writes the module to a file of a directory after each pass.
+
+    Args:
+        dump_dir: the directory, which is made.
+        refresh: whether one that holds nothing but such files is emptied first.
+    """
+    return get_instrument("dump", dir=fspath(dump_dir), refresh=refresh)

@@ -1,0 +1,388 @@
+"""Pipelines: what ``passdock run`` does, on files, bytes and models of other packages."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _passdock
+from ._passdock import Module
+from .errors import PassError, PipelineError
+
+__all__ = ["Pipeline", "Report", "explain", "optimize", "run"]
+
+_log = logging.getLogger("passdock")
+
+PathLike = str | os.PathLike[str]
+
+
+class Report(Mapping[str, Any]):
+    """What a run did: the fields of ``passdock run --json``, as a mapping and as attributes.
+
+    ``print(report)`` shows the passes that changed something; a notebook shows a table.
+    """
+
+    def __init__(self, fields: dict[str, Any], module: Module | None = None) -> None:
+        self._fields = fields
+        self._rendered: list[str] = fields.pop("rendered", [])
+        #: The module that came out, of a run on a module.
+        self.module = module
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"a report has no {name!r}; it has {', '.join(self._fields)}") from None
+
+    def to_json(self) -> str:
+        """The report as JSON, in one line."""
+        return json.dumps(self._fields)
+
+    def _rows(self) -> list[tuple[str, float, int, int]]:
+        def is_told(entry: dict[str, Any]) -> bool:
+            return entry["status"] in ("changed", "failed") and not entry.get("depth")
+
+        return [
+            (entry["name"], entry["seconds"], entry["ops_before"], entry["ops_after"])
+            for entry in self._fields["passes"]
+            if is_told(entry)
+        ]
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width = max((len(name) for name, *_ in rows), default=0)
+        lines = [f"{name:{width}}  {seconds * 1e3:8.1f} ms  {before} → {after}" for name, seconds, before, after in rows]
+        model = self._fields["model"]
+        lines += self._rendered
+        verdict = f"{model['ops_before']} → {model['ops_after']} ops in {self._fields['seconds'] * 1e3:.1f} ms"
+        return "\n".join([*lines, verdict if self._fields["ok"] else "failed"])
+
+    def __repr__(self) -> str:
+        model = self._fields["model"]
+        state = "ok" if self._fields["ok"] else "failed"
+        return f"<passdock.Report {state}, {model['ops_before']} → {model['ops_after']} ops>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{html.escape(name)}</td><td>{seconds * 1e3:.1f} ms</td>"
+            f"<td>{before}</td><td>{after}</td></tr>"
+            for name, seconds, before, after in self._rows()
+        )
+        kinds = "".join(
+            f"<tr><td style='text-align:left'>{html.escape(kind['op'])}</td><td>{kind['before']}</td>"
+            f"<td>{kind['after']}</td></tr>"
+            for kind in self._fields["model"]["kinds"]
+            if kind["before"] != kind["after"]
+        )
+        said = "".join(f"<pre>{html.escape(text)}</pre>" for text in self._rendered)
+        head = "<tr><th style='text-align:left'>{}</th>{}</tr>"
+        passes = head.format("pass", "<th>time</th><th>ops before</th><th>after</th>")
+        ops = head.format("op", "<th>before</th><th>after</th>")
+        summary = html.escape(str(self).rsplit("\n", 1)[-1])
+        return (
+            f"<p>{summary}</p><table>{passes}{rows}</table>"
+            f"<details><summary>ops by kind</summary><table>{ops}{kinds}</table></details>{said}"
+        )
+
+
+def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
+    """The host's record of a pipeline: a name that comes with it, a file, TOML as a text, or a dict."""
+    if pipeline is None:
+        return None
+    if isinstance(pipeline, Pipeline):
+        return pipeline._record
+    if isinstance(pipeline, Mapping):
+        return {"path": "pipeline.toml", "text": _toml(pipeline)}
+    text = os.fspath(pipeline)
+    if "\n" in text:
+        return {"path": "pipeline.toml", "text": text}
+    path = Path(text)
+    if isinstance(pipeline, str) and path.name == text and not path.suffix:
+        return {"path": text, "text": _passdock.built_in(text), "built_in": True}
+    try:
+        return {"path": text, "text": path.read_text(encoding="utf-8")}
+    except OSError as error:
+        raise PipelineError(f"The pipeline `{text}` can't be read: {error}.", code="pipeline", exit_status=2) from error
+
+
+def _toml(value: Any) -> str:
+    """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
+
+    def plain(value: Any) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (int, float)):
+            return repr(value)
+        if isinstance(value, (str, os.PathLike)):
+            return json.dumps(os.fspath(value), ensure_ascii=False)
+        if isinstance(value, Mapping):
+            return "{ " + ", ".join(f"{json.dumps(str(key))} = {plain(item)}" for key, item in value.items()) + " }"
+        if isinstance(value, (list, tuple)):
+            return "[" + ", ".join(plain(item) for item in value) + "]"
+        raise TypeError(f"a pipeline is made of texts, numbers, bools, lists and dicts, not of {type(value).__name__}")
+
+    return "".join(f"{json.dumps(str(key))} = {plain(item)}\n" for key, item in value.items())
+
+
+class Pipeline:
+    """A pipeline: passes in order, the context that they run under, and what watches them.
+
+    Args:
+        source: the name of one that comes with passdock (``"default"``, ``"simplify"``), the path of a TOML file, TOML as
+            a text of several lines, or a dict with the same keys.
+
+    Raises:
+        PipelineError: it can't be read.
+    """
+
+    def __init__(self, source: PathLike | Mapping[str, Any]) -> None:
+        record = _pipeline_text(source)
+        assert record is not None
+        self._record = record
+
+    def __call__(self, model: Module, **options: Any) -> Module:
+        """Runs the pipeline on a module. The options are those of ``run``."""
+        module = run(model, self, **options).module
+        assert module is not None
+        return module
+
+    def explain(self, **options: Any) -> dict[str, Any]:
+        """What would run, in order, and why or why not."""
+        return explain(self, **options)
+
+    def __str__(self) -> str:
+        return str(self._record["text"])
+
+    def __repr__(self) -> str:
+        return f"<passdock.Pipeline {self._record['path']}>"
+
+
+def _request(
+    pipeline: Any,
+    *,
+    passes: Sequence[str] = (),
+    opt_level: int | None = None,
+    required_pass: Sequence[str] = (),
+    disabled_pass: Sequence[str] = (),
+    disabled_rule: Sequence[str] = (),
+    config: Mapping[str, Any] | None = None,
+    bind: Mapping[str, Any] | None = None,
+    plugins: Sequence[PathLike] = (),
+    plugin_dirs: Sequence[PathLike] = (),
+    raise_opset: int | None = None,
+    allow_growth: bool = False,
+    value_info: bool = False,
+    jobs: int | None = None,
+    verify: str = "changed",
+    reproducer_dir: PathLike | None = None,
+) -> dict[str, Any]:
+    if pipeline is None and not passes:
+        pipeline = "default"
+    for what, names in (("passes", passes), ("required_pass", required_pass), ("disabled_pass", disabled_pass)):
+        if isinstance(names, str):
+            raise TypeError(f"{what}: expected a list of names, got a string; did you mean [{names!r}]?")
+    said: dict[str, Any] = {
+        "pipeline": _pipeline_text(pipeline),
+        "passes": list(passes),
+        "opt_level": opt_level,
+        "required_pass": list(required_pass),
+        "disabled_pass": list(disabled_pass),
+        "disabled_rule": list(disabled_rule),
+        "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
+        "bind": [f"{name}={size}" for name, size in (bind or {}).items()],
+        "plugin_files": [os.fspath(path) for path in plugins],
+        "plugin_dirs": [os.fspath(path) for path in plugin_dirs],
+        "raise_opset": raise_opset,
+        "allow_growth": allow_growth,
+        "value_info": value_info,
+        "jobs": jobs,
+        "verify": verify,
+        "reproducer_dir": None if reproducer_dir is None else os.fspath(reproducer_dir),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _toml_value(value: Any) -> str:
+    return _toml({"v": value}).removeprefix('"v" = ').rstrip("\n")
+
+
+def _tell(report: Report) -> None:
+    """Says what a run had to say: warnings as Python's, notes in the log."""
+    for said in report["diagnostics"]:
+        text = said["message"]
+        if said.get("pass"):
+            text = f"{said['pass']}: {text}"
+        if said["severity"] == "warning":
+            warnings.warn(text, stacklevel=4)
+        elif said["severity"] in ("note", "help"):
+            _log.info("%s", text)
+
+
+def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
+    """What hears the name of each pass, and what ends it."""
+    if not wanted:
+        return None, lambda: None
+    if callable(wanted):
+        return wanted, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return lambda name: _log.info("%s", name), lambda: None
+    bar = tqdm(unit=" passes", desc="passdock")
+
+    def told(name: str) -> None:
+        bar.set_postfix_str(name)
+        bar.update()
+
+    return told, bar.close
+
+
+def run(
+    model: Module | PathLike,
+    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    output: PathLike | None = None,
+    *,
+    progress: bool | Callable[[str], Any] = False,
+    **options: Any,
+) -> Report:
+    """Runs a pipeline on a model's file or on a module.
+
+    Args:
+        model: the path of an ``.onnx`` or ``.ir`` file, or a module, which stays as it is.
+        pipeline: as of ``Pipeline``; ``"default"`` if neither that nor ``passes`` is given.
+        output: the file to write. It is written whole or not at all.
+        progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
+        passes: names of passes to run after the pipeline's.
+        opt_level, required_pass, disabled_pass, disabled_rule, config: added to the pipeline's context, or in place of it.
+        bind: sizes for dim symbols and values for parameters, by name.
+        plugins, plugin_dirs: files of plugins, and directories of them.
+        raise_opset: the version that ONNX's operators are raised to first.
+        allow_growth: whether the model may become larger.
+        value_info: whether the written file declares the types of all values.
+        jobs: threads for function passes; None: one for each core.
+        verify: ``"changed"``, ``"all"`` or ``"off"``.
+        reproducer_dir: where what it takes to run into a failure again is written.
+
+    Returns:
+        The report; its ``module`` is the module that came out, of a run on a module without ``output``.
+
+    Raises:
+        PassError: what went wrong; its ``report`` is the report. Nothing was written then. What a pass of Python raises
+            comes out as itself.
+    """
+    request = _request(pipeline, **options)
+    told, end = _progress(progress)
+    made: Module | None = None
+    try:
+        if isinstance(model, Module):
+            request["model"] = "<module>"
+            if output is not None:
+                request["output"] = os.fspath(output)
+            fields, made, failed = _passdock.run_module(request, model, told)
+        else:
+            request["model"] = os.fspath(model)
+            if output is not None:
+                request["output"] = os.fspath(output)
+            fields, failed = _passdock.run(request, told)
+    finally:
+        end()
+    report = Report(fields, made)
+    if failed is not None:
+        if isinstance(failed, PassError):
+            failed.report = report
+        raise failed
+    _tell(report)
+    return report
+
+
+def explain(
+    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any
+) -> dict[str, Any]:
+    """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
+    return _passdock.explain(_request(pipeline, **options))
+
+
+def optimize(
+    model: Any,
+    output: PathLike | None = None,
+    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    **options: Any,
+) -> Any:
+    """Optimises a model, of whatever kind.
+
+    Args:
+        model: the path of a file; the bytes of an ONNX model; an ``onnx.ModelProto``; an ``onnx_ir.Model``; a
+            ``torch.onnx.ONNXProgram``; IR text; or a ``passdock.Module``.
+        output: the file to write, for a path: without it nothing is written, and the module comes back.
+        pipeline, options: as of ``run``.
+
+    Returns:
+        With ``output``: the report. Otherwise what was given, optimised: bytes for bytes, a ModelProto for a ModelProto,
+        an ``onnx_ir.Model`` for such a model or a program, text for text, and a module for a module or a path.
+
+    Raises:
+        TypeError: it is none of these.
+        PassError: as of ``run``.
+    """
+    if isinstance(model, (str, os.PathLike)) and not _is_text(model):
+        if output is not None:
+            return run(model, pipeline, output, **options)
+        return run(Module.read(os.fspath(model)), pipeline, **options).module
+    module, back = _taken(model)
+    report = run(module, pipeline, output, **options)
+    if output is not None:
+        return report
+    assert report.module is not None
+    return back(report.module)
+
+
+def _is_text(model: Any) -> bool:
+    return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
+
+
+def _taken(model: Any) -> tuple[Module, Callable[[Module], Any]]:
+    """A module of a model, and what gives its kind back. What other packages make is known by its methods."""
+    if isinstance(model, Module):
+        return model, lambda made: made
+    if isinstance(model, str):
+        return Module.from_text(model), str
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return Module.from_onnx(bytes(model)), Module.to_onnx
+    if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
+        kind = type(model)
+        return Module.from_onnx(model.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
+    if hasattr(model, "model_proto"):
+        # torch.onnx.ONNXProgram
+        proto = model.model_proto
+        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(type(proto).FromString(made.to_onnx()))
+    if type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph"):
+        import onnx_ir  # type: ignore[import-not-found, unused-ignore]
+
+        proto = onnx_ir.to_proto(model)
+        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(type(proto).FromString(made.to_onnx()))
+    raise TypeError(
+        f"{type(model).__name__} is no model; it may be a path, the bytes of an ONNX model, an onnx.ModelProto, an "
+        "onnx_ir.Model, a torch.onnx.ONNXProgram, IR text, or a passdock.Module"
+    )
+
+
+def _ir_model(proto: Any) -> Any:
+    import onnx_ir
+
+    return onnx_ir.from_proto(proto)

@@ -1,0 +1,396 @@
+"""Passes: what they are, what they run under, and how to make one of a function or a class.
+
+The names are those of ``tvm.ir.transform`` and ``tvm.relax.transform``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeVar, overload
+
+from . import _passdock
+from ._passdock import Module, PassContext, PassInfo
+
+__all__ = [
+    "ApplyPassToFunction",
+    "FunctionPass",
+    "ModulePass",
+    "Pass",
+    "PassContext",
+    "PassInfo",
+    "PrimFuncPass",
+    "PrintIR",
+    "Sequential",
+    "build_config",
+    "function_pass",
+    "get_pass",
+    "list_configs",
+    "list_passes",
+    "module_pass",
+    "prim_func_pass",
+    "register_config_option",
+    "register_pass",
+]
+
+T = TypeVar("T")
+Names = Iterable[str] | None
+
+
+class Pass:
+    """A map from modules to modules. ``pass_(module)`` runs it under the current context."""
+
+    _handle: _passdock.PassHandle
+
+    @classmethod
+    def _of(cls: type[T], handle: _passdock.PassHandle) -> T:
+        made = cls.__new__(cls)
+        object.__setattr__(made, "_handle", handle)
+        return made
+
+    @property
+    def info(self) -> PassInfo:
+        """What the pass says about itself."""
+        return self._handle.info
+
+    def __call__(self, mod: Module, ctx: PassContext | None = None) -> Module:
+        """Runs the pass on a module, and answers the one that it makes.
+
+        Args:
+            mod: the module, which stays as it is.
+            ctx: the context to run under; the current one if none is given.
+
+        Raises:
+            PassError: what a pass of a plugin fails with. What a pass of Python raises comes out as itself.
+        """
+        if not isinstance(mod, Module):
+            raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
+        return self._handle.call(mod, ctx)
+
+    def register(self: T) -> T:
+        """Puts the pass in the registry under its name, so that pipelines and ``required`` find it."""
+        self._handle.register()  # type: ignore[attr-defined]
+        return self
+
+    def __str__(self) -> str:
+        return str(_describe(self))
+
+    def __repr__(self) -> str:
+        info = self.info
+        return f"<{type(self).__name__} {info.name} opt_level={info.opt_level}>"
+
+
+def _describe(pass_: Pass) -> str:
+    info = pass_.info
+    return f"Run {pass_._kind} pass: {info.name} at the optimization level {info.opt_level}"  # type: ignore[attr-defined]
+
+
+class ModulePass(Pass):
+    """A pass on the module."""
+
+    _kind: ClassVar[str] = "Module"
+
+
+class FunctionPass(Pass):
+    """A pass on each graph function."""
+
+    _kind: ClassVar[str] = "Function"
+
+
+class PrimFuncPass(Pass):
+    """A pass on each function of the loop level."""
+
+    _kind: ClassVar[str] = "PrimFunc"
+
+    def __str__(self) -> str:
+        return f"PrimFuncPass({self.info.name}, opt_level={self.info.opt_level})"
+
+
+class Sequential(Pass):
+    """Passes in order, each after what it requires, those left out that the context disables or whose level is higher.
+
+    Args:
+        passes: the passes.
+        opt_level: the level of the Sequential itself.
+        name: its name.
+        required: names of passes that must have run before it.
+        disabled: names of its passes that don't run.
+    """
+
+    _kind: ClassVar[str] = "Sequential"
+
+    def __init__(
+        self,
+        passes: Sequence[Pass] | None = None,
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Names = None,
+        *,
+        disabled: Names = None,
+    ) -> None:
+        if passes is not None and not isinstance(passes, (list, tuple)):
+            raise TypeError(f"passes must be a list of Pass objects, not {type(passes).__name__}")
+        info = PassInfo(opt_level, name, required)
+        self._handle = _passdock.PassHandle.sequential(list(passes or ()), info, list(disabled or ()))
+
+    @property
+    def passes(self) -> list[Pass]:
+        """The passes, in order."""
+        given = self._handle.children
+        return given if given is not None else [_wrap(handle) for handle in self._handle.child_handles]
+
+    def __str__(self) -> str:
+        info = self.info
+        names = " ".join(each.info.name for each in self.passes)
+        head = f"Run Sequential pass: {info.name} at the optimization level {info.opt_level}."
+        return f"{head} The passes will be executed are: [{names} ]"
+
+
+_CLASSES: dict[str, type[Pass]] = {
+    "module": ModulePass,
+    "function": FunctionPass,
+    "prim_func": PrimFuncPass,
+    "sequential": Sequential,
+}
+
+
+def _wrap(handle: _passdock.PassHandle) -> Pass:
+    return _CLASSES[handle.kind]._of(handle)
+
+
+def get_pass(name: str, /, **options: Any) -> Pass:
+    """A pass of the registry.
+
+    Args:
+        name: its name; ``"FoldConstant"`` is looked up in the namespaces of the standard passes, and TVM's names are
+            names, too.
+        options: its options.
+
+    Raises:
+        UnknownNameError: no pass has the name; the message names the nearest.
+        ConfigError: an option isn't right.
+    """
+    return _wrap(_passdock.PassHandle.registered(name, options or None))
+
+
+def register_pass(pass_: T) -> T:
+    """Puts a pass in the registry under its name; a decorator, too."""
+    if not isinstance(pass_, Pass):
+        raise TypeError(f"register_pass takes a pass, not {type(pass_).__name__}")
+    return pass_.register()
+
+
+def list_passes() -> list[str]:
+    """The names of the registered passes."""
+    return _passdock.list_passes()
+
+
+def list_configs() -> dict[str, dict[str, Any]]:
+    """The config keys that are registered: of each its type, its documentation, and its fields."""
+    return PassContext.list_configs()
+
+
+def register_config_option(key: str, default: Any, doc: str = "") -> None:
+    """Registers a config key.
+
+    Args:
+        key: the key, ``"acme.limit"``.
+        default: its default, whose type is that of the values; a dict is a key with fields.
+        doc: what it is.
+
+    Raises:
+        ConfigError: the key is registered already.
+    """
+    _passdock.register_config(key, default, doc)
+
+
+def build_config(
+    opt_level: int = 2,
+    fallback_device: Any = None,
+    required_pass: Names = None,
+    disabled_pass: Names = None,
+) -> PassContext:
+    """Another way to say ``PassContext``, which the first documents have."""
+    config = None if fallback_device is None else {"relax.fallback_device_type": int(fallback_device)}
+    return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass, config=config)
+
+
+def _arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
+    """Refuses a function that can't be called with so many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        raise TypeError(f"{what} takes {form}, and this one is declared as {signature}") from None
+
+
+def _make(
+    kind: str,
+    base: type[Pass],
+    method: str,
+    count: int,
+    form: str,
+    target: Any,
+    opt_level: int | None,
+    name: str | None,
+    required: Names,
+) -> Any:
+    article = {"module": "module pass", "function": "function pass", "prim_func": "prim_func pass"}[kind]
+    if opt_level is None:
+        raise ValueError(
+            f"Please provide opt_level for the {article}: @{kind}_pass(opt_level=1), without which nobody knows when it runs."
+        )
+    if required is not None and not isinstance(required, (list, tuple)):
+        raise TypeError("Required is expected to be the type of list/tuple.")
+
+    def decorate(target: Any) -> Any:
+        if inspect.isclass(target):
+            return _decorated_class(kind, base, method, count, form, target, opt_level, name, required)
+        if not callable(target):
+            raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
+        _arity(target, count, f"a {article}", form)
+        called = name or getattr(target, "__name__", type(target).__name__)
+        info = PassInfo(opt_level, called, required)
+        made = base._of(_passdock.PassHandle.of_function(kind, info, target))
+        functools.update_wrapper(made, target, updated=())  # type: ignore[arg-type]
+        return made
+
+    return decorate if target is None else decorate(target)
+
+
+def _decorated_class(
+    kind: str,
+    base: type[Pass],
+    method: str,
+    count: int,
+    form: str,
+    wrapped: type,
+    opt_level: int,
+    name: str | None,
+    required: Names,
+) -> type[Pass]:
+    transform = getattr(wrapped, method, None)
+    if not callable(transform):
+        raise TypeError(f"{wrapped.__name__} has no method {method}{form}, which a {kind} pass is made of")
+    # `self` comes first.
+    _arity(transform, count + 1, f"{wrapped.__name__}.{method}", f"(self, {form[1:]}")
+    info = PassInfo(opt_level, name or wrapped.__name__, required)
+
+    class Decorated(base):  # type: ignore[valid-type, misc]
+        """A pass that is an object of a class of the program."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            inner = wrapped(*args, **kwargs)
+            handle = _passdock.PassHandle.of_function(kind, info, getattr(inner, method))
+            object.__setattr__(self, "_inner", inner)
+            object.__setattr__(self, "_handle", handle)
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(object.__getattribute__(self, "_inner"), attribute)
+
+        def __setattr__(self, attribute: str, value: Any) -> None:
+            setattr(self._inner, attribute, value)
+
+    functools.update_wrapper(Decorated.__init__, wrapped.__init__)
+    Decorated.__name__ = wrapped.__name__
+    Decorated.__qualname__ = wrapped.__qualname__
+    Decorated.__doc__ = wrapped.__doc__
+    Decorated.__module__ = wrapped.__module__
+    return Decorated
+
+
+@overload
+def module_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[ModulePass]: ...
+@overload
+def module_pass(
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+) -> ModulePass: ...
+@overload
+def module_pass(
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
+) -> Callable[[Any], Any]: ...
+def module_pass(
+    pass_func: Any = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Names = None,
+) -> Any:
+    """Makes a module pass of a function ``(mod, ctx) -> mod``, or of a class with ``transform_module(self, mod, ctx)``.
+
+    The module is the pass's own to edit: ``mod["main"]`` has the edits of ``passdock.Function``. It answers that module,
+    another one, or None for the one that it was given. A decorator, or a call.
+
+    Args:
+        pass_func: the function or class.
+        opt_level: the lowest level of the context at which a Sequential runs it.
+        name: its name; that of the function or class if none is given.
+        required: names of passes that must have run before it.
+
+    Raises:
+        ValueError: without an ``opt_level``.
+        TypeError: what is no function or class, or takes other arguments.
+    """
+    return _make("module", ModulePass, "transform_module", 2, "(mod, ctx)", pass_func, opt_level, name, required)
+
+
+@overload
+def function_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[FunctionPass]: ...
+@overload
+def function_pass(
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+) -> FunctionPass: ...
+@overload
+def function_pass(
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
+) -> Callable[[Any], Any]: ...
+def function_pass(
+    pass_func: Any = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Names = None,
+) -> Any:
+    """Makes a function pass of a function ``(func, mod, ctx) -> func``, or of a class with ``transform_function``.
+
+    It runs on each graph function, which it edits in place, and which it answers; None stands for that, too. The module
+    is there to be read. The arguments are those of ``module_pass``.
+    """
+    form = "(func, mod, ctx)"
+    return _make("function", FunctionPass, "transform_function", 3, form, pass_func, opt_level, name, required)
+
+
+@overload
+def prim_func_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[PrimFuncPass]: ...
+@overload
+def prim_func_pass(
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+) -> PrimFuncPass: ...
+@overload
+def prim_func_pass(
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
+) -> Callable[[Any], Any]: ...
+def prim_func_pass(
+    pass_func: Any = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Names = None,
+) -> Any:
+    """Makes a pass on each function of the loop level; otherwise as ``function_pass``."""
+    form = "(func, mod, ctx)"
+    return _make("prim_func", PrimFuncPass, "transform_function", 3, form, pass_func, opt_level, name, required)
+
+
+def PrintIR(header: str = "") -> ModulePass:
+    """The pass that prints the module to standard error, and changes nothing."""
+    return ModulePass._of(_passdock.PassHandle.print_ir(header))
+
+
+def ApplyPassToFunction(
+    transform: Pass, func_name_regex: str, error_if_no_function_matches_regex: bool = False
+) -> ModulePass:
+    """The pass that runs another one on the functions whose names match, and leaves the others as they are."""
+    handle = transform._handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
+    return ModulePass._of(handle)

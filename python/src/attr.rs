@@ -1,0 +1,168 @@
+//! Attributes, in and out of Python.
+
+use passdock::sdk::{Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, TypeId};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+
+use crate::constant::Constant;
+use crate::function::{self, Function};
+use crate::types::Type;
+
+/// An attribute's value as it was read, before there are objects for it.
+pub(crate) enum Read {
+    Int(i64),
+    Float(f32),
+    String(Vec<u8>),
+    Ints(Vec<i64>),
+    Floats(Vec<f32>),
+    Strings(Vec<Vec<u8>>),
+    Tensor(ConstId),
+    Tensors(Vec<ConstId>),
+    Type(TypeId),
+    Types(Vec<TypeId>),
+    Region(RegionId),
+    Regions(Vec<RegionId>),
+    Reference(String),
+    Nothing,
+}
+
+impl Read {
+    /// What an attribute says.
+    pub(crate) fn new(f: &SdkFunction, attr: Attr<'_>) -> Read {
+        match attr {
+            Attr::Int(value) => Read::Int(value),
+            Attr::Float(value) => Read::Float(value),
+            Attr::String(text) => Read::String(text.to_vec()),
+            Attr::Ints(values) => Read::Ints(values.to_vec()),
+            Attr::Floats(values) => Read::Floats(values.to_vec()),
+            Attr::Strings(texts) => Read::Strings(texts.map(<[u8]>::to_vec).collect()),
+            Attr::Tensor(id) => Read::Tensor(id),
+            Attr::Tensors(ids) => Read::Tensors(ids.to_vec()),
+            Attr::Type(id) => Read::Type(id),
+            Attr::Types(ids) => Read::Types(ids.to_vec()),
+            Attr::Region(id) => Read::Region(id),
+            Attr::Regions(ids) => Read::Regions(ids.to_vec()),
+            Attr::Reference(name, _) => Read::Reference(f.text(name).to_owned()),
+            _ => Read::Nothing,
+        }
+    }
+
+    /// The object for it.
+    pub(crate) fn to_python<'py>(
+        &self,
+        owner: &Bound<'py, Function>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = owner.py();
+        let constant = |&id: &ConstId| Constant::new(py, owner.as_unbound(), id);
+        let ty = |&id: &TypeId| Type {
+            function: owner.clone().unbind(),
+            id,
+        };
+        Ok(match self {
+            Read::Int(value) => value.into_pyobject(py)?.into_any(),
+            // The shortest number that is the same float32.
+            Read::Float(value) => PyFloat::new(py, shortest(*value)).into_any(),
+            Read::String(text) => string(py, text),
+            Read::Ints(values) => PyList::new(py, values)?.into_any(),
+            Read::Floats(values) => {
+                PyList::new(py, values.iter().map(|&value| shortest(value)))?.into_any()
+            }
+            Read::Strings(texts) => {
+                PyList::new(py, texts.iter().map(|text| string(py, text)))?.into_any()
+            }
+            Read::Tensor(id) => Bound::new(py, constant(id)?)?.into_any(),
+            Read::Tensors(ids) => {
+                let constants = ids.iter().map(constant).collect::<PyResult<Vec<_>>>()?;
+                constants.into_pyobject(py)?
+            }
+            Read::Type(id) => Bound::new(py, ty(id))?.into_any(),
+            Read::Types(ids) => ids.iter().map(ty).collect::<Vec<_>>().into_pyobject(py)?,
+            Read::Region(id) => Bound::new(py, function::region(owner, *id))?.into_any(),
+            Read::Regions(ids) => {
+                let regions = ids.iter().map(|&id| function::region(owner, id));
+                regions.collect::<Vec<_>>().into_pyobject(py)?
+            }
+            Read::Reference(name) => format!("@{name}").into_pyobject(py)?.into_any(),
+            Read::Nothing => py.None().into_bound(py),
+        })
+    }
+}
+
+/// The number with the fewest digits that is this float32.
+fn shortest(value: f32) -> f64 {
+    value
+        .to_string()
+        .parse()
+        .unwrap_or_else(|_| f64::from(value))
+}
+
+fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyAny> {
+    match std::str::from_utf8(text) {
+        Ok(text) => PyString::new(py, text).into_any(),
+        Err(_) => PyBytes::new(py, text).into_any(),
+    }
+}
+
+/// Attributes as a dict.
+pub(crate) fn to_dict<'py>(
+    owner: &Bound<'py, Function>,
+    read: Vec<(String, Read)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(owner.py());
+    for (name, value) in read {
+        dict.set_item(name, value.to_python(owner)?)?;
+    }
+    Ok(dict)
+}
+
+/// The value to set for an object.
+pub(crate) fn value(said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+    if said.is_instance_of::<PyBool>() || said.is_instance_of::<PyInt>() {
+        return Ok(AttrValue::Int(said.extract()?));
+    }
+    if said.is_instance_of::<PyFloat>() {
+        return Ok(AttrValue::from(said.extract::<f64>()?));
+    }
+    if let Ok(text) = said.extract::<String>() {
+        return Ok(AttrValue::from(text));
+    }
+    if let Ok(bytes) = said.cast::<PyBytes>() {
+        return Ok(AttrValue::String(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(constant) = said.cast::<Constant>() {
+        return Ok(AttrValue::Tensor(constant.get().id));
+    }
+    if let Ok(ty) = said.cast::<Type>() {
+        return Ok(AttrValue::Type(ty.get().id));
+    }
+    if let Ok(values) = said.extract::<Vec<i64>>() {
+        return Ok(AttrValue::Ints(values));
+    }
+    if let Ok(values) = said.extract::<Vec<f64>>() {
+        return Ok(AttrValue::Floats(
+            values.into_iter().map(|value| value as f32).collect(),
+        ));
+    }
+    if let Ok(texts) = said.extract::<Vec<String>>() {
+        return Ok(AttrValue::Strings(
+            texts.into_iter().map(String::into_bytes).collect(),
+        ));
+    }
+    let kind = said.get_type();
+    Err(PyTypeError::new_err(format!(
+        "an attribute is an int, a float, a text, a list of one of them, a passdock.Constant or a passdock.Type of \
+         the function, not {}",
+        kind.name()?
+    )))
+}
+
+/// Names and values to set.
+pub(crate) fn values(said: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, AttrValue)>> {
+    let Some(said) = said else {
+        return Ok(Vec::new());
+    };
+    said.iter()
+        .map(|(name, said)| Ok((name.extract()?, value(&said)?)))
+        .collect()
+}

@@ -1,0 +1,417 @@
+//! `PassContext`: what passes run under, and what a running pass may ask.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use passdock::sdk::{self, EditError};
+use passdock::{Entered, InstrumentRef};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::convert;
+use crate::diagnostic::{Diagnostic, DiagnosticContext};
+use crate::edit::{self, Operand, Wish};
+use crate::error;
+use crate::function::{self, Function};
+use crate::info::{level, names};
+use crate::instrument;
+use crate::lend::LentContext;
+use crate::op::Op;
+use crate::region::Region;
+use crate::value::Value;
+
+thread_local! {
+    /// The contexts that `with` entered on this thread, and the objects for them.
+    static ENTERED: RefCell<Vec<(Entered, Py<PassContext>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What passes run under: the level, names, instruments and config.
+///
+/// opt_level: passes of a higher one aren't run, 2 by default. required_pass: names of passes that run at any level,
+/// and that instruments can't veto. disabled_pass: names of passes that don't run. instruments: what watches the
+/// passes. config: values for the keys of ``list_configs()``.
+///
+/// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
+/// around it.
+///
+/// Raises ConfigError for a key, a field or a value that isn't right.
+#[pyclass(frozen, module = "passdock", weakref)]
+pub(crate) struct PassContext {
+    core: passdock::PassContext,
+    /// The run, of the context that a pass is given.
+    run: Option<Arc<LentContext>>,
+}
+
+impl PassContext {
+    /// A context of the host.
+    pub(crate) fn of(core: passdock::PassContext) -> PassContext {
+        PassContext { core, run: None }
+    }
+
+    /// The context that a pass is given.
+    pub(crate) fn of_run(core: passdock::PassContext, run: Arc<LentContext>) -> PassContext {
+        PassContext {
+            core,
+            run: Some(run),
+        }
+    }
+
+    pub(crate) fn core(&self) -> &passdock::PassContext {
+        &self.core
+    }
+
+    /// Asks the running pass's context.
+    fn ask<R>(&self, what: &str, body: impl FnOnce(&sdk::PassContext) -> R) -> PyResult<R> {
+        let Some(run) = &self.run else {
+            return Err(PyRuntimeError::new_err(format!(
+                "{what} is for passes: of the context that a pass is given"
+            )));
+        };
+        run.read(body).map_err(|gone| error::gone(gone, "context"))
+    }
+
+    /// Has the running pass's context do something with a function.
+    fn on<R>(
+        &self,
+        what: &str,
+        function: &Function,
+        body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
+    ) -> PyResult<R> {
+        self.ask(what, |cx| function.edit(|f| body(cx, f)))?
+    }
+}
+
+/// The object of the context on top of the thread's stack.
+fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
+    let core = passdock::PassContext::current();
+    let entered = ENTERED.with_borrow(|entered| {
+        let mut entered = entered.iter().rev();
+        entered
+            .find(|(_, context)| context.get().core.is(&core))
+            .map(|(_, context)| context.clone_ref(py))
+    });
+    match entered {
+        Some(context) if core.diag_ctx().is_none() => Ok(context),
+        _ => Py::new(py, PassContext::of(core)),
+    }
+}
+
+#[pymethods]
+impl PassContext {
+    #[new]
+    #[pyo3(signature = (opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None))]
+    fn new(
+        py: Python<'_>,
+        opt_level: Option<&Bound<'_, PyAny>>,
+        required_pass: Option<&Bound<'_, PyAny>>,
+        disabled_pass: Option<&Bound<'_, PyAny>>,
+        instruments: Option<&Bound<'_, PyAny>>,
+        config: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PassContext> {
+        let mut builder = passdock::PassContext::builder()
+            .required_pass(names("required_pass", required_pass)?)
+            .disabled_pass(names("disabled_pass", disabled_pass)?);
+        if let Some(opt_level) = opt_level {
+            builder = builder.opt_level(level(opt_level)?);
+        }
+        for instrument in instrument::list(instruments)? {
+            builder = builder.shared_instrument(instrument);
+        }
+        for (key, value) in config.into_iter().flatten() {
+            let key: String = key.extract()?;
+            if value.is_none() {
+                return Err(error::raised(
+                    py,
+                    "ConfigError",
+                    &format!("The config option `{key}` is None."),
+                ));
+            }
+            builder = builder.config(key, convert::to_toml(&value)?);
+        }
+        let built = py.detach(|| builder.build());
+        built
+            .map(PassContext::of)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The current context: the innermost one that this thread entered, or the thread's own.
+    #[staticmethod]
+    #[pyo3(name = "current")]
+    fn current_one(py: Python<'_>) -> PyResult<Py<PassContext>> {
+        current(py)
+    }
+
+    fn __enter__(slf: &Bound<'_, Self>) -> PyResult<Py<PassContext>> {
+        let py = slf.py();
+        let entered = slf
+            .get()
+            .core
+            .enter()
+            .map_err(|error| error::to_exception(py, &error))?;
+        let own = slf.clone().unbind();
+        ENTERED.with_borrow_mut(|all| all.push((entered, own.clone_ref(py))));
+        Ok(own)
+    }
+
+    #[pyo3(signature = (kind = None, value = None, traceback = None))]
+    fn __exit__(
+        slf: &Bound<'_, Self>,
+        kind: Option<&Bound<'_, PyAny>>,
+        value: Option<&Bound<'_, PyAny>>,
+        traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let (py, core) = (slf.py(), &slf.get().core);
+        let _ = (kind, traceback);
+        let found = ENTERED.with_borrow_mut(|all| {
+            let at = all
+                .iter()
+                .rposition(|(entered, _)| entered.context().is(core))?;
+            Some((at, all.remove(at)))
+        });
+        let Some((at, (mut entered, object))) = found else {
+            let message = "This pass context isn't entered on this thread.";
+            return Err(error::raised(py, "ContextError", message));
+        };
+        let in_flight = value.filter(|value| !value.is_none());
+        // No borrow is held: instruments may enter and leave contexts.
+        let left = match in_flight {
+            None => entered.exit(),
+            Some(_) => entered.exit_failed(),
+        };
+        if !entered.is_left() {
+            ENTERED.with_borrow_mut(|all| all.insert(at.min(all.len()), (entered, object)));
+        }
+        match (left, in_flight) {
+            (Ok(()), _) => Ok(false),
+            (Err(failed), None) => Err(error::to_exception(py, &failed)),
+            (Err(failed), Some(value)) => {
+                // The error of what was inside goes out; the other one is a note of it.
+                let raised = error::to_exception(py, &failed);
+                let note = format!(
+                    "leaving the pass context failed, too: {}",
+                    error::sentence(py, &raised)
+                );
+                let _ = value.call_method1("add_note", (note,));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Puts other instruments in the place of the context's, which may be entered: the old ones are exited, the new
+    /// ones entered. None removes all.
+    ///
+    /// Raises what an instrument raises; the context has none then.
+    #[pyo3(signature = (instruments))]
+    fn override_instruments(
+        &self,
+        py: Python<'_>,
+        instruments: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let new = instrument::list(instruments)?;
+        let done = self.core.override_instruments(new);
+        done.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The config keys that are registered: of each its type, its documentation, and its fields with their defaults.
+    #[staticmethod]
+    fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let all = PyDict::new(py);
+        for config in passdock::list_configs() {
+            let entry = PyDict::new(py);
+            entry.set_item("type", config.schema.type_name())?;
+            entry.set_item("doc", &config.schema.doc)?;
+            entry.set_item("plugin", &config.plugin)?;
+            let fields = serde_json::to_value(&config.schema.fields);
+            let fields = fields.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            entry.set_item("fields", convert::from_json(py, &fields)?)?;
+            all.set_item(&config.schema.key, entry)?;
+        }
+        Ok(all)
+    }
+
+    /// The level: passes of a higher one aren't run.
+    #[getter]
+    fn opt_level(&self) -> u32 {
+        self.core.opt_level()
+    }
+
+    /// The passes that run at any level.
+    #[getter]
+    fn required_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.core.required_pass())
+    }
+
+    /// The passes that don't run.
+    #[getter]
+    fn disabled_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.core.disabled_pass())
+    }
+
+    /// The instruments, in order.
+    #[getter]
+    fn instruments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all: Vec<InstrumentRef> = self.core.instruments();
+        let all = all.into_iter().map(|own| instrument::to_python(py, own));
+        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The config values that were given.
+    #[getter(config)]
+    fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (key, value) in &self.core.settings().config {
+            dict.set_item(key, convert::from_toml(py, value)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The value of a config key: what was given, or the default that it is registered with.
+    ///
+    /// Raises ConfigError if there is no such key.
+    fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        let schema = self.core.registry().config_schema(key);
+        let schema = schema.map_err(|error| error::config_error(py, error))?;
+        let value = self
+            .core
+            .config(key)
+            .cloned()
+            .unwrap_or_else(|| schema.defaults());
+        convert::from_config(py, &value)
+    }
+
+    /// The diagnostics of the running pass; None outside of passes.
+    #[getter]
+    fn diag_ctx(&self) -> Option<DiagnosticContext> {
+        self.core
+            .diag_ctx()
+            .cloned()
+            .map(|own| DiagnosticContext::new(own, self.run.clone()))
+    }
+
+    /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes. An error makes the
+    /// pass count as failed.
+    fn emit(&self, py: Python<'_>, diagnostic: &Diagnostic) -> PyResult<()> {
+        match &self.run {
+            Some(run) => diagnostic.emit_to(run),
+            None => {
+                let said = diagnostic.to_core();
+                py.detach(|| self.core.emit(said));
+                Ok(())
+            }
+        }
+    }
+
+    /// Finds the types of an op's results by its definition, in a pass. What isn't known stays as it was.
+    ///
+    /// Raises EditError if the op isn't right, in the definition's words.
+    fn infer(&self, op: &Op) -> PyResult<()> {
+        op.read(|_, _| ())?;
+        self.on("infer", op.function.get(), |cx, f| cx.infer(f, op.id))
+    }
+
+    /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The arguments
+    /// are those of ``Function.create_op``.
+    ///
+    /// Raises EditError if the IR would be wrong with it, or the definition says so.
+    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+    fn create_value(
+        &self,
+        function: &Bound<'_, Function>,
+        name: &str,
+        operands: Vec<Operand>,
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<&Bound<'_, PyAny>>,
+        before: Option<&Op>,
+        after: Option<&Op>,
+        end_of: Option<&Region>,
+    ) -> PyResult<Option<Value>> {
+        let wish = Wish::new(function, name, &operands, attrs, results)?;
+        let at = edit::place(function, before, after, end_of)?;
+        let id = self.on("create_value", function.get(), |cx, f| {
+            let types = wish.types(f)?;
+            cx.create_value(f, wish.builder(types), at)
+        })?;
+        Ok(function::value(function, id))
+    }
+
+    /// The constants that an op comes to, if its operands are constant and it can be evaluated in at most ``max_bytes``
+    /// bytes; None otherwise.
+    #[pyo3(signature = (op, max_bytes = 1 << 20))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        op: &Op,
+        max_bytes: u64,
+    ) -> PyResult<Option<Vec<Option<Value>>>> {
+        op.read(|_, _| ())?;
+        let made = self.on("evaluate", op.function.get(), |cx, f| {
+            cx.evaluate(f, op.id, max_bytes)
+        })?;
+        Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
+    }
+
+    /// Copies the body that an op's definition gives it before the op; answers what stands for its results, or None if
+    /// it has no body.
+    fn decompose(&self, py: Python<'_>, op: &Op) -> PyResult<Option<Vec<Option<Value>>>> {
+        op.read(|_, _| ())?;
+        let made = self.on("decompose", op.function.get(), |cx, f| {
+            cx.decompose(f, op.id)
+        })?;
+        Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
+    }
+
+    /// The value that an attribute has where an op doesn't say it, by its definition; None if it has no default.
+    fn attr_default<'py>(
+        &self,
+        py: Python<'py>,
+        op: &Op,
+        name: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        op.read(|_, _| ())?;
+        let found = self.on("attr_default", op.function.get(), |cx, f| {
+            cx.attr_default(f, op.id, name)
+        })?;
+        match found {
+            None => Ok(py.None().into_bound(py)),
+            Some(value) => convert::from_attr(py, &value),
+        }
+    }
+
+    /// Runs a registered pass on the module that a module pass was given, instruments included.
+    ///
+    /// Raises what the pass fails with.
+    fn run_pass(&self, py: Python<'_>, module: &crate::module::Module, name: &str) -> PyResult<()> {
+        let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
+        ran.map_err(|error| error::raised(py, "PassError", &error.message))
+    }
+
+    /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.
+    fn may_rewrite(&self, rule: &str) -> PyResult<bool> {
+        self.ask("may_rewrite", |cx| cx.may_rewrite(rule))
+    }
+
+    /// Counts a rewrite by a rule of this name, which the report shows.
+    fn rewrote(&self, rule: &str) -> PyResult<()> {
+        self.ask("rewrote", |cx| cx.rewrote(rule))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<PassContext>()
+            .is_ok_and(|other| other.get().core.is(&self.core))
+    }
+
+    fn __hash__(&self) -> usize {
+        std::ptr::from_ref(self.core.settings()).addr()
+    }
+
+    fn __str__(&self) -> String {
+        self.core.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<passdock.PassContext opt_level={}>", self.core.opt_level())
+    }
+}

@@ -1,0 +1,390 @@
+//! `Function`: its edits, those of plugins.
+
+use passdock::sdk::{
+    ConstantSpec, EditError, LocId, OpBuilder, OpId, Position, TypeId, TypeSpec, ValueId,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::attr;
+use crate::function::{self, Function};
+use crate::op::Op;
+use crate::region::Region;
+use crate::types::Wanted;
+use crate::value::Value;
+
+/// An operand as a program says it.
+pub(crate) type Operand = Option<Py<Value>>;
+
+/// What says how an op is made.
+pub(crate) struct Wish<'a> {
+    name: &'a str,
+    operands: Vec<ValueId>,
+    attrs: Vec<(String, passdock::sdk::AttrValue)>,
+    /// `None`: nothing was said of results.
+    results: Option<Vec<Wanted>>,
+}
+
+impl<'a> Wish<'a> {
+    pub(crate) fn new(
+        slf: &Bound<'_, Function>,
+        name: &'a str,
+        operands: &[Operand],
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Wish<'a>> {
+        Ok(Wish {
+            name,
+            operands: ids_of(slf, operands)?,
+            attrs: attr::values(attrs)?,
+            results: results.map(|said| wanted(slf, said)).transpose()?,
+        })
+    }
+
+    pub(crate) fn types(
+        &self,
+        f: &mut passdock::sdk::Function,
+    ) -> Result<Option<Vec<TypeId>>, EditError> {
+        let results = self.results.as_ref();
+        results
+            .map(|all| all.iter().map(|wanted| wanted.add(f)).collect())
+            .transpose()
+    }
+
+    pub(crate) fn builder(&self, types: Option<Vec<TypeId>>) -> OpBuilder<'_> {
+        let mut op = OpBuilder::new(self.name).operands(self.operands.iter().copied());
+        for (name, value) in &self.attrs {
+            op = op.attr(name.as_str(), value.clone());
+        }
+        match types {
+            Some(types) => op.results(types),
+            None => op,
+        }
+    }
+}
+
+/// The results that an argument asks for: how many, or a type for each.
+fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
+    if let Ok(count) = said.extract::<usize>() {
+        return Ok((0..count).map(|_| Wanted::Unknown).collect());
+    }
+    let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
+        PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
+    })?;
+    said.iter().map(|each| Wanted::of(slf, each)).collect()
+}
+
+/// The ids of values, which have to be of this function.
+pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<Vec<ValueId>> {
+    let id = |value: &Operand| match value {
+        None => Ok(ValueId::NONE),
+        Some(value) => id_of(slf, value.get()),
+    };
+    values.iter().map(id).collect()
+}
+
+/// The id of a value, which has to be of this function.
+pub(crate) fn id_of(slf: &Bound<'_, Function>, value: &Value) -> PyResult<ValueId> {
+    value.read(|_, _| ())?;
+    match value.function.is(slf) {
+        true => Ok(value.id),
+        false => Err(other_function(slf)),
+    }
+}
+
+/// The id of an op, which has to be of this function.
+pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
+    op.read(|_, _| ())?;
+    match op.function.is(slf) {
+        true => Ok(op.id),
+        false => Err(other_function(slf)),
+    }
+}
+
+fn other_function(slf: &Bound<'_, Function>) -> PyErr {
+    let name = slf
+        .get()
+        .read(|f| f.function_name().to_owned())
+        .unwrap_or_default();
+    PyValueError::new_err(format!(
+        "that is of another function than this one, @{name}"
+    ))
+}
+
+/// The place that `before`, `after` or `end_of` says.
+pub(crate) fn place(
+    slf: &Bound<'_, Function>,
+    before: Option<&Op>,
+    after: Option<&Op>,
+    end_of: Option<&Region>,
+) -> PyResult<Position> {
+    match (before, after, end_of) {
+        (Some(op), None, None) => Ok(Position::before(op_of(slf, op)?)),
+        (None, Some(op), None) => {
+            let op = op_of(slf, op)?;
+            slf.get().read(|f| match f.next_op(op) {
+                Some(next) => Position::before(next),
+                None => Position::end_of(f.parent_region(op)),
+            })
+        }
+        (None, None, Some(region)) => Ok(Position::end_of(region.id)),
+        (None, None, None) => slf.get().read(|f| Position::end_of(f.body())),
+        _ => Err(PyTypeError::new_err(
+            "give one of `before`, `after` and `end_of`",
+        )),
+    }
+}
+
+#[pymethods]
+impl Function {
+    /// Makes an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
+    ///
+    /// name: domain included. operands: values, None for one that is left out. attrs: by name. results: how many
+    /// (one by default), or their types: ``["f32[n,3]"]``. It goes before or after an op, or to the end of a region;
+    /// without any of these to the end of the body. The types of its results are ``ctx.infer``'s to find, or
+    /// ``ctx.create_value`` makes op and types at once.
+    ///
+    /// Raises EditError if the IR would be wrong with it.
+    #[pyo3(signature = (name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+    fn create_op(
+        slf: &Bound<'_, Self>,
+        name: &str,
+        operands: Vec<Operand>,
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<&Bound<'_, PyAny>>,
+        before: Option<&Op>,
+        after: Option<&Op>,
+        end_of: Option<&Region>,
+    ) -> PyResult<Op> {
+        let wish = Wish::new(slf, name, &operands, attrs, results)?;
+        let at = place(slf, before, after, end_of)?;
+        let id = slf.get().edit(|f| {
+            let types = wish.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
+            f.create_op(wish.builder(Some(types)), at)
+        })?;
+        Ok(Op {
+            function: slf.clone().unbind(),
+            id,
+        })
+    }
+
+    /// Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
+    ///
+    /// keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
+    /// results the old types, if nothing else is said.
+    ///
+    /// Raises EditError if the IR would be wrong with it.
+    #[pyo3(signature = (op, name, operands, *, attrs = None, results = None, keep_attrs = false))]
+    fn replace_op(
+        slf: &Bound<'_, Self>,
+        op: &Op,
+        name: &str,
+        operands: Vec<Operand>,
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<&Bound<'_, PyAny>>,
+        keep_attrs: bool,
+    ) -> PyResult<Op> {
+        let wish = Wish::new(slf, name, &operands, attrs, results)?;
+        let old = op_of(slf, op)?;
+        let id = slf.get().edit(|f| {
+            let types = wish.types(f)?;
+            let builder = wish.builder(types);
+            f.replace_op(
+                old,
+                if keep_attrs {
+                    builder.take_attrs()
+                } else {
+                    builder
+                },
+            )
+        })?;
+        Ok(Op {
+            function: slf.clone().unbind(),
+            id,
+        })
+    }
+
+    /// Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
+    ///
+    /// erase_dead: whether what nobody uses any more goes, too: the ops that the op was made of.
+    ///
+    /// Raises EditError if there aren't as many values as results, or the IR would be wrong with them.
+    #[pyo3(signature = (op, values, *, erase_dead = false))]
+    fn replace_op_with(
+        slf: &Bound<'_, Self>,
+        op: &Op,
+        values: Vec<Operand>,
+        erase_dead: bool,
+    ) -> PyResult<()> {
+        let (op, values) = (op_of(slf, op)?, ids_of(slf, &values)?);
+        slf.get().edit(|f| match erase_dead {
+            true => f.replace_with_and_erase_dead(op, &values).map(drop),
+            false => f.replace_op_with(op, &values),
+        })
+    }
+
+    /// Erases an op, whose results nobody may use.
+    ///
+    /// Raises EditError if somebody does.
+    fn erase_op(slf: &Bound<'_, Self>, op: &Op) -> PyResult<()> {
+        let op = op_of(slf, op)?;
+        slf.get().edit(|f| f.erase_op(op))
+    }
+
+    /// Moves an op before or after another one, or to the end of a region.
+    ///
+    /// Raises EditError if a value would be used before it is there.
+    #[pyo3(signature = (op, *, before = None, after = None, end_of = None))]
+    fn move_op(
+        slf: &Bound<'_, Self>,
+        op: &Op,
+        before: Option<&Op>,
+        after: Option<&Op>,
+        end_of: Option<&Region>,
+    ) -> PyResult<()> {
+        let (op, at) = (op_of(slf, op)?, place(slf, before, after, end_of)?);
+        slf.get().edit(|f| f.move_op(op, at))
+    }
+
+    /// Sets an operand; None leaves it out.
+    ///
+    /// Raises EditError if the value isn't there yet, or there is no such operand.
+    fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: usize, value: Operand) -> PyResult<()> {
+        let (op, value) = (op_of(slf, op)?, ids_of(slf, &[value])?[0]);
+        slf.get().edit(|f| f.set_operand(op, index, value))
+    }
+
+    /// Puts a value in the place of another one, wherever that is used.
+    ///
+    /// Raises EditError if it isn't there yet somewhere, or its type contradicts.
+    fn replace_uses(slf: &Bound<'_, Self>, value: &Value, by: &Value) -> PyResult<()> {
+        let (from, to) = (id_of(slf, value)?, id_of(slf, by)?);
+        slf.get().edit(|f| f.replace_uses(from, to))
+    }
+
+    /// Sets an attribute of an op.
+    fn set_attr(
+        slf: &Bound<'_, Self>,
+        op: &Op,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (op, value) = (op_of(slf, op)?, attr::value(value)?);
+        slf.get().edit(|f| f.set_attr(op, name, value))
+    }
+
+    /// Removes an attribute of an op.
+    fn remove_attr(slf: &Bound<'_, Self>, op: &Op, name: &str) -> PyResult<()> {
+        let op = op_of(slf, op)?;
+        slf.get().edit(|f| f.remove_attr(op, name).map(drop))
+    }
+
+    /// Sets an attribute of the function.
+    fn set_function_attr(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = attr::value(value)?;
+        self.edit(|f| f.set_function_attr(name, value))
+    }
+
+    /// Removes an attribute of the function.
+    fn remove_function_attr(&self, name: &str) -> PyResult<()> {
+        self.edit(|f| f.remove_function_attr(name).map(drop))
+    }
+
+    /// Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
+    ///
+    /// Raises EditError if it contradicts what is known.
+    fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (value, wanted) = (id_of(slf, value)?, Wanted::of(slf, r#type)?);
+        slf.get().edit(|f| {
+            let ty = wanted.add(f)?;
+            f.set_type(value, ty)
+        })
+    }
+
+    /// Names a value.
+    ///
+    /// Raises EditError if the name is taken.
+    fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
+        let value = id_of(slf, value)?;
+        slf.get().edit(|f| f.set_value_name(value, name))
+    }
+
+    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``), whose bytes are copied.
+    ///
+    /// dtype: ``"f32"``, if it isn't the array's own. name: that of the value.
+    #[pyo3(signature = (data, dtype = None, *, name = None))]
+    fn add_constant(
+        slf: &Bound<'_, Self>,
+        data: &Bound<'_, PyAny>,
+        dtype: Option<&str>,
+        name: Option<&str>,
+    ) -> PyResult<Value> {
+        let arrays = slf.py().import("passdock._arrays")?;
+        let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
+            arrays.call_method1("to_bytes", (data, dtype))?.extract()?;
+        let dtype = crate::types::dtype_of(&dtype)?;
+        let id = slf.get().edit(|f| {
+            let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
+            let spec = ConstantSpec::new(ty, &bytes);
+            f.add_constant(&match name {
+                Some(name) => spec.named(name),
+                None => spec,
+            })
+        })?;
+        Ok(Value {
+            function: slf.clone().unbind(),
+            id,
+        })
+    }
+
+    /// Erases ops, constants and what they were made of, as far as nobody uses them: beginning with a value.
+    fn erase_dead(slf: &Bound<'_, Self>, value: &Value) -> PyResult<()> {
+        let value = id_of(slf, value)?;
+        slf.get().edit(|f| f.erase_dead(value))
+    }
+
+    /// Sets what the function returns, or a region yields.
+    #[pyo3(signature = (values, region = None))]
+    fn set_results(
+        slf: &Bound<'_, Self>,
+        values: Vec<Operand>,
+        region: Option<&Region>,
+    ) -> PyResult<()> {
+        let values = ids_of(slf, &values)?;
+        slf.get().edit(|f| {
+            let region = region.map_or_else(|| f.body(), |region| region.id);
+            f.set_results(region, &values)
+        })
+    }
+
+    /// Sets the version of a domain; ``""`` is ONNX's own.
+    fn set_opset(&self, domain: &str, version: i64) -> PyResult<()> {
+        self.edit(|f| f.set_opset(domain, version))
+    }
+
+    /// Says of an op that it comes from others: its location becomes theirs.
+    fn set_loc_from(slf: &Bound<'_, Self>, op: &Op, ops: Vec<Py<Op>>) -> PyResult<()> {
+        let op = op_of(slf, op)?;
+        let from = ops
+            .iter()
+            .map(|from| op_of(slf, from.get()))
+            .collect::<PyResult<Vec<_>>>()?;
+        slf.get().edit(|f| {
+            let loc: LocId = f.fused_loc(&from)?;
+            f.set_loc(op, loc)
+        })
+    }
+
+    /// Adds a parameter behind the others; a new function has none.
+    #[pyo3(signature = (name, r#type))]
+    fn add_param(slf: &Bound<'_, Self>, name: &str, r#type: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let wanted = Wanted::of(slf, r#type)?;
+        let id = slf.get().edit(|f| {
+            let ty = wanted.add(f)?;
+            passdock::sdk::FunctionBuilder::new(f).param(name, ty)
+        })?;
+        function::value(slf, id).ok_or_else(|| PyValueError::new_err("the parameter has no value"))
+    }
+}

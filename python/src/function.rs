@@ -1,0 +1,304 @@
+//! `Function`: its ops, values and regions, and where it is.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use passdock::ir::{self, FunctionSnapshot};
+use passdock::sdk::abi::symbol;
+use passdock::sdk::{self, EditError, FunctionKind, OpId, RegionId, SymbolId, ValueId};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use rustc_hash::FxHashMap;
+
+use crate::attr;
+use crate::error;
+use crate::lend::{Gone, LentFunction, LentModule, Snapshot};
+use crate::op::Op;
+use crate::region::Region;
+use crate::value::Value;
+
+/// Where a function is.
+enum Source {
+    /// Held as it was.
+    Snapshot(Snapshot),
+    /// Lent to a function pass.
+    Lent(Arc<LentFunction>),
+    /// In a module that is lent to a module pass.
+    InModule(Arc<LentModule>, SymbolId),
+}
+
+/// A function of a module: a graph function (``fn``), or one of the loop level (``prim``).
+///
+/// Outside of passes a function is there to be read. A pass edits the function that it is given, by the
+/// methods of this class; the module that came in stays as it is.
+#[pyclass(frozen, module = "passdock", weakref)]
+pub(crate) struct Function {
+    source: Source,
+    /// The texts of symbols, which are asked for again and again.
+    texts: Mutex<FxHashMap<SymbolId, Py<PyString>>>,
+}
+
+impl Function {
+    fn new(source: Source) -> Function {
+        Function {
+            source,
+            texts: Mutex::default(),
+        }
+    }
+
+    /// A function that is held as it is.
+    pub(crate) fn snapshot(function: Arc<ir::Function>) -> Function {
+        Function::new(Source::Snapshot(Snapshot::new(FunctionSnapshot::new(
+            function,
+        ))))
+    }
+
+    /// The function of a function pass.
+    pub(crate) fn lent(function: Arc<LentFunction>) -> Function {
+        Function::new(Source::Lent(function))
+    }
+
+    /// A function of a module that is lent.
+    pub(crate) fn in_module(module: Arc<LentModule>, name: SymbolId) -> Function {
+        Function::new(Source::InModule(module, name))
+    }
+
+    /// Whether both are the same function, as its pass has it.
+    pub(crate) fn is_lent_as(&self, lent: &Arc<LentFunction>) -> bool {
+        matches!(&self.source, Source::Lent(own) if Arc::ptr_eq(own, lent))
+    }
+
+    /// Looks at the function.
+    pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
+        let gone = |gone: Gone| error::gone(gone, "function");
+        match &self.source {
+            Source::Snapshot(held) => Ok(held.read(body)),
+            Source::Lent(lent) => lent.read(body).map_err(gone),
+            Source::InModule(module, name) => {
+                let read = module.edit(|m| m.edit(*name).map(|f| body(f)));
+                let read = read.map_err(gone)?;
+                read.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+            }
+        }
+    }
+
+    /// Edits the function.
+    pub(crate) fn edit<R>(
+        &self,
+        body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
+    ) -> PyResult<R> {
+        let edited = match &self.source {
+            Source::Snapshot(_) => Err(Gone::ReadOnly),
+            Source::Lent(lent) => lent.edit(body),
+            Source::InModule(module, name) => module.edit(|m| body(m.edit(*name)?)),
+        };
+        let edited = edited.map_err(|gone| error::gone(gone, "function"))?;
+        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+    }
+
+    /// The text of a symbol, one object for each.
+    pub(crate) fn text(
+        &self,
+        py: Python<'_>,
+        symbol: SymbolId,
+        text: impl FnOnce(&sdk::Function) -> String,
+    ) -> PyResult<Py<PyString>> {
+        if let Some(known) = self.known(py, symbol) {
+            return Ok(known);
+        }
+        let text = self.read(|f| text(f))?;
+        let made = PyString::new(py, &text).unbind();
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.insert(symbol, made.clone_ref(py));
+        Ok(made)
+    }
+
+    fn known(&self, py: Python<'_>, symbol: SymbolId) -> Option<Py<PyString>> {
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.get(&symbol).map(|text| text.clone_ref(py))
+    }
+
+    /// Looks at the function as the host has it.
+    pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
+        let seen = self.read(|f| ir::look_at(f, body))?;
+        seen.map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))
+    }
+}
+
+/// Ops of a function.
+pub(crate) fn ops(function: &Bound<'_, Function>, ids: Vec<OpId>) -> Vec<Op> {
+    let owner = function.clone().unbind();
+    let py = function.py();
+    ids.into_iter()
+        .map(|id| Op {
+            function: owner.clone_ref(py),
+            id,
+        })
+        .collect()
+}
+
+/// Values of a function.
+pub(crate) fn values(function: &Bound<'_, Function>, ids: &[ValueId]) -> Vec<Option<Value>> {
+    ids.iter().map(|&id| value(function, id)).collect()
+}
+
+/// A value of a function; `None` for an operand that is left out.
+pub(crate) fn value(function: &Bound<'_, Function>, id: ValueId) -> Option<Value> {
+    let function = function.clone().unbind();
+    (!id.is_none()).then_some(Value { function, id })
+}
+
+/// A region of a function.
+pub(crate) fn region(function: &Bound<'_, Function>, id: RegionId) -> Region {
+    Region {
+        function: function.clone().unbind(),
+        id,
+    }
+}
+
+#[pymethods]
+impl Function {
+    /// The function's name.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        self.read(|f| f.function_name().to_owned())
+    }
+
+    /// ``"fn"`` for a graph function, ``"prim"`` for one of the loop level.
+    #[getter]
+    fn kind(&self) -> PyResult<&'static str> {
+        self.read(|f| {
+            if f.kind() == FunctionKind::PRIM {
+                "prim"
+            } else {
+                "fn"
+            }
+        })
+    }
+
+    /// The parameters, as values.
+    #[getter]
+    fn params(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
+        let ids = slf.get().read(|f| f.params().to_vec())?;
+        Ok(values(slf, &ids))
+    }
+
+    /// The values that the function returns.
+    #[getter]
+    fn results(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
+        let ids = slf.get().read(|f| {
+            f.terminator(f.body())
+                .map_or(Vec::new(), |end| f.operands(end).collect::<Vec<_>>())
+        })?;
+        Ok(values(slf, &ids))
+    }
+
+    /// The body: the region whose arguments are the parameters.
+    #[getter]
+    fn body(slf: &Bound<'_, Self>) -> PyResult<Region> {
+        Ok(region(slf, slf.get().read(|f| f.body())?))
+    }
+
+    /// All ops in program order, those of nested regions included, without the ends of regions.
+    #[getter(ops)]
+    fn all_ops(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
+        let ids = slf
+            .get()
+            .read(|f| f.iter().filter(|&op| !is_end(f, op)).collect::<Vec<_>>())?;
+        Ok(ops(slf, ids))
+    }
+
+    /// The ops of an operator's name, in program order: ``func.ops_named("onnx.Relu")``.
+    ///
+    /// None if a function of the module has the operator's name, too.
+    fn ops_named(slf: &Bound<'_, Self>, name: &str) -> PyResult<Vec<Op>> {
+        let ids = slf.get().read(|f| f.ops_named(name).collect::<Vec<_>>())?;
+        Ok(ops(slf, ids))
+    }
+
+    /// The number of ops, without the ends of regions.
+    #[getter]
+    fn op_count(&self) -> PyResult<usize> {
+        self.read(|f| f.iter().filter(|&op| !is_end(f, op)).count())
+    }
+
+    /// The versions of the domains that ops mean: ``{"": 17}``.
+    #[getter]
+    fn opsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let opsets = self.read(|f| {
+            f.opsets()
+                .map(|(d, v)| (d.to_owned(), v))
+                .collect::<Vec<_>>()
+        })?;
+        let dict = PyDict::new(py);
+        for (domain, version) in opsets {
+            dict.set_item(domain, version)?;
+        }
+        Ok(dict)
+    }
+
+    /// The function's attributes, a copy.
+    #[getter]
+    fn attrs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let read = slf.get().read(|f| {
+            f.function_attrs()
+                .map(|(name, value)| (f.text(name).to_owned(), attr::Read::new(f, value)))
+                .collect::<Vec<_>>()
+        })?;
+        attr::to_dict(slf, read)
+    }
+
+    /// A parameter, a result of an op or a constant by its name.
+    ///
+    /// Raises KeyError if no value has the name. Takes time with the size of the function.
+    fn value(slf: &Bound<'_, Self>, name: &str) -> PyResult<Value> {
+        let found = slf.get().read(|f| {
+            let is_called = |&id: &ValueId| f.value_name(id) == Some(name);
+            let params = f.params().iter().copied().find(is_called);
+            let constant = || f.constants().map(|(_, c)| c.value).find(is_called);
+            let result = || {
+                f.iter()
+                    .flat_map(|op| f.results(op).iter().copied())
+                    .find(is_called)
+            };
+            params.or_else(constant).or_else(result)
+        })?;
+        let missing = || PyKeyError::new_err(format!("no value is called `{name}`"));
+        found.and_then(|id| value(slf, id)).ok_or_else(missing)
+    }
+
+    /// The constants of the function, as values.
+    #[getter]
+    fn constants(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<Value>>> {
+        let ids = slf
+            .get()
+            .read(|f| f.constants().map(|(_, c)| c.value).collect::<Vec<_>>())?;
+        Ok(values(slf, &ids))
+    }
+
+    /// Whether it can be edited: whether it is the one that a running pass was given.
+    #[getter]
+    fn is_editable(&self) -> bool {
+        !matches!(self.source, Source::Snapshot(_)) && self.edit(|_| Ok(())).is_ok()
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        self.read(|f| {
+            format!(
+                "<passdock.Function @{}, {} ops>",
+                f.function_name(),
+                f.op_count()
+            )
+        })
+    }
+
+    /// The function as IR text.
+    fn __str__(&self) -> PyResult<String> {
+        self.look(|f| ir::print_function(f, &ir::PrintOptions::default()))
+    }
+}
+
+/// Whether an op is the end of a region.
+pub(crate) fn is_end(f: &sdk::Function, op: OpId) -> bool {
+    matches!(f.symbol(op), symbol::RETURN | symbol::YIELD)
+}

@@ -1,0 +1,130 @@
+//! `PassInfo`: what a pass says about itself.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+
+/// What a pass says about itself: its level, its name, and the passes that must have run before it.
+///
+/// opt_level: the lowest ``PassContext.opt_level`` at which a Sequential runs it, 0 or more. required: names of
+/// passes. Two are equal if their fields are.
+#[pyclass(frozen, module = "passdock", eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PassInfo {
+    name: String,
+    opt_level: u32,
+    required: Vec<String>,
+}
+
+impl PassInfo {
+    /// The info of a pass of the host.
+    pub(crate) fn of(info: &passdock::PassInfo) -> PassInfo {
+        PassInfo {
+            name: info.name.clone(),
+            opt_level: info.opt_level,
+            required: info.required.clone(),
+        }
+    }
+
+    /// The info as the host has it.
+    pub(crate) fn to_host(&self) -> passdock::PassInfo {
+        passdock::PassInfo::new(&self.name)
+            .opt_level(self.opt_level)
+            .required(&self.required)
+    }
+}
+
+/// An opt level: an int, 0 or more, and no bool.
+pub(crate) fn level(said: &Bound<'_, PyAny>) -> PyResult<u32> {
+    if said.is_instance_of::<PyBool>() || !said.is_instance_of::<PyInt>() {
+        let kind = said.get_type();
+        return Err(PyTypeError::new_err(format!(
+            "opt_level is an int, not {}",
+            kind.name()?
+        )));
+    }
+    said.extract()
+        .map_err(|_| PyValueError::new_err(format!("opt_level is an int from 0 on, not {said}")))
+}
+
+/// Names of passes: a list, a tuple or a set of texts, or None.
+pub(crate) fn names(what: &str, said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(said) = said.filter(|said| !said.is_none()) else {
+        return Ok(Vec::new());
+    };
+    if let Ok(text) = said.cast::<PyString>() {
+        return Err(PyTypeError::new_err(format!(
+            "{what}: expected a list of names, got a string; did you mean [{}]?",
+            text.repr()?
+        )));
+    }
+    let wrong = |said: &Bound<'_, PyAny>| {
+        let kind = said.get_type();
+        let kind = kind
+            .name()
+            .map_or_else(|_| "that".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("{what}: expected a list of names, got {kind}"))
+    };
+    let names = said.try_iter().map_err(|_| wrong(said))?;
+    let names = names.map(|name| {
+        let name = name?;
+        name.extract::<String>().map_err(|_| wrong(&name))
+    });
+    names.collect()
+}
+
+#[pymethods]
+impl PassInfo {
+    #[new]
+    #[pyo3(signature = (opt_level, name, required = None))]
+    fn new(
+        opt_level: &Bound<'_, PyAny>,
+        name: String,
+        required: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PassInfo> {
+        if name.trim() != name || name.is_empty() {
+            return Err(PyValueError::new_err(format!(
+                "a pass can't be called {name:?}: a name isn't empty, and has no blanks at its ends"
+            )));
+        }
+        if required.is_some_and(|required| !required.is_none() && required.try_iter().is_err()) {
+            return Err(PyTypeError::new_err("required is a list or tuple of names"));
+        }
+        Ok(PassInfo {
+            name,
+            opt_level: level(opt_level)?,
+            required: names("required", required)?,
+        })
+    }
+
+    /// The lowest ``PassContext.opt_level`` at which a Sequential runs the pass.
+    #[getter]
+    fn opt_level(&self) -> u32 {
+        self.opt_level
+    }
+
+    /// The pass's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the passes that must have run before it.
+    #[getter]
+    fn required<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.required)
+    }
+
+    fn __str__(&self) -> String {
+        self.to_host().to_string()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let required = self.required(py)?.repr()?.to_string();
+        let name = PyString::new(py, &self.name).repr()?.to_string();
+        Ok(format!(
+            "PassInfo(opt_level={}, name={name}, required={required})",
+            self.opt_level
+        ))
+    }
+}

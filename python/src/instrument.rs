@@ -1,0 +1,272 @@
+//! Instruments: those of Python as the host calls them, and the host's own as Python has them.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use passdock::{
+    Frame, InstrumentRef, InstrumentResult, InstrumentSetup, PassCall, PassError, Registry,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt};
+
+use crate::convert;
+use crate::error;
+use crate::info::PassInfo;
+use crate::module::Module;
+
+/// An instrument that is an object of Python.
+struct PyInstrument {
+    object: Py<PyAny>,
+    name: String,
+    hooks: Hooks,
+}
+
+/// The callbacks that its class has: what nobody wrote isn't called.
+#[derive(Clone, Copy, Default)]
+struct Hooks {
+    enter_pass_ctx: bool,
+    exit_pass_ctx: bool,
+    should_run: bool,
+    run_before_pass: bool,
+    run_after_pass: bool,
+    pass_failed: bool,
+}
+
+impl PyInstrument {
+    fn new(object: &Bound<'_, PyAny>) -> PyResult<PyInstrument> {
+        let class = object.get_type();
+        let base = object
+            .py()
+            .import("passdock.instrument")?
+            .getattr("PassInstrument")?;
+        let has =
+            |name: &str| -> PyResult<bool> { Ok(!class.getattr(name)?.is(&base.getattr(name)?)) };
+        Ok(PyInstrument {
+            name: object.getattr("name")?.extract()?,
+            hooks: Hooks {
+                enter_pass_ctx: has("enter_pass_ctx")?,
+                exit_pass_ctx: has("exit_pass_ctx")?,
+                should_run: has("should_run")?,
+                run_before_pass: has("run_before_pass")?,
+                run_after_pass: has("run_after_pass")?,
+                pass_failed: has("pass_failed")?,
+            },
+            object: object.clone().unbind(),
+        })
+    }
+
+    fn watch_context(&self, is_there: bool, hook: &str) -> InstrumentResult {
+        if !is_there {
+            return Ok(());
+        }
+        let called = Python::attach(|py| self.object.call_method0(py, hook).map(drop));
+        called.map_err(error::as_cause)
+    }
+
+    fn watch_pass(&self, is_there: bool, hook: &str, call: &PassCall<'_>) -> InstrumentResult {
+        if !is_there {
+            return Ok(());
+        }
+        let called = Python::attach(|py| self.ask(py, hook, call).map(drop));
+        called.map_err(error::as_cause)
+    }
+
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        hook: &str,
+        call: &PassCall<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
+        self.object.bind(py).call_method1(hook, (module, info))
+    }
+
+    /// The answer of `should_run`: a bool, or 0 or 1.
+    fn judged(&self, answer: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if answer.is_instance_of::<PyBool>() || answer.is_instance_of::<PyInt>() {
+            return answer.is_truthy();
+        }
+        // NumPy's bool is one, too.
+        let kind = answer.get_type();
+        if kind.name()?.to_string().starts_with("bool") {
+            return answer.is_truthy();
+        }
+        Err(PyTypeError::new_err(format!(
+            "should_run of the instrument `{}` answers a bool, not {}",
+            self.name,
+            kind.name()?
+        )))
+    }
+}
+
+impl passdock::PassInstrument for PyInstrument {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn enter_pass_ctx(&self, _frame: &dyn Frame) -> InstrumentResult {
+        self.watch_context(self.hooks.enter_pass_ctx, "enter_pass_ctx")
+    }
+
+    fn exit_pass_ctx(&self, _frame: &dyn Frame) -> InstrumentResult {
+        self.watch_context(self.hooks.exit_pass_ctx, "exit_pass_ctx")
+    }
+
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        if !self.hooks.should_run {
+            return Ok(true);
+        }
+        let asked = Python::attach(|py| self.judged(&self.ask(py, "should_run", call)?));
+        asked.map_err(error::as_cause)
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.watch_pass(self.hooks.run_before_pass, "run_before_pass", call)
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.watch_pass(self.hooks.run_after_pass, "run_after_pass", call)
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, failed: &PassError) -> InstrumentResult {
+        if !self.hooks.pass_failed {
+            return Ok(());
+        }
+        let called = Python::attach(|py| {
+            let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
+            let raised = error::seen(py, failed);
+            self.object
+                .call_method1(py, "pass_failed", (module, info, raised))
+                .map(drop)
+        });
+        called.map_err(error::as_cause)
+    }
+}
+
+/// An instrument of the host's, or of a plugin: made by ``passdock.instrument.get_instrument``.
+#[pyclass(frozen, subclass, module = "passdock")]
+pub(crate) struct NativeInstrument(InstrumentRef);
+
+#[pymethods]
+impl NativeInstrument {
+    /// The instrument of a name, with options.
+    ///
+    /// Raises UnknownNameError, or ConfigError for an option that isn't right.
+    #[new]
+    #[pyo3(signature = (name, **options))]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<NativeInstrument> {
+        let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
+        let registry = Registry::global();
+        let made =
+            py.detach(|| registry.get_instrument(name, &options, &InstrumentSetup::new(registry)));
+        made.map(NativeInstrument)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The instrument's name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// What it has to show so far, as a text; None if it shows nothing.
+    fn report(&self) -> Option<String> {
+        self.0.report()
+    }
+
+    /// The same as data; None if it has none.
+    fn report_data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::from_json(py, &self.0.report_data().unwrap_or(serde_json::Value::Null))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<NativeInstrument>()
+            .is_ok_and(|other| Arc::ptr_eq(&other.get().0, &self.0))
+    }
+
+    fn __hash__(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<passdock instrument {}>", self.0.name())
+    }
+}
+
+/// ``PassTimingInstrument``: how long each pass took.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Timing(Arc<passdock::instruments::PassTimingInstrument>);
+
+#[pymethods]
+impl Timing {
+    #[new]
+    fn new() -> Timing {
+        Timing(Arc::new(passdock::instruments::PassTimingInstrument::new()))
+    }
+
+    /// The instrument's name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        "timing"
+    }
+
+    /// The times of the passes so far, as a tree.
+    fn render(&self) -> String {
+        self.0.render()
+    }
+}
+
+/// The instruments that a program names.
+pub(crate) fn list(said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRef>> {
+    let Some(said) = said.filter(|said| !said.is_none()) else {
+        return Ok(Vec::new());
+    };
+    let wrong = || PyTypeError::new_err("instruments: expected a list of instruments");
+    let all = said.try_iter().map_err(|_| wrong())?;
+    all.map(|each| of_python(&each?)).collect()
+}
+
+fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
+    if let Ok(native) = object.getattr("_native") {
+        return of_python(&native);
+    }
+    if let Ok(native) = object.cast::<NativeInstrument>() {
+        return Ok(native.get().0.clone());
+    }
+    if let Ok(timing) = object.cast::<Timing>() {
+        return Ok(timing.get().0.clone());
+    }
+    let base = object
+        .py()
+        .import("passdock.instrument")?
+        .getattr("PassInstrument")?;
+    if !object.is_instance(&base)? {
+        let kind = object.get_type();
+        return Err(PyTypeError::new_err(format!(
+            "{} is no instrument: make its class one by @pass_instrument, or a subclass of PassInstrument",
+            kind.name()?
+        )));
+    }
+    Ok(Arc::new(PyInstrument::new(object)?))
+}
+
+/// The object of an instrument: the program's own, or one for the host's.
+pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny>> {
+    let of_python = own
+        .as_any()
+        .and_then(|any| any.downcast_ref::<PyInstrument>());
+    match of_python {
+        Some(instrument) => Ok(instrument.object.clone_ref(py)),
+        None => Ok(Py::new(py, NativeInstrument(own))?.into_any()),
+    }
+}

@@ -1,0 +1,371 @@
+//! `Module`: functions by name, read from and written to files.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use passdock::{ir, model_file, sdk};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator, PyList};
+
+use crate::error;
+use crate::function::Function;
+use crate::lend::LentModule;
+
+enum Source {
+    Own(passdock::Module),
+    /// That of a pass, and whether the pass may edit it.
+    Lent(Arc<LentModule>, bool),
+}
+
+/// A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
+///
+/// ``str(module)`` is its IR text. Modules don't change: a pass makes another one. The one that a module pass is
+/// given is its own to edit: ``mod["main"]`` is a function with the edits of ``passdock.Function``.
+#[pyclass(frozen, module = "passdock", weakref)]
+pub(crate) struct Module {
+    source: Source,
+    /// The functions that were asked for: one object for each.
+    functions: Mutex<Vec<(String, Py<Function>)>>,
+}
+
+impl Module {
+    fn with_source(source: Source) -> Module {
+        Module {
+            source,
+            functions: Mutex::default(),
+        }
+    }
+
+    /// A module of the program's own.
+    pub(crate) fn own(module: passdock::Module) -> Module {
+        Module::with_source(Source::Own(module))
+    }
+
+    /// The module of a module pass, to edit.
+    pub(crate) fn lent(module: Arc<LentModule>) -> Module {
+        Module::with_source(Source::Lent(module, true))
+    }
+
+    /// The module around a function pass, to read.
+    pub(crate) fn lent_to_read(module: Arc<LentModule>) -> Module {
+        Module::with_source(Source::Lent(module, false))
+    }
+
+    /// Whether it is the one that was lent.
+    pub(crate) fn is_lent_as(&self, lent: &Arc<LentModule>) -> bool {
+        matches!(&self.source, Source::Lent(own, _) if Arc::ptr_eq(own, lent))
+    }
+
+    /// The module itself, as it is now.
+    pub(crate) fn now(&self) -> PyResult<passdock::Module> {
+        match &self.source {
+            Source::Own(module) => Ok(module.clone()),
+            Source::Lent(lent, _) => {
+                let now = lent
+                    .read(|m| ir::module_now(m))
+                    .map_err(|gone| error::gone(gone, "module"))?;
+                now.map_err(|error| {
+                    Python::attach(|py| error::raised(py, "EditError", &error.message))
+                })
+            }
+        }
+    }
+
+    /// Runs a registered pass on the module of a module pass.
+    pub(crate) fn run_pass(
+        &self,
+        cx: &sdk::PassContext,
+        name: &str,
+    ) -> PyResult<Result<(), sdk::PassError>> {
+        let Source::Lent(lent, true) = &self.source else {
+            return Err(error::gone(crate::lend::Gone::ReadOnly, "module"));
+        };
+        lent.edit(|m| m.run_pass(cx, name))
+            .map_err(|gone| error::gone(gone, "module"))
+    }
+
+    /// Whether it is the program's own, and not a pass's.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.source, Source::Own(_))
+    }
+
+    fn edit<R>(
+        &self,
+        body: impl FnOnce(&mut sdk::Module<'static>) -> Result<R, sdk::EditError>,
+    ) -> PyResult<R> {
+        let edited = match &self.source {
+            Source::Lent(lent, true) => lent.edit(body),
+            _ => Err(crate::lend::Gone::ReadOnly),
+        };
+        let edited = edited.map_err(|gone| error::gone(gone, "module"))?;
+        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+    }
+
+    fn look_up(&self, name: &str) -> PyResult<Option<Function>> {
+        if let Source::Lent(lent, true) = &self.source {
+            let found = lent.read(|m| m.function(name).map(|entry| entry.name));
+            let found = found.map_err(|gone| error::gone(gone, "module"))?;
+            return Ok(found.map(|name| Function::in_module(lent.clone(), name)));
+        }
+        Ok(self
+            .now()?
+            .function_named(name)
+            .cloned()
+            .map(Function::snapshot))
+    }
+
+    /// The names of the functions, in order.
+    fn names(&self) -> PyResult<Vec<String>> {
+        if let Source::Lent(lent, true) = &self.source {
+            let names = lent.read(|m| {
+                m.functions()
+                    .map(|entry| m.text(entry.name).to_owned())
+                    .collect()
+            });
+            return names.map_err(|gone| error::gone(gone, "module"));
+        }
+        let module = self.now()?;
+        Ok(module
+            .functions()
+            .map(|f| f.text(f.name()).to_owned())
+            .collect())
+    }
+
+    /// The function of a name: one object, however often it is asked for.
+    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Option<Py<Function>>> {
+        let known = |functions: &[(String, Py<Function>)]| {
+            let mut functions = functions.iter();
+            functions
+                .find(|(known, _)| known == name)
+                .map(|(_, function)| function.clone_ref(py))
+        };
+        let lock = || {
+            self.functions
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(function) = known(&lock()) {
+            return Ok(Some(function));
+        }
+        let Some(function) = self.look_up(name)? else {
+            return Ok(None);
+        };
+        let made = Py::new(py, function)?;
+        let mut functions = lock();
+        if let Some(function) = known(&functions) {
+            return Ok(Some(function));
+        }
+        functions.push((name.to_owned(), made.clone_ref(py)));
+        Ok(Some(made))
+    }
+}
+
+/// The kind of function that a text says.
+fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
+    match said {
+        "fn" => Ok(sdk::FunctionKind::GRAPH),
+        "prim" => Ok(sdk::FunctionKind::PRIM),
+        other => Err(PyValueError::new_err(format!(
+            "`{other}` is no kind of function; they are \"fn\" and \"prim\""
+        ))),
+    }
+}
+
+#[pymethods]
+impl Module {
+    /// Reads IR text. name: that of the text in messages.
+    ///
+    /// Raises ModelError, with the line, if it isn't a module.
+    #[staticmethod]
+    #[pyo3(signature = (text, name = "<string>"))]
+    fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Module> {
+        let read = py.detach(|| ir::parse_text(name, text));
+        read.map(Module::own)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Reads a model's file: ``.onnx`` or ``.ir``. The file is mapped, and must not change as long as anything of
+    /// it is used.
+    ///
+    /// allow_outside_data: whether its data may be outside of its directory.
+    ///
+    /// Raises ModelError if it can't be read, or holds no model.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, allow_outside_data = false))]
+    fn read(py: Python<'_>, path: PathBuf, allow_outside_data: bool) -> PyResult<Module> {
+        let options = model_file::ReadOptions {
+            outside_data: allow_outside_data,
+        };
+        let read = py.detach(|| model_file::read_with(path, options));
+        read.map(Module::own)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Reads the bytes of an ONNX model whose data is all inside of it.
+    ///
+    /// Raises ModelError if they are none.
+    #[staticmethod]
+    #[pyo3(signature = (data, name = "model.onnx"))]
+    fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Module> {
+        let data = data.to_vec();
+        let read = py.detach(|| model_file::read_bytes(name.as_ref(), data));
+        read.map(Module::own)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Writes a model's file: ``.onnx`` or ``.ir``. The file is there when it is whole.
+    ///
+    /// value_info: whether an ONNX file declares the types of all values.
+    ///
+    /// Raises PassError if it can't be written, or the format has no way to say something of it.
+    #[pyo3(signature = (path, *, value_info = false))]
+    fn write(&self, py: Python<'_>, path: PathBuf, value_info: bool) -> PyResult<()> {
+        let module = self.now()?;
+        let options = model_file::WriteOptions {
+            value_info,
+            ..model_file::WriteOptions::default()
+        };
+        let written = py.detach(|| model_file::write(&module, &path, options));
+        written
+            .map(drop)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The bytes of the module as an ONNX model, all data inside.
+    ///
+    /// Raises PassError if ONNX has no way to say something of it.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let module = self.now()?;
+        let bytes = py.detach(|| model_file::to_bytes(&module));
+        let bytes = bytes.map_err(|error| error::to_exception(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The module as IR text. brief: for reading, values numbered, long data cut; it can't be read back then.
+    #[pyo3(signature = (*, brief = false))]
+    fn text(&self, py: Python<'_>, brief: bool) -> PyResult<String> {
+        let module = self.now()?;
+        Ok(py.detach(|| {
+            let options = ir::PrintOptions {
+                brief,
+                ..ir::PrintOptions::default()
+            };
+            ir::print_with(&module, &options)
+        }))
+    }
+
+    /// The functions, in order.
+    #[getter]
+    fn functions(&self, py: Python<'_>) -> PyResult<Vec<Py<Function>>> {
+        let names = self.names()?;
+        let functions = names.iter().map(|name| self.find(py, name));
+        Ok(functions
+            .collect::<PyResult<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
+    /// The number of ops of all functions and regions, without constants and the ends of regions.
+    #[getter]
+    fn op_count(&self) -> PyResult<usize> {
+        Ok(self.now()?.op_count())
+    }
+
+    /// The function of a name, or ``default``.
+    #[pyo3(signature = (name, default = None))]
+    fn get(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find(py, name)?.map(Py::into_any).or(default))
+    }
+
+    /// Makes a function with an empty body, in a module pass: add parameters and ops, then set its results. It has
+    /// the opsets of the function ``like``.
+    ///
+    /// Raises EditError if the name is taken.
+    #[pyo3(signature = (name, *, kind = "fn", like = "main"))]
+    fn create(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        kind: &str,
+        like: Option<&str>,
+    ) -> PyResult<Py<Function>> {
+        let kind = self::kind(kind)?;
+        self.edit(|m| {
+            let like = like
+                .and_then(|like| m.function(like))
+                .map(|entry| entry.name);
+            m.create(name, kind, like.map(sdk::Name::Symbol)).map(drop)
+        })?;
+        let found = self.find(py, name)?;
+        found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
+    /// Removes a function, in a module pass.
+    ///
+    /// Raises EditError if there is none of the name.
+    fn remove(&self, name: &str) -> PyResult<()> {
+        self.edit(|m| m.remove(name))?;
+        let mut functions = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let removed = functions
+            .iter()
+            .position(|(known, _)| known == name)
+            .map(|at| functions.remove(at));
+        drop(functions);
+        drop(removed);
+        Ok(())
+    }
+
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<Function>> {
+        let found = self.find(py, name)?;
+        found.ok_or_else(|| PyKeyError::new_err(format!("the module has no function `{name}`")))
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        Ok(self.find(py, name)?.is_some())
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.names()?.len())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.names()?)?.try_iter()
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, false)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let module = self.now()?;
+        let functions = module.len();
+        let s = if functions == 1 { "" } else { "s" };
+        Ok(format!(
+            "<passdock.Module, {functions} function{s}, {} ops>",
+            module.op_count()
+        ))
+    }
+
+    fn __copy__(&self) -> PyResult<Module> {
+        Ok(Module::own(self.now()?))
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyResult<Module> {
+        self.__copy__()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let text = slf.get().text(slf.py(), false)?;
+        Ok((slf.get_type().getattr("from_text")?, (text,)))
+    }
+}

@@ -1,0 +1,208 @@
+//! `Op`: an operation, as a program reads it.
+
+use passdock::sdk::{self, OpId, SymbolId};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::attr;
+use crate::error;
+use crate::function::{self, Function};
+use crate::region::Region;
+use crate::value::Value;
+
+/// An op of a function.
+///
+/// Two of them are equal if they are the same op of the same function. What an edit erased isn't there any
+/// more: everything but ``is_live`` raises ``passdock.StaleError`` then.
+#[pyclass(frozen, module = "passdock", eq, hash)]
+pub(crate) struct Op {
+    pub(crate) function: Py<Function>,
+    pub(crate) id: OpId,
+}
+
+impl PartialEq for Op {
+    fn eq(&self, other: &Op) -> bool {
+        self.id == other.id && self.function.as_ptr() == other.function.as_ptr()
+    }
+}
+
+impl std::hash::Hash for Op {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.function.as_ptr() as usize, self.id.0).hash(state);
+    }
+}
+
+impl Op {
+    /// Looks at the op, which has to be there still.
+    pub(crate) fn read<R: Send>(
+        &self,
+        body: impl FnOnce(&sdk::Function, OpId) -> R,
+    ) -> PyResult<R> {
+        let id = self.id;
+        let seen = self
+            .function
+            .get()
+            .read(|f| f.is_live(id).then(|| body(f, id)))?;
+        seen.ok_or_else(|| {
+            Python::attach(|py| error::raised(py, "StaleError", "The op was erased."))
+        })
+    }
+}
+
+#[pymethods]
+impl Op {
+    /// The function that the op is in.
+    #[getter(function)]
+    fn owner(&self, py: Python<'_>) -> Py<Function> {
+        self.function.clone_ref(py)
+    }
+
+    /// The op's name, domain included: ``"onnx.Relu"``.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
+        let symbol: SymbolId = self.read(|f, op| f.symbol(op))?;
+        self.function
+            .get()
+            .text(py, symbol, |f| f.text(symbol).to_owned())
+    }
+
+    /// The operands: values, and None for one that is left out.
+    #[getter]
+    fn operands(&self, py: Python<'_>) -> PyResult<Vec<Option<Value>>> {
+        let ids = self.read(|f, op| f.operands(op).collect::<Vec<_>>())?;
+        Ok(function::values(self.function.bind(py), &ids))
+    }
+
+    /// The number of operands, those that are left out included.
+    #[getter]
+    fn operand_count(&self) -> PyResult<usize> {
+        self.read(|f, op| f.operand_count(op))
+    }
+
+    /// An operand; None if it is left out, or there are fewer.
+    fn operand(&self, py: Python<'_>, index: usize) -> PyResult<Option<Value>> {
+        let id = self.read(|f, op| f.operand(op, index))?;
+        Ok(id.and_then(|id| function::value(self.function.bind(py), id)))
+    }
+
+    /// The results.
+    #[getter]
+    fn results(&self, py: Python<'_>) -> PyResult<Vec<Option<Value>>> {
+        let ids = self.read(|f, op| f.results(op).to_vec())?;
+        Ok(function::values(self.function.bind(py), &ids))
+    }
+
+    /// The only result.
+    ///
+    /// Raises ValueError if there are none, or several.
+    #[getter]
+    fn result(&self, py: Python<'_>) -> PyResult<Option<Value>> {
+        let ids = self.read(|f, op| f.results(op).to_vec())?;
+        match ids.as_slice() {
+            [id] => Ok(function::value(self.function.bind(py), *id)),
+            ids => {
+                let message = format!("the op has {} results, not one", ids.len());
+                Err(pyo3::exceptions::PyValueError::new_err(message))
+            }
+        }
+    }
+
+    /// The attributes, a copy: ints, floats, texts, lists of those, tensors as ``Constant``.
+    #[getter]
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let read = self.read(|f, op| {
+            let attrs = f
+                .attrs(op)
+                .map(|(name, value)| (f.text(name).to_owned(), attr::Read::new(f, value)));
+            attrs.collect::<Vec<_>>()
+        })?;
+        attr::to_dict(self.function.bind(py), read)
+    }
+
+    /// An attribute, or ``default`` if the op doesn't say it. What the operator's definition says then is
+    /// ``ctx.attr_default``'s to know.
+    #[pyo3(signature = (name, default = None))]
+    fn attr<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let read = self.read(|f, op| f.attr(op, name).map(|value| attr::Read::new(f, value)))?;
+        match read {
+            Some(read) => read.to_python(self.function.bind(py)),
+            None => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
+        }
+    }
+
+    /// The op's regions.
+    #[getter]
+    fn regions(&self, py: Python<'_>) -> PyResult<Vec<Region>> {
+        let ids = self.read(|f, op| f.regions(op).to_vec())?;
+        Ok(ids
+            .into_iter()
+            .map(|id| function::region(self.function.bind(py), id))
+            .collect())
+    }
+
+    /// The region of a name: ``op.region("then_branch")``.
+    ///
+    /// Raises KeyError if there is none.
+    fn region(&self, py: Python<'_>, name: &str) -> PyResult<Region> {
+        let id = self.read(|f, op| f.region(op, name))?;
+        let missing = || PyKeyError::new_err(format!("the op has no region `{name}`"));
+        Ok(function::region(
+            self.function.bind(py),
+            id.ok_or_else(missing)?,
+        ))
+    }
+
+    /// The region that the op stands in.
+    #[getter]
+    fn parent_region(&self, py: Python<'_>) -> PyResult<Region> {
+        let id = self.read(|f, op| f.parent_region(op))?;
+        Ok(function::region(self.function.bind(py), id))
+    }
+
+    /// The name of the ONNX node that the op comes from; None if it comes from none, or from several.
+    #[getter]
+    fn loc(&self) -> PyResult<Option<String>> {
+        self.read(|f, op| f.loc_name(op).map(str::to_owned))
+    }
+
+    /// Whether the op has no effect but its results, as far as its definition says.
+    #[getter]
+    fn is_pure(&self) -> PyResult<bool> {
+        self.read(|f, op| f.traits(op).is_pure())
+    }
+
+    /// The function of the module that the op calls, by name; None if it calls none.
+    #[getter]
+    fn callee(&self) -> PyResult<Option<String>> {
+        self.read(|f, op| f.callee(op).map(|name| f.text(name).to_owned()))
+    }
+
+    /// Whether the op stands before another one, or one of the ops around it does.
+    fn is_before(&self, other: &Op) -> PyResult<bool> {
+        other.read(|_, _| ())?;
+        self.read(|f, op| f.is_before(op, other.id))
+    }
+
+    /// Whether it is there still: whether no edit erased it.
+    #[getter]
+    fn is_live(&self) -> PyResult<bool> {
+        let id = self.id;
+        self.function.get().read(|f| f.is_live(id))
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        self.read(|f, op| {
+            let loc = f
+                .loc_name(op)
+                .map(|loc| format!(" at {loc}"))
+                .unwrap_or_default();
+            format!("<passdock.Op {}{loc}>", f.name(op))
+        })
+    }
+}

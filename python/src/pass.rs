@@ -1,0 +1,306 @@
+//! `PassHandle`: a pass of the host, or one of the program's own, as the package's classes hold it.
+
+use std::sync::Arc;
+
+use passdock::{
+    PassDeclaration, PassRef, Registry, create_function_pass, create_module_pass,
+    create_prim_func_pass, sdk,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::context::PassContext;
+use crate::convert;
+use crate::error;
+use crate::function::Function;
+use crate::info::PassInfo;
+use crate::lend;
+use crate::module::Module;
+
+/// A pass, as the classes of ``passdock.transform`` hold it.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct PassHandle {
+    pub(crate) pass: PassRef,
+    /// The passes of a Sequential as the program gave them.
+    children: Option<Py<PyList>>,
+}
+
+impl PassHandle {
+    pub(crate) fn new(pass: PassRef) -> PassHandle {
+        PassHandle {
+            pass,
+            children: None,
+        }
+    }
+}
+
+/// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
+fn declaration(info: &PassInfo) -> PassDeclaration {
+    PassDeclaration::from(info.to_host()).thread_safe(false)
+}
+
+/// The context that a pass of Python is given.
+fn context(py: Python<'_>, run: &lend::Loan<sdk::PassContext>) -> PyResult<Py<PassContext>> {
+    Py::new(
+        py,
+        PassContext::of_run(passdock::PassContext::current(), run.lent()),
+    )
+}
+
+fn function_body(
+    run: Py<PyAny>,
+) -> impl Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static {
+    move |f, cx| {
+        let around = |body: &mut dyn FnMut(Option<Module>) -> sdk::PassResult| match cx.module() {
+            Some(module) => {
+                lend::module_to_read(module, |m| body(Some(Module::lent_to_read(m.lent()))))
+            }
+            None => body(None),
+        };
+        lend::function(f, |f| {
+            lend::context(cx, |cx| {
+                around(&mut |module| {
+                    Python::attach(|py| {
+                        let called = (|| {
+                            let function = Py::new(py, Function::lent(f.lent()))?;
+                            let module = module.map_or_else(
+                                || Ok(py.None()),
+                                |m| Py::new(py, m).map(Py::into_any),
+                            )?;
+                            // What it was given ends with this call, also in other threads.
+                            let answer =
+                                run.bind(py).call1((function, module, context(py, cx)?))?;
+                            check_function(&answer, f)
+                        })();
+                        called.map_err(|raised| error::as_failure(py, raised))
+                    })
+                })
+            })
+        })
+    }
+}
+
+/// A function pass answers the function that it was given, or nothing.
+fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> PyResult<()> {
+    if answer.is_none() {
+        return Ok(());
+    }
+    match answer.cast::<Function>() {
+        Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
+        Ok(_) => Err(PyValueError::new_err(
+            "a function pass returns the function that it was given: edit that one, or be a module pass",
+        )),
+        Err(_) => {
+            let kind = answer.get_type();
+            Err(PyTypeError::new_err(format!(
+                "a function pass returns a passdock.Function, not {}",
+                kind.name()?
+            )))
+        }
+    }
+}
+
+fn module_body(
+    run: Py<PyAny>,
+) -> impl for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static
+{
+    move |m, cx| {
+        let answer = lend::module(m, |m| {
+            lend::context(cx, |cx| {
+                Python::attach(|py| {
+                    let called = (|| {
+                        let module = Py::new(py, Module::lent(m.lent()))?;
+                        let answer = run.bind(py).call1((module, context(py, cx)?))?;
+                        other_module(&answer, m)
+                    })();
+                    called.map_err(|raised| error::as_failure(py, raised))
+                })
+            })
+        })?;
+        match answer {
+            None => Ok(()),
+            Some(module) => passdock::ir::replace_module(m, module)
+                .map_err(|error| sdk::PassError::new(error.message)),
+        }
+    }
+}
+
+/// A module pass answers the module that it was given, another one, or nothing.
+fn other_module(
+    answer: &Bound<'_, PyAny>,
+    m: &lend::Loan<sdk::Module<'static>>,
+) -> PyResult<Option<passdock::Module>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    match answer.cast::<Module>() {
+        Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
+        Ok(module) => module.get().now().map(Some),
+        Err(_) => {
+            let kind = answer.get_type();
+            Err(PyTypeError::new_err(format!(
+                "a module pass returns a passdock.Module, not {}",
+                kind.name()?
+            )))
+        }
+    }
+}
+
+/// The passes that a program names: those with a ``_handle``.
+fn handles(passes: &Bound<'_, PyAny>) -> PyResult<Vec<PassRef>> {
+    let passes = passes.try_iter()?.map(|pass| {
+        let pass = pass?;
+        let handle = pass.getattr("_handle").map_err(|_| {
+            let kind = pass
+                .get_type()
+                .name()
+                .map_or_else(|_| "that".into(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "a Sequential is made of passes, and {kind} is none"
+            ))
+        })?;
+        Ok(handle.cast::<PassHandle>()?.get().pass.clone())
+    });
+    passes.collect()
+}
+
+#[pymethods]
+impl PassHandle {
+    /// A pass whose body is a function of Python. kind: ``"module"``, ``"function"`` or ``"prim_func"``.
+    #[staticmethod]
+    fn of_function(kind: &str, info: &PassInfo, run: Py<PyAny>) -> PyResult<PassHandle> {
+        let declared = declaration(info);
+        Ok(PassHandle::new(match kind {
+            "module" => create_module_pass(declared, module_body(run)),
+            "function" => create_function_pass(declared, function_body(run)),
+            "prim_func" => create_prim_func_pass(declared, function_body(run)),
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "`{other}` is no kind of pass"
+                )));
+            }
+        }))
+    }
+
+    /// A Sequential of passes.
+    #[staticmethod]
+    #[pyo3(signature = (passes, info, disabled))]
+    fn sequential(
+        passes: &Bound<'_, PyList>,
+        info: &PassInfo,
+        disabled: Vec<String>,
+    ) -> PyResult<PassHandle> {
+        let info = info.to_host();
+        let sequential = passdock::Sequential::new(handles(passes)?)
+            .name(info.name)
+            .opt_level(info.opt_level)
+            .required(info.required)
+            .disabled(disabled);
+        Ok(PassHandle {
+            pass: sequential.into_pass(),
+            children: Some(passes.clone().unbind()),
+        })
+    }
+
+    /// A pass of the registry by its name, with options.
+    #[staticmethod]
+    #[pyo3(signature = (name, options = None))]
+    fn registered(
+        py: Python<'_>,
+        name: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PassHandle> {
+        let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
+        let found = py.detach(|| Registry::global().get_pass_with_options(name, &options));
+        found
+            .map(PassHandle::new)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Puts the pass in the registry, under its name.
+    fn register(&self, py: Python<'_>) -> PyResult<()> {
+        let registered = Registry::global().register(self.pass.clone());
+        registered.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// A pass that runs this one on the functions whose names match.
+    fn applied_to(&self, py: Python<'_>, regex: &str, error_if_none: bool) -> PyResult<PassHandle> {
+        let pass = passdock::apply_pass_to_function(self.pass.clone(), regex, error_if_none);
+        pass.map(PassHandle::new)
+            .map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The pass that prints the module.
+    #[staticmethod]
+    fn print_ir(header: &str) -> PassHandle {
+        PassHandle::new(passdock::instruments::print_ir(
+            header.to_owned(),
+            passdock::instruments::stderr(),
+        ))
+    }
+
+    /// What the pass says about itself.
+    #[getter]
+    fn info(&self) -> PassInfo {
+        PassInfo::of(self.pass.info())
+    }
+
+    /// ``"module"``, ``"function"``, ``"prim_func"`` or ``"sequential"``.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        if self.pass.as_sequential().is_some() {
+            return "sequential";
+        }
+        match Registry::global().pass_kind(&self.pass.info().name) {
+            Some(passdock::plugin::PassKind::Function) => "function",
+            Some(passdock::plugin::PassKind::PrimFunction) => "prim_func",
+            _ => "module",
+        }
+    }
+
+    /// The passes of a Sequential, as they were given.
+    #[getter]
+    fn children(&self, py: Python<'_>) -> Option<Vec<Py<PyAny>>> {
+        let given = self.children.as_ref()?;
+        Some(given.bind(py).iter().map(Bound::unbind).collect())
+    }
+
+    /// The handles of the passes of a Sequential of the registry.
+    #[getter]
+    fn child_handles(&self) -> Vec<PassHandle> {
+        let passes = self
+            .pass
+            .as_sequential()
+            .map_or(&[][..], passdock::Sequential::passes);
+        passes.iter().cloned().map(PassHandle::new).collect()
+    }
+
+    /// The pass as a text: its name, its level, and of a Sequential its passes.
+    fn describe(&self) -> String {
+        format!("{:?}", &*self.pass)
+    }
+
+    /// Runs the pass on a module, under the current context or another one.
+    #[pyo3(signature = (module, context = None))]
+    fn call(
+        &self,
+        py: Python<'_>,
+        module: &Bound<'_, Module>,
+        context: Option<&Bound<'_, PassContext>>,
+    ) -> PyResult<Py<Module>> {
+        let given = module.get().now()?;
+        let context = context.map(|context| context.get().core().clone());
+        let pass = Arc::clone(&self.pass);
+        let input = given.clone();
+        let made = py.detach(move || match context {
+            Some(context) => pass.call_in(input, &context),
+            None => pass.call(input),
+        });
+        let made = made.map_err(|error| error::to_exception(py, &error))?;
+        match made.is_same(&given) && module.get().is_own() {
+            true => Ok(module.clone().unbind()),
+            false => Py::new(py, Module::own(made)),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Pipelines: what the command `passdock run` does, on files and on modules.
+
+use passdock::Registry;
+use passdock::pipeline::{self, Report, Request, Watch};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert;
+use crate::error;
+use crate::module::Module;
+
+/// A request as a dict says it: the fields of the host's own.
+fn request(said: &Bound<'_, PyDict>) -> PyResult<Request> {
+    let table = convert::to_table(said)?;
+    let wrong = |error: toml::de::Error| PyValueError::new_err(error.message().to_owned());
+    toml::Value::Table(table).try_into().map_err(wrong)
+}
+
+/// What is told while passes run: the name of each pass that begins.
+fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
+    let on_pass = on_pass.map(|told| {
+        let told = move |name: &str| {
+            Python::attach(|py| {
+                if let Err(raised) = told.call1(py, (name,)) {
+                    raised.write_unraisable(py, None);
+                }
+            });
+        };
+        Box::new(told) as Box<passdock::OnPass>
+    });
+    Watch {
+        on_pass,
+        ..Watch::default()
+    }
+}
+
+fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyAny>> {
+    let json =
+        serde_json::to_value(report).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let dict = convert::from_json(py, &json)?;
+    dict.set_item(
+        "rendered",
+        report
+            .diagnostics
+            .iter()
+            .map(|said| said.render(false))
+            .collect::<Vec<_>>(),
+    )?;
+    Ok(dict)
+}
+
+/// Runs a request from file to file; answers the report, and the exception of a run that failed.
+#[pyfunction]
+#[pyo3(signature = (said, on_pass = None))]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    said: &Bound<'py, PyDict>,
+    on_pass: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
+    let request = request(said)?;
+    let (report, made) =
+        py.detach(|| pipeline::run_to_module(Registry::global(), &request, watch(on_pass)));
+    let failed = made.err().map(|error| error::to_exception(py, &error));
+    Ok((report_dict(py, &report)?, failed))
+}
+
+/// Runs a request on a module; answers the report, and the module that came out, or the exception.
+#[pyfunction]
+#[pyo3(signature = (said, module, on_pass = None))]
+pub(crate) fn run_module<'py>(
+    py: Python<'py>,
+    said: &Bound<'py, PyDict>,
+    module: &Module,
+    on_pass: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Option<Module>, Option<PyErr>)> {
+    let (request, given) = (request(said)?, module.now()?);
+    let ran = py.detach(|| pipeline::run_on(Registry::global(), &request, given, watch(on_pass)));
+    let (report, made) = ran;
+    let report = report_dict(py, &report)?;
+    Ok(match made {
+        Ok(made) => (report, Some(Module::own(made)), None),
+        Err(error) => (report, None, Some(error::to_exception(py, &error))),
+    })
+}
+
+/// What a request would run, in order, and why or why not: as ``passdock explain --json``.
+#[pyfunction]
+pub(crate) fn explain<'py>(
+    py: Python<'py>,
+    said: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let request = request(said)?;
+    let explained = py.detach(|| pipeline::explain(Registry::global(), &request));
+    let explained = explained.map_err(|error| error::to_exception(py, &error))?;
+    let json = serde_json::to_value(&explained)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    convert::from_json(py, &json)
+}
+
+/// The text of a pipeline that comes with the host.
+#[pyfunction]
+pub(crate) fn built_in(py: Python<'_>, name: &str) -> PyResult<&'static str> {
+    let found = pipeline::BuiltInPipeline::named(name);
+    found
+        .map(|found| found.text)
+        .map_err(|error| error::to_exception(py, &error))
+}

@@ -1,0 +1,105 @@
+//! The registry: the plugins and passes of the program.
+
+use std::path::PathBuf;
+
+use passdock::config::{Field, FieldValue, Schema};
+use passdock::{LoadOptions, Registry};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert;
+use crate::error;
+
+/// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
+#[pyfunction]
+pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let loaded = py.detach(|| Registry::global().load_dir(&path, &LoadOptions::default()));
+    loaded.map_err(|error| error::to_exception(py, &error))
+}
+
+/// Adds a plugin's file to the registry; it is loaded when a pass of it is needed.
+///
+/// Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
+#[pyfunction]
+pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    let loaded = py.detach(|| Registry::global().load_plugin(&path, &LoadOptions::default()));
+    loaded.map_err(|error| error::to_exception(py, &error))
+}
+
+/// Adds the plugins of a directory to the registry.
+///
+/// Raises PluginError if there is no such directory, or a plugin of it can't be used.
+#[pyfunction]
+pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    let loaded = py.detach(|| Registry::global().load_dir(&path, &LoadOptions::default()));
+    loaded.map_err(|error| error::to_exception(py, &error))
+}
+
+/// The names of the registered passes.
+#[pyfunction]
+pub(crate) fn list_passes() -> Vec<String> {
+    Registry::global().pass_names()
+}
+
+/// The version of the host.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Registers a config key. fields: name to default, or one default for a key that is one value.
+#[pyfunction]
+#[pyo3(signature = (key, default, doc = ""))]
+pub(crate) fn register_config(
+    py: Python<'_>,
+    key: &str,
+    default: &Bound<'_, PyAny>,
+    doc: &str,
+) -> PyResult<()> {
+    let fields = match default.cast::<PyDict>() {
+        Ok(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| field(&name.extract::<String>()?, &value));
+            fields.collect::<PyResult<Vec<_>>>()?
+        }
+        Err(_) => vec![field("", default)?],
+    };
+    let mut schema = Schema::new(key, fields);
+    doc.clone_into(&mut schema.doc);
+    let registered = Registry::global().register_config_schema(schema);
+    registered.map_err(|error| error::config_error(py, error))
+}
+
+fn field(name: &str, default: &Bound<'_, PyAny>) -> PyResult<Field> {
+    let value = match convert::to_toml(default)? {
+        toml::Value::Boolean(value) => FieldValue::Bool(value),
+        toml::Value::Integer(value) => FieldValue::Int(value),
+        toml::Value::Float(value) => FieldValue::Float(value),
+        toml::Value::String(value) => FieldValue::String(value),
+        toml::Value::Array(items) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            let texts: Option<Vec<String>> = texts.collect();
+            FieldValue::Strings(
+                texts.ok_or_else(|| PyValueError::new_err("a list is one of texts"))?,
+            )
+        }
+        toml::Value::Table(table) => FieldValue::Values(table.into_iter().collect()),
+        other => return Err(PyValueError::new_err(format!("{other} can't be a default"))),
+    };
+    Ok(Field::new(name, value))
+}
+
+/// What a registered config key takes.
+#[pyfunction]
+pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    let schema = Registry::global().config_schema(key);
+    let schema = schema.map_err(|error| error::config_error(py, error))?;
+    let json =
+        serde_json::to_value(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    convert::from_json(py, &json)
+}

@@ -1,0 +1,234 @@
+//! `Type`: what a value is, as a program reads it and says it.
+
+use passdock::ir;
+use passdock::sdk::{self, DType, Dim, EditError, TypeId, TypeKind, TypeSpec};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::function::Function;
+use crate::value::{dtype_name, shape_tuple, sizes};
+
+/// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n, 3, 32]``.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Type {
+    pub(crate) function: Py<Function>,
+    pub(crate) id: TypeId,
+}
+
+impl Type {
+    fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function, sdk::Type<'_>) -> R) -> PyResult<R> {
+        self.function.get().read(|f| body(f, f.ty(self.id)))
+    }
+}
+
+#[pymethods]
+impl Type {
+    /// ``"tensor"``, ``"buffer"``, ``"scalar"``, ``"tuple"``, ``"sequence"``, ``"optional"``, ``"map"``, or ``"other"``.
+    #[getter]
+    fn kind(&self) -> PyResult<&'static str> {
+        self.read(|_, ty| match ty.kind() {
+            TypeKind::TENSOR => "tensor",
+            TypeKind::BUFFER => "buffer",
+            TypeKind::SCALAR => "scalar",
+            TypeKind::TUPLE => "tuple",
+            TypeKind::SEQUENCE => "sequence",
+            TypeKind::OPTIONAL => "optional",
+            TypeKind::MAP => "map",
+            _ => "other",
+        })
+    }
+
+    /// The element type, ``"f32"``; None if it has none, or it isn't known.
+    #[getter]
+    fn dtype(&self) -> PyResult<Option<&'static str>> {
+        self.read(|_, ty| dtype_name(ty.dtype()))
+    }
+
+    /// The sizes, as of ``Value.shape``.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let read = self.read(|f, ty| ty.dims().map(|dims| sizes(f, dims.into_iter())))?;
+        read.map(|sizes| shape_tuple(py, sizes)).transpose()
+    }
+
+    fn __str__(&self) -> PyResult<String> {
+        let id = self.id;
+        self.function.get().look(|f| ir::type_text(f, id))
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<passdock.Type {}>", self.__str__()?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let text = match other.cast::<Type>() {
+            Ok(other) => other.get().__str__()?,
+            Err(_) => match other.extract::<String>() {
+                Ok(text) => text,
+                Err(_) => return Ok(false),
+            },
+        };
+        Ok(self.__str__()?.replace(' ', "") == text.replace(' ', ""))
+    }
+
+    fn __hash__(&self) -> PyResult<u64> {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.__str__()?.replace(' ', "").hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+}
+
+/// A type as a program says it, to be added to the function that takes it.
+pub(crate) enum Wanted {
+    Known(TypeId),
+    Tensor(DType, Option<Vec<WantedDim>>),
+    Unknown,
+}
+
+pub(crate) enum WantedDim {
+    Size(i64),
+    Symbol(String),
+    Unknown,
+}
+
+impl Wanted {
+    /// The type that an argument says: a ``Type`` of the same function, text (``"f32[n,3]"``), a pair of
+    /// dtype and shape, or None.
+    pub(crate) fn of(function: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Wanted> {
+        if said.is_none() {
+            return Ok(Wanted::Unknown);
+        }
+        if let Ok(ty) = said.cast::<Type>() {
+            let ty = ty.get();
+            return match ty.function.is(function) {
+                true => Ok(Wanted::Known(ty.id)),
+                false => Wanted::parse(&ty.__str__()?),
+            };
+        }
+        if let Ok(text) = said.extract::<String>() {
+            return Wanted::parse(&text);
+        }
+        if let Ok((dtype, shape)) =
+            said.extract::<(String, Option<Vec<Option<Bound<'_, PyAny>>>>)>()
+        {
+            let dims = shape.map(|dims| dims.into_iter().map(dim).collect::<PyResult<Vec<_>>>());
+            return Ok(Wanted::Tensor(dtype_of(&dtype)?, dims.transpose()?));
+        }
+        let kind = said.get_type();
+        Err(PyTypeError::new_err(format!(
+            "a type is a text like \"f32[n,3]\", a pair like (\"f32\", (\"n\", 3)), a passdock.Type or None, not {}",
+            kind.name()?
+        )))
+    }
+
+    fn parse(text: &str) -> PyResult<Wanted> {
+        let wrong = || {
+            PyValueError::new_err(format!(
+                "`{text}` isn't the type of a tensor; write \"f32[n,3,?]\": a dtype, and sizes in brackets"
+            ))
+        };
+        let (dtype, dims) = match text.split_once('[') {
+            None if text == "?" => return Ok(Wanted::Unknown),
+            None => return Err(wrong()),
+            Some((dtype, dims)) => (
+                dtype_of(dtype.trim())?,
+                dims.strip_suffix(']').ok_or_else(wrong)?,
+            ),
+        };
+        if dims.trim() == "..." {
+            return Ok(Wanted::Tensor(dtype, None));
+        }
+        let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
+        let dims = dims.map(|dim| match dim {
+            "?" => Ok(WantedDim::Unknown),
+            dim if dim.starts_with(|c: char| c.is_ascii_digit()) => {
+                dim.parse().map(WantedDim::Size).map_err(|_| wrong())
+            }
+            dim if dim
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')) =>
+            {
+                Ok(WantedDim::Symbol(dim.to_owned()))
+            }
+            _ => Err(wrong()),
+        });
+        Ok(Wanted::Tensor(dtype, Some(dims.collect::<PyResult<_>>()?)))
+    }
+
+    /// Adds the type to a function.
+    pub(crate) fn add(&self, f: &mut sdk::Function) -> Result<TypeId, EditError> {
+        match self {
+            Wanted::Known(id) => Ok(*id),
+            Wanted::Unknown => Ok(TypeId::NONE),
+            Wanted::Tensor(dtype, None) => f.add_type(&TypeSpec::unranked(*dtype)),
+            Wanted::Tensor(dtype, Some(dims)) => {
+                let dims = dims.iter().map(|dim| {
+                    Ok(match dim {
+                        WantedDim::Size(size) => Dim::constant(*size),
+                        WantedDim::Symbol(name) => Dim::symbol(f.intern(name)?),
+                        WantedDim::Unknown => Dim::UNKNOWN,
+                    })
+                });
+                let dims = dims.collect::<Result<Vec<_>, EditError>>()?;
+                f.add_type(&TypeSpec::tensor(*dtype, dims))
+            }
+        }
+    }
+}
+
+fn dim(said: Option<Bound<'_, PyAny>>) -> PyResult<WantedDim> {
+    let Some(said) = said else {
+        return Ok(WantedDim::Unknown);
+    };
+    if let Ok(size) = said.extract::<i64>() {
+        return Ok(WantedDim::Size(size));
+    }
+    match said.extract::<String>() {
+        Ok(name) => Ok(WantedDim::Symbol(name)),
+        Err(_) => Err(PyTypeError::new_err(
+            "a size is an int, the name of a symbol, or None",
+        )),
+    }
+}
+
+/// The dtype of a name: ``f32``, or NumPy's ``float32``.
+pub(crate) fn dtype_of(name: &str) -> PyResult<DType> {
+    let own = match name {
+        "float16" => "f16",
+        "float32" => "f32",
+        "float64" => "f64",
+        "bfloat16" => "bf16",
+        "int8" => "i8",
+        "int16" => "i16",
+        "int32" => "i32",
+        "int64" => "i64",
+        "uint8" => "u8",
+        "uint16" => "u16",
+        "uint32" => "u32",
+        "uint64" => "u64",
+        "complex64" => "c64",
+        "complex128" => "c128",
+        "string" => "str",
+        "int4" => "i4",
+        "uint4" => "u4",
+        "int2" => "i2",
+        "uint2" => "u2",
+        "float8_e4m3fn" => "f8e4m3fn",
+        "float8_e4m3fnuz" => "f8e4m3fnuz",
+        "float8_e5m2" => "f8e5m2",
+        "float8_e5m2fnuz" => "f8e5m2fnuz",
+        "float8_e8m0fnu" => "f8e8m0",
+        "float4_e2m1fn" => "f4e2m1",
+        own => own,
+    };
+    let found = DType::ALL.iter().find(|dtype| dtype.name() == Some(own));
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = DType::ALL.iter().filter_map(|dtype| dtype.name()).collect();
+        PyValueError::new_err(format!(
+            "`{name}` is no dtype; they are {}",
+            names.join(", ")
+        ))
+    })
+}
