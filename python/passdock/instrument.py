@@ -160,9 +160,7 @@ def get_instrument(name: str, /, **options: Any) -> _Native:
 class PassPrintingInstrument(PassInstrument):
     """Prints the module before and after passes, by name."""
 
-    def __init__(
-        self, print_before_pass_names: Sequence[str] = (), print_after_pass_names: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, print_before_pass_names: Sequence[str] = (), print_after_pass_names: Sequence[str] = ()) -> None:
         for names in (print_before_pass_names, print_after_pass_names):
             if isinstance(names, str):
                 raise TypeError(f"expected a list of names, got a string; did you mean [{names!r}]?")

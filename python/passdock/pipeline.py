@@ -65,7 +65,9 @@ class Report(Mapping[str, Any]):
     def __str__(self) -> str:
         rows = self._rows()
         width = max((len(name) for name, *_ in rows), default=0)
-        lines = [f"{name:{width}}  {seconds * 1e3:8.1f} ms  {before} → {after}" for name, seconds, before, after in rows]
+        lines = [
+            f"{name:{width}}  {seconds * 1e3:8.1f} ms  {before} → {after}" for name, seconds, before, after in rows
+        ]
         model = self._fields["model"]
         lines += self._rendered
         verdict = f"{model['ops_before']} → {model['ops_after']} ops in {self._fields['seconds'] * 1e3:.1f} ms"
@@ -311,9 +313,7 @@ def run(
     return report
 
 
-def explain(
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any
-) -> dict[str, Any]:
+def explain(pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any) -> dict[str, Any]:
     """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
     return _passdock.explain(_request(pipeline, **options))
 
@@ -370,12 +370,16 @@ def _taken(model: Any) -> tuple[Module, Callable[[Module], Any]]:
     if hasattr(model, "model_proto"):
         # torch.onnx.ONNXProgram
         proto = model.model_proto
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(type(proto).FromString(made.to_onnx()))
+        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
+            type(proto).FromString(made.to_onnx())
+        )
     if type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph"):
         import onnx_ir  # type: ignore[import-not-found, unused-ignore]
 
         proto = onnx_ir.to_proto(model)
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(type(proto).FromString(made.to_onnx()))
+        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
+            type(proto).FromString(made.to_onnx())
+        )
     raise TypeError(
         f"{type(model).__name__} is no model; it may be a path, the bytes of an ONNX model, an onnx.ModelProto, an "
         "onnx_ir.Model, a torch.onnx.ONNXProgram, IR text, or a passdock.Module"

@@ -174,6 +174,11 @@ def get_pass(name: str, /, **options: Any) -> Pass:
     return _wrap(_passdock.PassHandle.registered(name, options or None))
 
 
+def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
+    """A pass with the options that were said; the others are the context's, or the pass's own."""
+    return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
+
+
 def register_pass(pass_: T) -> T:
     """Puts a pass in the registry under its name; a decorator, too."""
     if not isinstance(pass_, Pass):
@@ -338,7 +343,9 @@ def module_pass(
 
 
 @overload
-def function_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[FunctionPass]: ...
+def function_pass(
+    pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...
+) -> type[FunctionPass]: ...
 @overload
 def function_pass(
     pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
@@ -363,7 +370,9 @@ def function_pass(
 
 
 @overload
-def prim_func_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[PrimFuncPass]: ...
+def prim_func_pass(
+    pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...
+) -> type[PrimFuncPass]: ...
 @overload
 def prim_func_pass(
     pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...

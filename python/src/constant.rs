@@ -3,16 +3,16 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use passdock::ir::{self, ConstantData};
+use passdock::ir::{self, ConstantData, Payload};
 use passdock::sdk::{ConstId, DType};
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::error;
 use crate::function::Function;
-use crate::value::{dtype_name, shape_tuple, sizes};
+use crate::value::dtype_name;
 
 /// The data of a constant: of a value, or of a tensor in an attribute.
 ///
@@ -20,28 +20,42 @@ use crate::value::{dtype_name, shape_tuple, sizes};
 /// becomes of the module.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Constant {
-    function: Py<Function>,
     pub(crate) id: ConstId,
     data: Arc<ConstantData>,
     dtype: DType,
+    shape: Vec<i64>,
 }
 
 impl Constant {
     pub(crate) fn new(py: Python<'_>, function: &Py<Function>, id: ConstId) -> PyResult<Constant> {
         let found = function.get().read(|f| {
-            let record = f.constant_record(id);
-            let dtype = record.map_or(DType::F32, |record| f.ty(record.ty).dtype());
-            ir::constant_data(f, id).map(|data| (data, dtype))
+            let ty = f.constant_record(id).map(|record| f.ty(record.ty));
+            let dtype = ty.map_or(DType::F32, |ty| ty.dtype());
+            let dims = ty.and_then(|ty| ty.dims());
+            let shape = dims.map_or(Vec::new(), |dims| {
+                dims.iter().map(|dim| dim.value).collect()
+            });
+            ir::constant_data(f, id).map(|data| (data, dtype, shape))
         })?;
-        let (data, dtype) =
+        let (data, dtype, shape) =
             found.map_err(|error| error::raised(py, "StaleError", &error.message))?;
         Ok(Constant {
-            function: function.clone_ref(py),
             id,
             data,
             dtype,
+            shape,
         })
     }
+}
+
+/// The texts in the data of `count` elements: offsets of each and of the end, then the bytes that they bound.
+fn texts(data: &[u8], count: usize) -> Option<Vec<&[u8]>> {
+    let (offsets, bytes) = data.split_at_checked(8 * (count + 1))?;
+    let (offsets, _) = offsets.as_chunks::<8>();
+    let offset = |at: usize| usize::try_from(u64::from_le_bytes(offsets[at])).ok();
+    (0..count)
+        .map(|at| bytes.get(offset(at)?..offset(at + 1)?))
+        .collect()
 }
 
 #[pymethods]
@@ -55,13 +69,7 @@ impl Constant {
     /// The sizes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let read = self.function.get().read(|f| {
-            let dims = f
-                .constant_record(self.id)
-                .and_then(|record| f.ty(record.ty).dims());
-            dims.map_or(Vec::new(), |dims| sizes(f, dims.into_iter()))
-        })?;
-        shape_tuple(py, read)
+        PyTuple::new(py, &self.shape)
     }
 
     /// The number of bytes of all elements.
@@ -73,7 +81,37 @@ impl Constant {
     /// Whether all elements are one, which is kept once.
     #[getter]
     fn is_splat(&self) -> bool {
-        matches!(self.data.payload(), passdock::ir::Payload::Splat { .. })
+        matches!(self.data.payload(), Payload::Splat { .. })
+    }
+
+    /// The texts of a constant of ``"str"``, in order: that of one element for a splat. One that isn't UTF-8 is bytes.
+    ///
+    /// Raises TypeError for a constant of another dtype.
+    #[getter]
+    fn strings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if self.dtype != DType::STRING {
+            let dtype = self.dtype().unwrap_or("?");
+            return Err(PyTypeError::new_err(format!(
+                "the elements of a constant of {dtype} are no texts; `numpy()` has them"
+            )));
+        }
+        let (data, count) = match self.data.payload() {
+            Payload::Splat { element, .. } => (&**element, 1),
+            _ => {
+                let count = self.shape.iter().product::<i64>();
+                let bytes = self.data.bytes().map_err(PyBufferError::new_err)?;
+                (bytes, usize::try_from(count).unwrap_or(0))
+            }
+        };
+        let wrong = || PyValueError::new_err("the data of the constant isn't that of texts");
+        let texts = texts(data, count).ok_or_else(wrong)?.into_iter();
+        PyList::new(
+            py,
+            texts.map(|text| match std::str::from_utf8(text) {
+                Ok(text) => PyString::new(py, text).into_any(),
+                Err(_) => PyBytes::new(py, text).into_any(),
+            }),
+        )
     }
 
     /// The bytes of the elements, as ONNX lays them out: those of one element for a splat.
@@ -105,10 +143,8 @@ impl Constant {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let shape = self.shape(py)?.repr()?.to_string();
-        Ok(format!(
-            "<passdock.Constant {}{shape}>",
-            self.dtype().unwrap_or("?")
-        ))
+        let dtype = self.dtype().unwrap_or("?");
+        Ok(format!("<passdock.Constant {dtype}{shape}>"))
     }
 }
 

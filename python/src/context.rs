@@ -19,6 +19,7 @@ use crate::instrument;
 use crate::lend::LentContext;
 use crate::op::Op;
 use crate::region::Region;
+use crate::rules::Rules;
 use crate::value::Value;
 
 thread_local! {
@@ -385,6 +386,15 @@ impl PassContext {
     fn run_pass(&self, py: Python<'_>, module: &crate::module::Module, name: &str) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
         ran.map_err(|error| error::raised(py, "PassError", &error.message))
+    }
+
+    /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
+    ///
+    /// Raises what the code of a rule raises, and PassError if rules undo each other without an end.
+    fn rewrite(&self, py: Python<'_>, function: &Function, rules: &Rules) -> PyResult<()> {
+        let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &**set).collect();
+        let done = self.ask("rewrite", |cx| function.edit(|f| Ok(cx.rewrite(f, &rules))))??;
+        done.map_err(|failed| error::rule_failed(py, &failed))
     }
 
     /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.

@@ -3,7 +3,7 @@
 use passdock::sdk::{
     ConstantSpec, EditError, LocId, OpBuilder, OpId, Position, TypeId, TypeSpec, ValueId,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -311,14 +311,16 @@ impl Function {
         slf.get().edit(|f| f.set_value_name(value, name))
     }
 
-    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``), whose bytes are copied.
+    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
     ///
-    /// dtype: ``"f32"``, if it isn't the array's own. name: that of the value.
+    /// dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
+    ///
+    /// Raises TypeError for what no constant is made of, and EditError if the name is taken.
     #[pyo3(signature = (data, dtype = None, *, name = None))]
     fn add_constant(
         slf: &Bound<'_, Self>,
         data: &Bound<'_, PyAny>,
-        dtype: Option<&str>,
+        dtype: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
     ) -> PyResult<Value> {
         let arrays = slf.py().import("passdock._arrays")?;
@@ -346,16 +348,34 @@ impl Function {
     }
 
     /// Sets what the function returns, or a region yields.
-    #[pyo3(signature = (values, region = None))]
+    ///
+    /// names: the names of the results, which then have their values' types; without it those of before stay.
+    ///
+    /// Raises EditError if a value isn't visible there, and ValueError if there isn't a name for each.
+    #[pyo3(signature = (values, region = None, *, names = None))]
     fn set_results(
         slf: &Bound<'_, Self>,
         values: Vec<Operand>,
         region: Option<&Region>,
+        names: Option<Vec<String>>,
     ) -> PyResult<()> {
         let values = ids_of(slf, &values)?;
+        if let Some(names) = names.as_ref().filter(|names| names.len() != values.len()) {
+            return Err(PyValueError::new_err(format!(
+                "{} names for {} results: `names` has one for each",
+                names.len(),
+                values.len()
+            )));
+        }
         slf.get().edit(|f| {
             let region = region.map_or_else(|| f.body(), |region| region.id);
-            f.set_results(region, &values)
+            let Some(names) = names else {
+                return f.set_results(region, &values);
+            };
+            let named = names.iter().zip(&values);
+            let named = named.map(|(name, &value)| (name.as_str(), f.type_id(value), value));
+            let named: Vec<_> = named.collect();
+            f.set_named_results(region, &named)
         })
     }
 
@@ -375,6 +395,25 @@ impl Function {
             let loc: LocId = f.fused_loc(&from)?;
             f.set_loc(op, loc)
         })
+    }
+
+    /// Moves what is in a region of an op before the op, where ``args`` stand for the region's arguments. Answers what the
+    /// region yields: ``func.replace_op_with(op, values)`` puts it in the op's place.
+    ///
+    /// Raises EditError if there is no such region, or there isn't one value for each argument.
+    #[pyo3(signature = (op, region, args = Vec::new()))]
+    fn inline_region(
+        slf: &Bound<'_, Self>,
+        op: &Op,
+        region: &str,
+        args: Vec<Operand>,
+    ) -> PyResult<Vec<Option<Value>>> {
+        let (op, args) = (op_of(slf, op)?, ids_of(slf, &args)?);
+        let found = slf.get().read(|f| f.region(op, region))?;
+        let missing = || PyKeyError::new_err(format!("the op has no region `{region}`"));
+        let found = found.ok_or_else(missing)?;
+        let values = slf.get().edit(|f| f.inline_region(found, &args))?;
+        Ok(function::values(slf, &values))
     }
 
     /// Adds a parameter behind the others; a new function has none.

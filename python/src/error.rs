@@ -58,6 +58,21 @@ pub(crate) fn as_failure(py: Python<'_>, error: PyErr) -> passdock::sdk::PassErr
     failure
 }
 
+/// The exception of a rule's code as the failure of its rewrite.
+pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
+    let text = sentence(py, &error);
+    LAST.set(Some((text.clone(), error)));
+    EditError::failed(text)
+}
+
+/// The failure of rewriting as the exception that a rule's code raised, or one of the package.
+pub(crate) fn rule_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
+    match LAST.take() {
+        Some((text, raised)) if error.message.contains(&text) => raised,
+        _ => raised(py, "PassError", &error.message),
+    }
+}
+
 /// The op that an exception is about: the attribute `op` of the package's own exceptions.
 fn op_of(py: Python<'_>, error: &PyErr) -> Option<passdock::sdk::OpId> {
     let op = error.value(py).getattr("op").ok()?;
@@ -101,7 +116,7 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
     let last = LAST.take();
     let own = match (cause, last) {
         (Some(Raised(raised)), _) => Some(raised.clone_ref(py)),
-        (None, Some((text, raised))) if error.message == text => Some(raised),
+        (None, Some((text, raised))) if error.message.contains(&text) => Some(raised),
         _ => None,
     };
     match own {
@@ -218,6 +233,9 @@ pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
         )),
         Gone::Elsewhere => PyRuntimeError::new_err(format!(
             "This {what} belongs to the thread that its pass runs on."
+        )),
+        Gone::Busy => PyRuntimeError::new_err(format!(
+            "This {what} is being rewritten; the code of a rule looks at it by `match.function`."
         )),
         Gone::ReadOnly => PyValueError::new_err(format!(
             "This {what} is there to be read; passes edit the one that they are given."

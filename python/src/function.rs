@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::attr;
 use crate::error;
-use crate::lend::{Gone, LentFunction, LentModule, Snapshot};
+use crate::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
 use crate::op::Op;
 use crate::region::Region;
 use crate::value::Value;
@@ -25,6 +25,8 @@ enum Source {
     Lent(Arc<LentFunction>),
     /// In a module that is lent to a module pass.
     InModule(Arc<LentModule>, SymbolId),
+    /// Being rewritten by a rule, whose code looks at it.
+    Rewritten(Arc<LentRewriter>),
 }
 
 /// A function of a module: a graph function (``fn``), or one of the loop level (``prim``).
@@ -63,6 +65,11 @@ impl Function {
         Function::new(Source::InModule(module, name))
     }
 
+    /// The function that a rule rewrites, as its code sees it.
+    pub(crate) fn rewritten(rewriter: Arc<LentRewriter>) -> Function {
+        Function::new(Source::Rewritten(rewriter))
+    }
+
     /// Whether both are the same function, as its pass has it.
     pub(crate) fn is_lent_as(&self, lent: &Arc<LentFunction>) -> bool {
         matches!(&self.source, Source::Lent(own) if Arc::ptr_eq(own, lent))
@@ -74,6 +81,9 @@ impl Function {
         match &self.source {
             Source::Snapshot(held) => Ok(held.read(body)),
             Source::Lent(lent) => lent.read(body).map_err(gone),
+            Source::Rewritten(lent) => lent
+                .read(|rewriter| body(rewriter.function()))
+                .map_err(gone),
             Source::InModule(module, name) => {
                 let read = module.edit(|m| m.edit(*name).map(|f| body(f)));
                 let read = read.map_err(gone)?;
@@ -88,7 +98,7 @@ impl Function {
         body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         let edited = match &self.source {
-            Source::Snapshot(_) => Err(Gone::ReadOnly),
+            Source::Snapshot(_) | Source::Rewritten(_) => Err(Gone::ReadOnly),
             Source::Lent(lent) => lent.edit(body),
             Source::InModule(module, name) => module.edit(|m| body(m.edit(*name)?)),
         };
@@ -205,6 +215,12 @@ impl Function {
         let ids = slf
             .get()
             .read(|f| f.iter().filter(|&op| !is_end(f, op)).collect::<Vec<_>>())?;
+        Ok(ops(slf, ids))
+    }
+
+    /// All ops in program order, those of nested regions and the ends of regions included.
+    fn walk(slf: &Bound<'_, Self>) -> PyResult<Vec<Op>> {
+        let ids = slf.get().read(|f| f.iter().collect::<Vec<_>>())?;
         Ok(ops(slf, ids))
     }
 

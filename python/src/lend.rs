@@ -3,7 +3,7 @@
 //! **Invariant:** this is the only file with `unsafe`; no Python code runs while something is borrowed.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
 use passdock::ir::FunctionSnapshot;
@@ -31,6 +31,8 @@ pub(crate) enum Gone {
     Elsewhere,
     /// It is there to be read only.
     ReadOnly,
+    /// It is being rewritten.
+    Busy,
 }
 
 impl<T: ?Sized> Lent<T> {
@@ -46,7 +48,12 @@ impl<T: ?Sized> Lent<T> {
         if thread::current().id() != self.thread {
             return Err(Gone::Elsewhere);
         }
-        let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only this thread comes here: who holds it is further down its stack.
+        let at = match self.at.try_lock() {
+            Ok(at) => at,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Gone::Busy),
+        };
         at.map(body).ok_or(Gone::Over)
     }
 
@@ -129,6 +136,26 @@ pub(crate) fn context<R>(
         NonNull::from(cx),
         false,
     ))))
+}
+
+/// What a rule's code makes its replacement with.
+pub(crate) type LentRewriter = Lent<sdk::Rewriter<'static>>;
+/// What a rule found.
+pub(crate) type LentMatch = Lent<sdk::Match<'static>>;
+
+/// Lends what a rule's code is given, as long as `body` runs.
+pub(crate) fn rewrite<R>(
+    rewriter: &mut sdk::Rewriter<'_>,
+    found: &sdk::Match<'_>,
+    body: impl FnOnce(&Loan<sdk::Rewriter<'static>>, &Loan<sdk::Match<'static>>) -> R,
+) -> R {
+    let rewriter = NonNull::from(rewriter).cast::<sdk::Rewriter<'static>>();
+    let found = NonNull::from(found).cast::<sdk::Match<'static>>();
+    let (rewriter, found) = (Lent::new(rewriter, true), Lent::new(found, false));
+    body(
+        &Loan(std::sync::Arc::new(rewriter)),
+        &Loan(std::sync::Arc::new(found)),
+    )
 }
 
 /// A function to read, on any thread.

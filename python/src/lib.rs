@@ -27,6 +27,7 @@ mod pass;
 mod pipeline;
 mod region;
 mod registry;
+mod rules;
 mod types;
 mod value;
 
@@ -58,9 +59,11 @@ mod _passdock {
     use super::region::Region;
     #[pymodule_export]
     use super::registry::{
-        config_schema, list_passes, load_dir, load_plugin, register_config, set_standard_dir,
-        version,
+        config_schema, declaration, list_passes, load_dir, load_plugin, register_config,
+        set_standard_dir, version,
     };
+    #[pymodule_export]
+    use super::rules::{Match, Rewriter, Rules};
     #[pymodule_export]
     use super::types::Type;
     #[pymodule_export]

@@ -54,6 +54,16 @@ impl Region {
         Ok(function::ops(self.function.bind(py), ids))
     }
 
+    /// The ops that stand directly in the region, in order, its end included.
+    #[getter]
+    fn all_ops(&self, py: Python<'_>) -> PyResult<Vec<Op>> {
+        let ids = self
+            .function
+            .get()
+            .read(|f| f.ops_in(self.id).collect::<Vec<_>>())?;
+        Ok(function::ops(self.function.bind(py), ids))
+    }
+
     /// The op that ends the region.
     #[getter]
     fn terminator(&self, py: Python<'_>) -> PyResult<Option<Op>> {

@@ -103,3 +103,24 @@ pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> PyResult<Bound<'
         serde_json::to_value(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
     convert::from_json(py, &json)
 }
+
+/// What a registered pass declares: its options, its aliases, its phase.
+#[pyfunction]
+pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let registry = Registry::global();
+    let pass = py.detach(|| registry.get_pass_with_options(name, &toml::Table::new()));
+    let pass = pass.map_err(|error| error::to_exception(py, &error))?;
+    let json = serde_json::to_value(pass.declaration());
+    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let declared = convert::from_json(py, &json)?;
+    let summary = registry
+        .pass_spec(&pass.info().name)
+        .map(|(_, spec)| spec.summary);
+    let summary = summary.or_else(|| {
+        registry
+            .sequential_spec(&pass.info().name)
+            .map(|(_, spec)| spec.summary)
+    });
+    declared.set_item("summary", summary.unwrap_or_default())?;
+    Ok(declared)
+}

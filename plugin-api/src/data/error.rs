@@ -29,6 +29,11 @@ impl EditError {
         }
     }
 
+    /// What the code of a rule couldn't do, in its own words: the pass fails with it.
+    pub fn failed(message: impl Into<String>) -> EditError {
+        EditError::new(Status::FAILED, message, None)
+    }
+
     pub(crate) fn within(mut self, function: SymbolId) -> EditError {
         self.function = function.option();
         self

@@ -180,8 +180,8 @@ impl Driver<'_> {
             return Ok(false);
         }
         let mut rewriter = Rewriter::new(f, cx, &found);
-        let values = match (one.code, &one.rule.after) {
-            (Some(code), _) => code(&mut rewriter, &found),
+        let values = match (&one.code, &one.rule.after) {
+            (Some(code), _) => code.call(&mut rewriter, &found),
             (None, Some(after)) => rewriter.build(after, &found),
             (None, None) => Ok(None),
         };

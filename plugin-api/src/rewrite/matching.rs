@@ -39,13 +39,19 @@ impl Match<'_> {
     /// If the pattern has no such value.
     #[track_caller]
     pub fn value(&self, f: &Function, name: &str) -> ValueId {
-        if let Some(at) = self.rule.values.iter().position(|value| value == name) {
-            return self.values[at];
-        }
-        match self.result(name) {
-            Some((node, index)) => f.result(self.ops[node], index),
+        match self.find_value(f, name) {
+            Some(value) => value,
             None => panic!("the rule `{}` has no value `%{}`", self.rule.name, name),
         }
+    }
+
+    /// As [`Match::value`]; `None` if the pattern has no such value.
+    pub fn find_value(&self, f: &Function, name: &str) -> Option<ValueId> {
+        if let Some(at) = self.rule.values.iter().position(|value| value == name) {
+            return Some(self.values[at]);
+        }
+        let (node, index) = self.result(name)?;
+        Some(f.result(self.ops[node], index))
     }
 
     /// The values that `%name...` stands for.
@@ -54,10 +60,16 @@ impl Match<'_> {
     /// If the pattern has no such list.
     #[track_caller]
     pub fn values(&self, name: &str) -> &[ValueId] {
-        match self.rule.lists.iter().position(|list| list == name) {
-            Some(at) => &self.lists[at],
+        match self.find_values(name) {
+            Some(values) => values,
             None => panic!("the rule `{}` has no list `%{}...`", self.rule.name, name),
         }
+    }
+
+    /// As [`Match::values`]; `None` if the pattern has no such list.
+    pub fn find_values(&self, name: &str) -> Option<&[ValueId]> {
+        let at = self.rule.lists.iter().position(|list| list == name)?;
+        Some(&self.lists[at])
     }
 
     /// The op that makes the value of that name.
@@ -89,13 +101,19 @@ impl Match<'_> {
     /// If the pattern binds no such attribute.
     #[track_caller]
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
-        match self.rule.attrs.iter().position(|attr| attr == name) {
-            Some(at) => self.attrs[at].as_ref().and_then(Option::as_ref),
+        match self.find_attr(name) {
+            Some(value) => value,
             None => panic!(
                 "the rule `{}` binds no attribute `${}`",
                 self.rule.name, name
             ),
         }
+    }
+
+    /// As [`Match::attr`]; the outer `None` if the pattern binds no such attribute.
+    pub fn find_attr(&self, name: &str) -> Option<Option<&AttrValue>> {
+        let at = self.rule.attrs.iter().position(|attr| attr == name)?;
+        Some(self.attrs[at].as_ref().and_then(Option::as_ref))
     }
 
     /// The attribute that the pattern calls so, if it is integers.

@@ -69,7 +69,26 @@ pub struct RuleSource {
 /// A rule that can be looked for.
 pub(super) struct Compiled {
     pub(super) rule: Rule,
-    pub(super) code: Option<RuleCode>,
+    pub(super) code: Option<Code>,
+}
+
+/// The code of a rule.
+pub(super) enum Code {
+    /// What [`rules!`](crate::rules) wrote down.
+    Plain(RuleCode),
+    /// What the program made while it ran.
+    Closure(Box<RuleClosure>),
+}
+
+type RuleClosure = dyn Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync;
+
+impl Code {
+    pub(super) fn call(&self, rewriter: &mut Rewriter<'_>, found: &Match<'_>) -> Rewritten {
+        match self {
+            Code::Plain(code) => code(rewriter, found),
+            Code::Closure(code) => code(rewriter, found),
+        }
+    }
 }
 
 impl fmt::Debug for Rules {
@@ -106,6 +125,34 @@ impl Rules {
         Ok(Rules {
             sources: &[],
             compiled: Mutex::new(Some(compiled.into())),
+        })
+    }
+
+    /// A rule whose code is a closure, for programs that make rules while they run: `pattern` is what stands in front of the
+    /// arrow, with the conditions.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// let square = Rules::with_code("square", "onnx.Pow(%x, 2)", |rewriter, found| {
+    ///     let x = found.value(rewriter.function(), "x");
+    ///     Ok(Some(vec![rewriter.op(OpBuilder::new("onnx.Mul").operands([x, x]))?]))
+    /// });
+    /// assert_eq!(square.unwrap().names().unwrap(), ["square"]);
+    /// ```
+    ///
+    /// # Errors
+    /// If the pattern isn't one: what is wrong, and where.
+    pub fn with_code(
+        name: &str,
+        pattern: &str,
+        code: impl Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync + 'static,
+    ) -> Result<Rules, RuleError> {
+        let rule = language::rule(name, pattern, false)?;
+        let code = Some(Code::Closure(Box::new(code)));
+        Ok(Rules {
+            sources: &[],
+            compiled: Mutex::new(Some(vec![Compiled { rule, code }].into())),
         })
     }
 
@@ -168,7 +215,7 @@ impl Rules {
                     keeps_type: has("keeps_type"),
                     ..rule
                 },
-                code: source.code,
+                code: source.code.map(Code::Plain),
             });
         }
         let rules: Arc<[Compiled]> = rules.into();

@@ -1,0 +1,275 @@
+"""The standard passes on graph functions, a function each: ``relax.FoldConstant()``.
+
+Written by ``python/factories.py`` of what the passes declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .transform import FunctionPass, ModulePass, Sequential, standard
+
+__all__ = [
+    "BackwardFoldScaleAxis",
+    "BindParams",
+    "BindSymbolicVars",
+    "CanonicalizeBindings",
+    "CombineParallelMatmul",
+    "DeadCodeElimination",
+    "DecomposeOps",
+    "DynamicToStatic",
+    "EliminateCommonSubexpr",
+    "FoldBatchNorm",
+    "FoldConstant",
+    "FoldExplicitPadding",
+    "FoldScaleAxis",
+    "ForwardFoldScaleAxis",
+    "FuseOperators",
+    "InferType",
+    "InlineFunctions",
+    "LambdaLift",
+    "RaiseOpset",
+    "SimplifyExpr",
+    "SimplifyInference",
+    "ToANormalForm",
+    "ToGraphNormalForm",
+]
+
+
+def BackwardFoldScaleAxis(*, allow_growth: bool | None = None) -> FunctionPass:
+    """Lets weights take over what is multiplied and added behind them.
+
+    Level 2. Requires InferType.
+
+    Args:
+        allow_growth: Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
+            Within that, all that costs something is folded, otherwise none.
+    """
+    return FunctionPass._of(standard("relax.transform.BackwardFoldScaleAxis", allow_growth=allow_growth))
+
+
+def BindParams(*, defaults: bool | None = None, params: Mapping[str, Any] | None = None) -> ModulePass:
+    """Binds parameters to constants.
+
+    Level 0.
+
+    Args:
+        defaults: Whether parameters that have a default become what they default to.
+        params: A value for each parameter, by its name.
+    """
+    return ModulePass._of(standard("relax.transform.BindParams", defaults=defaults, params=params))
+
+
+def BindSymbolicVars(*, dims: Mapping[str, int] | None = None) -> ModulePass:
+    """Binds dim symbols of the model's inputs and outputs to sizes.
+
+    Level 1.
+
+    Args:
+        dims: A size for each symbol, by its name.
+    """
+    return ModulePass._of(standard("relax.transform.BindSymbolicVars", dims=dims))
+
+
+def CanonicalizeBindings() -> FunctionPass:
+    """Propagates copies: their uses become uses of the original.
+
+    Level 1.
+    """
+    return FunctionPass._of(standard("relax.transform.CanonicalizeBindings"))
+
+
+def CombineParallelMatmul() -> FunctionPass:
+    """Multiplies one value by several weights at once.
+
+    Level 4. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.CombineParallelMatmul"))
+
+
+def DeadCodeElimination(*, entry_functions: str | None = None) -> ModulePass:
+    """Removes dead code: ops, constants and functions that nobody uses.
+
+    Level 1. Requires InferType.
+
+    Args:
+        entry_functions: The functions that are called from outside, separated by commas.
+    """
+    return ModulePass._of(standard("relax.transform.DeadCodeElimination", entry_functions=entry_functions))
+
+
+def DecomposeOps(*, ops: Sequence[str] | None = None, except_: Sequence[str] | None = None) -> FunctionPass:
+    """Decomposes ops into the simpler ops of their definitions.
+
+    Level 0. Requires InferType.
+
+    Args:
+        ops: The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
+        except_: Ops that stay.
+    """
+    return FunctionPass._of(standard("relax.transform.DecomposeOps", ops=ops, **{"except": except_}))
+
+
+def DynamicToStatic() -> FunctionPass:
+    """Replaces dynamic shape operands by constants where that makes no difference.
+
+    Level 2. Requires InferType, FoldConstant.
+    """
+    return FunctionPass._of(standard("relax.transform.DynamicToStatic"))
+
+
+def EliminateCommonSubexpr() -> FunctionPass:
+    """Eliminates common subexpressions: what several ops compute is computed once.
+
+    Level 1. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.EliminateCommonSubexpr"))
+
+
+def FoldBatchNorm(*, allow_growth: bool | None = None) -> FunctionPass:
+    """Lets weights take over what BatchNormalizations do in inference.
+
+    Level 2. Requires InferType.
+
+    Args:
+        allow_growth: Fold also where the function grows by more than 1/1000 of the bytes of its constants. Within that,
+            all that costs something is folded, otherwise none.
+    """
+    return FunctionPass._of(standard("relax.transform.FoldBatchNorm", allow_growth=allow_growth))
+
+
+def FoldConstant(*, max_growth: int | None = None, allow_growth: bool | None = None) -> FunctionPass:
+    """Folds constant expressions.
+
+    Level 2.
+
+    Args:
+        max_growth: The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
+            constants if that is more; all folded ops together by 8 times as much. Expressions of several ops may take
+            as many 1/1600 as they have ops, all of them together 8.
+        allow_growth: Fold also where the function grows beyond that.
+    """
+    return FunctionPass._of(standard("relax.transform.FoldConstant", max_growth=max_growth, allow_growth=allow_growth))
+
+
+def FoldExplicitPadding() -> FunctionPass:
+    """Lets convolutions and pools pad what was padded before them.
+
+    Level 0. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.FoldExplicitPadding"))
+
+
+def FoldScaleAxis() -> Sequential:
+    """Lets weights take over what is multiplied and added around them.
+
+    Level 2.
+    """
+    return Sequential._of(standard("relax.transform.FoldScaleAxis"))
+
+
+def ForwardFoldScaleAxis(*, allow_growth: bool | None = None) -> FunctionPass:
+    """Lets weights take over what is multiplied and added before them.
+
+    Level 2. Requires InferType.
+
+    Args:
+        allow_growth: Fold also where the function grows by more than 1/2000 of the bytes of its constants, each way.
+            Within that, all that costs something is folded, otherwise none.
+    """
+    return FunctionPass._of(standard("relax.transform.ForwardFoldScaleAxis", allow_growth=allow_growth))
+
+
+def FuseOperators(*, ops: Sequence[str] | None = None, except_: Sequence[str] | None = None) -> FunctionPass:
+    """Writes one operator for what several ops spell out.
+
+    Level 2. Requires InferType.
+
+    Args:
+        ops: The operators to make, by name (`onnx.Swish`); none: all that the pass knows, but for those that ONNX
+            Runtime is slower at.
+        except_: Operators that aren't made.
+    """
+    return FunctionPass._of(standard("relax.transform.FuseOperators", ops=ops, **{"except": except_}))
+
+
+def InferType() -> ModulePass:
+    """Infers the types of all results from the operators' definitions.
+
+    Level 0.
+    """
+    return ModulePass._of(standard("relax.transform.InferType"))
+
+
+def InlineFunctions(*, functions: Sequence[str] | None = None, max_ops: int | None = None) -> ModulePass:
+    """Inlines functions into their callers.
+
+    Level 1.
+
+    Args:
+        functions: The functions to inline; none: all but `main`.
+        max_ops: A call stays that would make a function of more ops than this.
+    """
+    return ModulePass._of(standard("relax.transform.InlineFunctions", functions=functions, max_ops=max_ops))
+
+
+def LambdaLift(*, ops: Sequence[str] | None = None, domain: str | None = None) -> ModulePass:
+    """Lifts regions to functions; what they capture becomes parameters.
+
+    Level 1.
+
+    Args:
+        ops: The ops whose regions are lifted, by name; none: all.
+        domain: The domain of the functions.
+    """
+    return ModulePass._of(standard("relax.transform.LambdaLift", ops=ops, domain=domain))
+
+
+def RaiseOpset(*, to: int | None = None) -> ModulePass:
+    """Raises the version of ONNX's own operators that the model means.
+
+    Level 0. Requires InferType.
+
+    Args:
+        to: The version of ONNX's own operators; 0: as it is.
+    """
+    return ModulePass._of(standard("relax.transform.RaiseOpset", to=to))
+
+
+def SimplifyExpr(*, keep_negative_zero: bool | None = None) -> FunctionPass:
+    """Rewrites expressions to fewer ops that compute the same.
+
+    Level 0. Requires InferType.
+
+    Args:
+        keep_negative_zero: Keep `x + 0.0` and `x - -0.0`, which turn a `-0.0` into `0.0`.
+    """
+    return FunctionPass._of(standard("relax.transform.SimplifyExpr", keep_negative_zero=keep_negative_zero))
+
+
+def SimplifyInference(*, batch_norm: bool | None = None) -> FunctionPass:
+    """Removes ops that only training needs.
+
+    Level 0. Requires InferType.
+
+    Args:
+        batch_norm: Take BatchNormalization apart too.
+    """
+    return FunctionPass._of(standard("relax.transform.SimplifyInference", batch_norm=batch_norm))
+
+
+def ToANormalForm() -> ModulePass:
+    """Puts ops in the order in which they are evaluated.
+
+    Level 1.
+    """
+    return ModulePass._of(standard("relax.transform.ToANormalForm"))
+
+
+def ToGraphNormalForm() -> FunctionPass:
+    """Puts ops in the order that the graph alone gives.
+
+    Level 1.
+    """
+    return FunctionPass._of(standard("relax.transform.ToGraphNormalForm"))

@@ -1,0 +1,295 @@
+//! Rules: patterns of ops, and what stands in their place, as a text or by code of Python.
+
+use std::sync::Arc;
+
+use passdock::sdk::{self, EditError, OpBuilder, ValueId};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::attr;
+use crate::convert;
+use crate::edit::{Operand, ids_of};
+use crate::error;
+use crate::function::{self, Function};
+use crate::lend::{self, LentMatch, LentRewriter};
+use crate::op::Op;
+use crate::types::dtype_of;
+use crate::value::Value;
+
+/// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
+///
+/// ``ctx.rewrite(func, rules)`` rewrites a function until none applies. ``a + b`` has the rules of both.
+///
+/// Raises PipelineError if the text isn't one of rules.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Rules {
+    pub(crate) sets: Vec<Arc<sdk::Rules>>,
+}
+
+fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
+    let mut message = format!("The rule `{}` isn't right: {}", error.rule, error.message);
+    if !error.help.is_empty() {
+        message = format!("{message} {}", error.help);
+    }
+    error::raised(py, "PipelineError", &message)
+}
+
+#[pymethods]
+impl Rules {
+    #[new]
+    fn new(py: Python<'_>, text: &str) -> PyResult<Rules> {
+        let rules = sdk::Rules::parse(text).map_err(|error| wrong(py, &error))?;
+        Ok(Rules {
+            sets: vec![Arc::new(rules)],
+        })
+    }
+
+    /// A rule whose replacement is made by a function: ``code(rewriter, match)`` answers a value for each result of the
+    /// pattern's last op, one value, or None if nothing is to be done after all.
+    #[staticmethod]
+    fn with_code(py: Python<'_>, name: &str, pattern: &str, code: Py<PyAny>) -> PyResult<Rules> {
+        if !code.bind(py).is_callable() {
+            return Err(PyTypeError::new_err(
+                "the code of a rule is a function of a rewriter and a match",
+            ));
+        }
+        let made = sdk::Rules::with_code(name, pattern, move |rewriter, found| {
+            apply(&code, rewriter, found)
+        });
+        let made = made.map_err(|error| wrong(py, &error))?;
+        Ok(Rules {
+            sets: vec![Arc::new(made)],
+        })
+    }
+
+    /// The names of the rules, in order.
+    #[getter]
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut names = Vec::new();
+        for set in &self.sets {
+            names.extend(set.names().map_err(|error| wrong(py, &error))?);
+        }
+        Ok(names)
+    }
+
+    fn __add__(&self, other: &Rules) -> Rules {
+        Rules {
+            sets: self.sets.iter().chain(&other.sets).cloned().collect(),
+        }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.names(py)?.len())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<passdock.Rules {}>", self.names(py)?.join(", ")))
+    }
+}
+
+/// Calls the code of a rule.
+fn apply(
+    code: &Py<PyAny>,
+    rewriter: &mut sdk::Rewriter<'_>,
+    found: &sdk::Match<'_>,
+) -> sdk::Rewritten {
+    lend::rewrite(rewriter, found, |rewriter, found| {
+        Python::attach(|py| {
+            let called = (|| {
+                let function = Py::new(py, Function::rewritten(rewriter.lent()))?;
+                let own = Rewriter {
+                    own: rewriter.lent(),
+                    function: function.clone_ref(py),
+                };
+                let found = Match {
+                    own: found.lent(),
+                    function: function.clone_ref(py),
+                };
+                let answer = code.bind(py).call1((own, found))?;
+                replacement(function.bind(py), &answer)
+            })();
+            called.map_err(|raised| error::as_edit_failure(py, raised))
+        })
+    })
+}
+
+fn replacement(
+    function: &Bound<'_, Function>,
+    answer: &Bound<'_, PyAny>,
+) -> PyResult<Option<Vec<ValueId>>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let values = match answer.extract::<Operand>() {
+        Ok(one) => vec![one],
+        Err(_) => answer.extract::<Vec<Operand>>().map_err(|_| {
+            PyTypeError::new_err("the code of a rule answers a value, a list of them, or None")
+        })?,
+    };
+    ids_of(function, &values).map(Some)
+}
+
+/// What the code of a rule makes its replacement with: ops that stand before the op that is replaced, and that are folded
+/// to constants where their operands are.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Rewriter {
+    own: Arc<LentRewriter>,
+    function: Py<Function>,
+}
+
+impl Rewriter {
+    fn make(
+        &self,
+        py: Python<'_>,
+        body: impl FnOnce(&mut sdk::Rewriter<'static>) -> Result<ValueId, EditError>,
+    ) -> PyResult<Option<Value>> {
+        let made = self
+            .own
+            .edit(body)
+            .map_err(|gone| error::gone(gone, "rewriter"))?;
+        let id = made.map_err(|refused| error::edit_error(py, &refused))?;
+        Ok(function::value(self.function.bind(py), id))
+    }
+}
+
+#[pymethods]
+impl Rewriter {
+    /// The function, to read.
+    #[getter(function)]
+    fn owner(&self, py: Python<'_>) -> Py<Function> {
+        self.function.clone_ref(py)
+    }
+
+    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``.
+    #[pyo3(signature = (name, operands, attrs = None, *, results = 1))]
+    fn op(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        operands: Vec<Operand>,
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: usize,
+    ) -> PyResult<Option<Value>> {
+        let (operands, attrs) = (
+            ids_of(self.function.bind(py), &operands)?,
+            attr::values(attrs)?,
+        );
+        self.make(py, |rewriter| {
+            let mut op = OpBuilder::new(name)
+                .operands(operands)
+                .untyped_results(results);
+            for (name, value) in &attrs {
+                op = op.attr(name.as_str(), value.clone());
+            }
+            rewriter.op(op)
+        })
+    }
+
+    /// A constant scalar of a dtype.
+    ///
+    /// Raises ValueError if the dtype has no such number.
+    fn scalar(&self, py: Python<'_>, dtype: &str, number: f64) -> PyResult<Option<Value>> {
+        let known = dtype_of(dtype)?;
+        let made = self.own.edit(|rewriter| rewriter.scalar(known, number));
+        let made = made.map_err(|gone| error::gone(gone, "rewriter"))?;
+        let made = made.map_err(|refused| error::edit_error(py, &refused))?;
+        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
+        Ok(function::value(
+            self.function.bind(py),
+            made.ok_or_else(missing)?,
+        ))
+    }
+
+    /// A constant int64 tensor of rank 1.
+    fn ints(&self, py: Python<'_>, ints: Vec<i64>) -> PyResult<Option<Value>> {
+        self.make(py, |rewriter| rewriter.ints(&ints))
+    }
+
+    /// The number that all elements of a constant are; None if it isn't one, or they differ.
+    fn number(&self, py: Python<'_>, value: &Value) -> PyResult<Option<f64>> {
+        let id = crate::edit::id_of(self.function.bind(py), value)?;
+        let read = self.own.read(|rewriter| rewriter.number(id));
+        let read = read.map_err(|gone| error::gone(gone, "rewriter"))?;
+        read.map_err(|refused| error::edit_error(py, &refused))
+    }
+}
+
+/// What a rule found: ``match["x"]`` is the value of ``%x``.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct Match {
+    own: Arc<LentMatch>,
+    function: Py<Function>,
+}
+
+impl Match {
+    fn read<R>(&self, body: impl FnOnce(&sdk::Match<'static>) -> R) -> PyResult<R> {
+        self.own
+            .read(body)
+            .map_err(|gone| error::gone(gone, "match"))
+    }
+}
+
+#[pymethods]
+impl Match {
+    /// The function, to read.
+    #[getter(function)]
+    fn owner(&self, py: Python<'_>) -> Py<Function> {
+        self.function.clone_ref(py)
+    }
+
+    /// The rule's name.
+    #[getter]
+    fn rule(&self) -> PyResult<String> {
+        self.read(|found| found.rule().to_owned())
+    }
+
+    /// The op that is replaced.
+    #[getter]
+    fn root(&self, py: Python<'_>) -> PyResult<Op> {
+        let id = self.read(sdk::Match::root)?;
+        Ok(Op {
+            function: self.function.clone_ref(py),
+            id,
+        })
+    }
+
+    /// The value of a name of the pattern; None if it is left out.
+    ///
+    /// Raises KeyError if the pattern has no such name.
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Option<Value>> {
+        let name = name.trim_start_matches('%');
+        let id = self
+            .function
+            .get()
+            .read(|f| self.own.read(|found| found.find_value(f, name)))?;
+        let id = id.map_err(|gone| error::gone(gone, "match"))?;
+        let missing = || PyKeyError::new_err(format!("the pattern has no value `%{name}`"));
+        Ok(function::value(
+            self.function.bind(py),
+            id.ok_or_else(missing)?,
+        ))
+    }
+
+    /// The values of ``%name...``.
+    fn values(&self, py: Python<'_>, name: &str) -> PyResult<Vec<Option<Value>>> {
+        let name = name.trim_start_matches('%');
+        let ids = self.read(|found| found.find_values(name).map(<[ValueId]>::to_vec))?;
+        let missing = || PyKeyError::new_err(format!("the pattern has no list `%{name}...`"));
+        Ok(function::values(
+            self.function.bind(py),
+            &ids.ok_or_else(missing)?,
+        ))
+    }
+
+    /// The value of the attribute ``$name``; None if the op leaves it out, and it has no default.
+    fn attr<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let name = name.trim_start_matches('$');
+        let value = self.read(|found| found.find_attr(name).map(Option::<&_>::cloned))?;
+        let missing = || PyKeyError::new_err(format!("the pattern binds no attribute `${name}`"));
+        match value.ok_or_else(missing)? {
+            Some(value) => convert::from_attr(py, &value),
+            None => Ok(py.None().into_bound(py)),
+        }
+    }
+}
