@@ -117,6 +117,9 @@ def to_bytes(data: Any, dtype: str | None) -> tuple[str, list[int], bytes]:
         # Python's own numbers are what most models compute with.
         if array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
             array = array.astype(np.float32)
+        if array.dtype.kind in "UT" or (array.dtype == object and _is_texts(array)):
+            return "str", list(array.shape), _texts(array)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         names = {np.dtype(numpy): own for own, numpy in _NUMPY.items() if own != "index"}
         own = names.get(array.dtype) or {numpy: own for own, numpy in _ML_DTYPES.items()}.get(array.dtype.name)
         if own is None:
@@ -125,16 +128,35 @@ def to_bytes(data: Any, dtype: str | None) -> tuple[str, list[int], bytes]:
     else:
         array = np.asarray(data)
     if wanted == "str":
-        raise TypeError("constants of texts can't be made yet")
+        if not _is_texts(array):
+            raise TypeError(f"a constant of texts is made of str or bytes, not of {array.dtype}")
+        return wanted, list(array.shape), _texts(array)
     if wanted in _PACKED:
         return wanted, list(array.shape), _pack(array, wanted)
     made = np.ascontiguousarray(array, dtype=_dtype(wanted))
     return wanted, list(array.shape), made.astype(made.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
+def _is_texts(array: np.ndarray[Any, Any]) -> bool:
+    if array.dtype == object:
+        return all(isinstance(text, (str, bytes)) for text in array.flat)
+    return array.dtype.kind in "UST"
+
+
+def _texts(array: np.ndarray[Any, Any]) -> bytes:
+    """Texts as the host lays them out: the offsets of each and of the end, in 8 bytes, then all of them."""
+    import numpy as np
+
+    texts = [text.encode() if isinstance(text, str) else bytes(text) for text in array.flat]
+    offsets = np.cumsum([0, *map(len, texts)], dtype="<u8")
+    return offsets.tobytes() + b"".join(texts)
+
+
 def _wanted(dtype: Any) -> str:
     import numpy as np
 
+    if dtype in ("str", "string", str):
+        return "str"
     text = str(dtype) if not isinstance(dtype, type) else np.dtype(dtype).name
     for names in (_NUMPY, _ML_DTYPES, {own: name for own, (_, name) in _PACKED.items()}):
         for own, name in names.items():

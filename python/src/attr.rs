@@ -116,8 +116,8 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
-/// The value to set for an object.
-pub(crate) fn value(said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+/// The value to set for an object; a constant or a type has to be of the function that it is set in.
+pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     if said.is_instance_of::<PyBool>() || said.is_instance_of::<PyInt>() {
         return Ok(AttrValue::Int(said.extract()?));
     }
@@ -130,10 +130,16 @@ pub(crate) fn value(said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     if let Ok(bytes) = said.cast::<PyBytes>() {
         return Ok(AttrValue::String(bytes.as_bytes().to_vec()));
     }
+    let here = |function: &Py<Function>| match function.is(owner) {
+        true => Ok(()),
+        false => Err(crate::edit::other_function(owner)),
+    };
     if let Ok(constant) = said.cast::<Constant>() {
+        here(&constant.get().function)?;
         return Ok(AttrValue::Tensor(constant.get().id));
     }
     if let Ok(ty) = said.cast::<Type>() {
+        here(&ty.get().function)?;
         return Ok(AttrValue::Type(ty.get().id));
     }
     if let Ok(values) = said.extract::<Vec<i64>>() {
@@ -158,11 +164,14 @@ pub(crate) fn value(said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
 }
 
 /// Names and values to set.
-pub(crate) fn values(said: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, AttrValue)>> {
+pub(crate) fn values(
+    owner: &Bound<'_, Function>,
+    said: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<(String, AttrValue)>> {
     let Some(said) = said else {
         return Ok(Vec::new());
     };
     said.iter()
-        .map(|(name, said)| Ok((name.extract()?, value(&said)?)))
+        .map(|(name, said)| Ok((name.extract()?, value(owner, &said)?)))
         .collect()
 }

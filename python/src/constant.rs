@@ -20,6 +20,7 @@ use crate::value::dtype_name;
 /// becomes of the module.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Constant {
+    pub(crate) function: Py<Function>,
     pub(crate) id: ConstId,
     data: Arc<ConstantData>,
     dtype: DType,
@@ -33,13 +34,14 @@ impl Constant {
             let dtype = ty.map_or(DType::F32, |ty| ty.dtype());
             let dims = ty.and_then(|ty| ty.dims());
             let shape = dims.map_or(Vec::new(), |dims| {
-                dims.iter().map(|dim| dim.value).collect()
+                dims.into_iter().map(|dim| dim.value).collect()
             });
             ir::constant_data(f, id).map(|data| (data, dtype, shape))
         })?;
         let (data, dtype, shape) =
             found.map_err(|error| error::raised(py, "StaleError", &error.message))?;
         Ok(Constant {
+            function: function.clone_ref(py),
             id,
             data,
             dtype,

@@ -37,7 +37,7 @@ impl<'a> Wish<'a> {
         Ok(Wish {
             name,
             operands: ids_of(slf, operands)?,
-            attrs: attr::values(attrs)?,
+            attrs: attr::values(slf, attrs)?,
             results: results.map(|said| wanted(slf, said)).transpose()?,
         })
     }
@@ -102,7 +102,7 @@ pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
     }
 }
 
-fn other_function(slf: &Bound<'_, Function>) -> PyErr {
+pub(crate) fn other_function(slf: &Bound<'_, Function>) -> PyErr {
     let name = slf
         .get()
         .read(|f| f.function_name().to_owned())
@@ -271,7 +271,7 @@ impl Function {
         name: &str,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let (op, value) = (op_of(slf, op)?, attr::value(value)?);
+        let (op, value) = (op_of(slf, op)?, attr::value(slf, value)?);
         slf.get().edit(|f| f.set_attr(op, name, value))
     }
 
@@ -282,9 +282,13 @@ impl Function {
     }
 
     /// Sets an attribute of the function.
-    fn set_function_attr(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = attr::value(value)?;
-        self.edit(|f| f.set_function_attr(name, value))
+    fn set_function_attr(
+        slf: &Bound<'_, Self>,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let value = attr::value(slf, value)?;
+        slf.get().edit(|f| f.set_function_attr(name, value))
     }
 
     /// Removes an attribute of the function.

@@ -173,7 +173,7 @@ impl Rewriter {
     ) -> PyResult<Option<Value>> {
         let (operands, attrs) = (
             ids_of(self.function.bind(py), &operands)?,
-            attr::values(attrs)?,
+            attr::values(self.function.bind(py), attrs)?,
         );
         self.make(py, |rewriter| {
             let mut op = OpBuilder::new(name)
