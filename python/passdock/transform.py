@@ -6,6 +6,7 @@ The names are those of ``tvm.ir.transform`` and ``tvm.relax.transform``.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, overload
@@ -132,7 +133,7 @@ class Sequential(Pass):
         if passes is not None and not isinstance(passes, (list, tuple)):
             raise TypeError(f"passes must be a list of Pass objects, not {type(passes).__name__}")
         info = PassInfo(opt_level, name, required)
-        self._handle = _passdock.PassHandle.sequential(list(passes or ()), info, list(disabled or ()))
+        self._handle = _passdock.PassHandle.sequential(list(passes or ()), info, disabled)
 
     @property
     def passes(self) -> list[Pass]:
@@ -177,6 +178,24 @@ def get_pass(name: str, /, **options: Any) -> Pass:
 def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
     """A pass with the options that were said; the others are the context's, or the pass's own."""
     return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
+
+
+def _imported(place: str) -> _passdock.PassHandle:
+    """The pass of a ``python`` entry of a pipeline: ``package.module:name``."""
+    module, _, path = place.partition(":")
+    if not path:
+        raise ValueError(f"`{place}` isn't of the form `package.module:name`")
+    found: Any = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    if not isinstance(found, Pass) and callable(found):
+        found = found()
+    if not isinstance(found, Pass):
+        raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
+    return found._handle
+
+
+_passdock.set_importer(_imported)
 
 
 def register_pass(pass_: T) -> T:

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
 use passdock::sdk::abi::symbol;
-use passdock::sdk::{self, EditError, FunctionKind, OpId, RegionId, SymbolId, ValueId};
+use passdock::sdk::{self, EditError, FunctionKind, OpId, Position, RegionId, SymbolId, ValueId};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -97,13 +97,41 @@ impl Function {
         &self,
         body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
+        let edited = self.try_edit(body)?;
+        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+    }
+
+    /// Edits the function; the host's refusal as it is.
+    fn try_edit<R>(
+        &self,
+        body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
+    ) -> PyResult<Result<R, EditError>> {
         let edited = match &self.source {
             Source::Snapshot(_) | Source::Rewritten(_) => Err(Gone::ReadOnly),
             Source::Lent(lent) => lent.edit(body),
             Source::InModule(module, name) => module.edit(|m| body(m.edit(*name)?)),
         };
-        let edited = edited.map_err(|gone| error::gone(gone, "function"))?;
-        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+        edited.map_err(|gone| error::gone(gone, "function"))
+    }
+
+    /// The name that a module knows the function by, if it is one of a module that is lent.
+    pub(crate) fn name_in_module(&self) -> Option<SymbolId> {
+        match &self.source {
+            Source::InModule(_, name) => Some(*name),
+            _ => None,
+        }
+    }
+
+    /// Puts a copy of what this function does in the place of what another one does, which a function pass was given.
+    pub(crate) fn put_into(&self, other: &LentFunction) -> PyResult<()> {
+        let gone = |gone: Gone| error::gone(gone, "function");
+        let copy = self.look(|from| other.read(|to| ir::adopted(to, from)).map(Snapshot::of))?;
+        let copy = copy.map_err(gone)?;
+        let copy = copy
+            .map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))?;
+        let put = copy.read(|from| other.edit(|to| replace_body(to, from)));
+        put.map_err(gone)?
+            .map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
     }
 
     /// The text of a symbol, one object for each.
@@ -133,6 +161,32 @@ impl Function {
         let seen = self.read(|f| ir::look_at(f, body))?;
         seen.map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))
     }
+}
+
+/// Edits a function. What the host refuses is an exception that names the op.
+pub(crate) fn edit<R>(
+    function: &Bound<'_, Function>,
+    body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
+) -> PyResult<R> {
+    let edited = function.get().try_edit(body)?;
+    edited.map_err(|refused| {
+        let op = refused.op.map(|id| Op {
+            function: function.clone().unbind(),
+            id,
+        });
+        error::edit_error_at(function.py(), &refused, op)
+    })
+}
+
+/// Puts a copy of the body of one function in the place of the body of another, whose parameters stand for those of the first.
+fn replace_body(to: &mut sdk::Function, from: &sdk::Function) -> Result<(), EditError> {
+    let (old, body) = (to.ops_in(to.body()).rev().collect::<Vec<_>>(), to.body());
+    let params = to.params().to_vec();
+    let results = to.clone_region_from(from, from.body(), Position::end_of(body), &params)?;
+    to.set_results(body, &results)?;
+    let is_old = |op: &&OpId| Some(**op) != to.terminator(body);
+    let old: Vec<OpId> = old.iter().filter(is_old).copied().collect();
+    old.into_iter().try_for_each(|op| to.erase_op(op))
 }
 
 /// Ops of a function.
@@ -298,14 +352,13 @@ impl Function {
         !matches!(self.source, Source::Snapshot(_)) && self.edit(|_| Ok(())).is_ok()
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        self.read(|f| {
-            format!(
-                "<passdock.Function @{}, {} ops>",
-                f.function_name(),
-                f.op_count()
-            )
-        })
+    fn __repr__(&self) -> String {
+        let read = self.read(|f| {
+            let count = f.iter().filter(|&op| !is_end(f, op)).count();
+            let s = if count == 1 { "" } else { "s" };
+            format!("<passdock.Function @{}, {count} op{s}>", f.function_name())
+        });
+        error::shown(read, "Function")
     }
 
     /// The function as IR text.

@@ -172,6 +172,11 @@ impl Snapshot {
         Snapshot(Mutex::new(Sent(snapshot)))
     }
 
+    /// That of an answer.
+    pub(crate) fn of<E>(made: Result<FunctionSnapshot, E>) -> Result<Snapshot, E> {
+        made.map(Snapshot::new)
+    }
+
     /// Looks at it. The answer holds no iterator of it.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> R {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);

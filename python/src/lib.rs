@@ -60,7 +60,7 @@ mod _passdock {
     #[pymodule_export]
     use super::registry::{
         config_schema, declaration, list_passes, load_dir, load_plugin, register_config,
-        set_standard_dir, version,
+        set_importer, set_standard_dir, version,
     };
     #[pymodule_export]
     use super::rules::{Match, Rewriter, Rules};

@@ -14,7 +14,7 @@ use crate::context::PassContext;
 use crate::convert;
 use crate::error;
 use crate::function::Function;
-use crate::info::PassInfo;
+use crate::info::{PassInfo, names};
 use crate::lend;
 use crate::module::Module;
 
@@ -62,6 +62,7 @@ fn function_body(
             lend::context(cx, |cx| {
                 around(&mut |module| {
                     Python::attach(|py| {
+                        error::forget();
                         let called = (|| {
                             let function = Py::new(py, Function::lent(f.lent()))?;
                             let module = module.map_or_else(
@@ -88,9 +89,7 @@ fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> P
     }
     match answer.cast::<Function>() {
         Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
-        Ok(_) => Err(PyValueError::new_err(
-            "a function pass returns the function that it was given: edit that one, or be a module pass",
-        )),
+        Ok(other) => other.get().put_into(&f.lent()),
         Err(_) => {
             let kind = answer.get_type();
             Err(PyTypeError::new_err(format!(
@@ -109,6 +108,7 @@ fn module_body(
         let answer = lend::module(m, |m| {
             lend::context(cx, |cx| {
                 Python::attach(|py| {
+                    error::forget();
                     let called = (|| {
                         let module = Py::new(py, Module::lent(m.lent()))?;
                         let answer = run.bind(py).call1((module, context(py, cx)?))?;
@@ -148,21 +148,19 @@ fn other_module(
 }
 
 /// The passes that a program names: those with a ``_handle``.
-fn handles(passes: &Bound<'_, PyAny>) -> PyResult<Vec<PassRef>> {
-    let passes = passes.try_iter()?.map(|pass| {
-        let pass = pass?;
-        let handle = pass.getattr("_handle").map_err(|_| {
-            let kind = pass
-                .get_type()
-                .name()
-                .map_or_else(|_| "that".into(), |name| name.to_string());
-            PyTypeError::new_err(format!(
-                "a Sequential is made of passes, and {kind} is none"
-            ))
-        })?;
-        Ok(handle.cast::<PassHandle>()?.get().pass.clone())
-    });
-    passes.collect()
+fn handles(passes: &Bound<'_, PyList>) -> PyResult<Vec<PassRef>> {
+    let handle = |(at, pass): (usize, Bound<'_, PyAny>)| {
+        let handle = pass.getattr("_handle").ok();
+        let handle = handle.and_then(|handle| handle.cast_into::<PassHandle>().ok());
+        match handle {
+            Some(handle) => Ok(handle.get().pass.clone()),
+            None => Err(PyTypeError::new_err(format!(
+                "passes[{at}] is no pass, but {}: a Sequential is made of passes",
+                pass.repr()?
+            ))),
+        }
+    };
+    passes.iter().enumerate().map(handle).collect()
 }
 
 #[pymethods]
@@ -185,18 +183,18 @@ impl PassHandle {
 
     /// A Sequential of passes.
     #[staticmethod]
-    #[pyo3(signature = (passes, info, disabled))]
+    #[pyo3(signature = (passes, info, disabled = None))]
     fn sequential(
         passes: &Bound<'_, PyList>,
         info: &PassInfo,
-        disabled: Vec<String>,
+        disabled: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PassHandle> {
         let info = info.to_host();
         let sequential = passdock::Sequential::new(handles(passes)?)
             .name(info.name)
             .opt_level(info.opt_level)
             .required(info.required)
-            .disabled(disabled);
+            .disabled(names("disabled", disabled)?);
         Ok(PassHandle {
             pass: sequential.into_pass(),
             children: Some(passes.clone().unbind()),
@@ -293,6 +291,7 @@ impl PassHandle {
         let context = context.map(|context| context.get().core().clone());
         let pass = Arc::clone(&self.pass);
         let input = given.clone();
+        error::forget();
         let made = py.detach(move || match context {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),

@@ -10,6 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::convert;
 use crate::error;
+use crate::pass::PassHandle;
 
 /// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
 #[pyfunction]
@@ -123,4 +124,20 @@ pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
     });
     declared.set_item("summary", summary.unwrap_or_default())?;
     Ok(declared)
+}
+
+/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`.
+#[pyfunction]
+pub(crate) fn set_importer(find: Py<PyAny>) {
+    Registry::global().set_importer(move |place| {
+        Python::attach(|py| {
+            let found = find.call1(py, (place,)).and_then(|found| {
+                let handle = found.bind(py).cast::<PassHandle>()?.get();
+                Ok(handle.pass.clone())
+            });
+            found.map_err(|raised| {
+                error::as_pass_error(py, passdock::ErrorKind::UnknownPass, raised)
+            })
+        })
+    });
 }

@@ -22,7 +22,9 @@ pub mod util;
 pub mod verify;
 
 pub use boundary::Rewrites;
-pub use boundary::handles::{FunctionSnapshot, constant_data, look_at, module_now, replace_module};
+pub use boundary::handles::{
+    FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
+};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,

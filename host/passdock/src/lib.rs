@@ -157,7 +157,9 @@ pub mod sdk {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod ir {
-    pub use passdock_core::{FunctionSnapshot, constant_data, look_at, module_now, replace_module};
+    pub use passdock_core::{
+        FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
+    };
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_ir::text::{

@@ -94,6 +94,15 @@ pub fn look_at<T>(function: &sdk::Function, look: impl FnOnce(&Function) -> T) -
     session.with(|state| Ok(look(state.read()?)))
 }
 
+/// A copy of a function of any module, as one of the module that another function is in: to copy from it into that one.
+///
+/// # Errors
+/// If the handle has ended.
+pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnapshot> {
+    let symbols = look_at(function, |own| own.symbols().clone())?;
+    Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
+}
+
 /// A module as it is now, edits included.
 ///
 /// # Errors

@@ -54,7 +54,10 @@ fn add_listed<'t>(tables: &'t [PassTable], names: &mut Vec<&'t str>) {
             PassTable::BuiltIn { disabled, .. } => {
                 names.extend(disabled.iter().map(|name| name.value.as_str()));
             }
-            PassTable::Rules { .. } | PassTable::Phase(_) | PassTable::Level(_) => {}
+            PassTable::Rules { .. }
+            | PassTable::Imported(_)
+            | PassTable::Phase(_)
+            | PassTable::Level(_) => {}
         }
     }
 }

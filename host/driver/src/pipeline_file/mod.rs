@@ -179,6 +179,8 @@ pub(crate) enum PassTable {
         /// The name of the pass, if the pipeline gives it one.
         name: Option<Located<String>>,
     },
+    /// A pass of the program's own language, by where it is: `package.module:name`.
+    Imported(Located<String>),
     /// The place of the passes that ask for a phase.
     Phase(Located<Phase>),
     /// A built-in pipeline, as a Sequential of its name.
@@ -203,6 +205,7 @@ impl PassTable {
             PassTable::Sequential { passes, .. } | PassTable::BuiltIn { passes, .. } => passes,
             PassTable::Pass { .. }
             | PassTable::Rules { .. }
+            | PassTable::Imported(_)
             | PassTable::Phase(_)
             | PassTable::Level(_) => &[],
         }

@@ -13,9 +13,10 @@ use super::{Located, PassTable, PipelineFile, SourceText};
 pub(super) const MAX_NESTING: usize = 64;
 
 /// What an entry of any kind may have.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "phase",
     "rules",
+    "python",
     "use",
     "all_of_level",
     "name",
@@ -67,6 +68,19 @@ fn read_pass(
     }
     if let Some(file) = table.string("rules")? {
         return read_rules(table, file);
+    }
+    if let Some(place) = table.string("python")? {
+        refuse_others(&mut table, |key| {
+            let help = match key {
+                "name" => Some("A pass of Python has a name already, which it was made with."),
+                "opt_level" | "required" => {
+                    Some("The pass says it itself; or put it into a group: an entry with `passes`.")
+                }
+                _ => None,
+            };
+            (format!("A pass of Python has no `{key}` here."), help)
+        })?;
+        return Ok(PassTable::Imported(place));
     }
     if let Some(name) = table.string("use")? {
         return read_built_in(table, name);

@@ -7,7 +7,7 @@ use super::*;
 
 fn name(table: &PassTable) -> &str {
     match table {
-        PassTable::Rules { file, .. } => &file.value,
+        PassTable::Rules { file, .. } | PassTable::Imported(file) => &file.value,
         PassTable::Pass { name, .. }
         | PassTable::Sequential { name, .. }
         | PassTable::BuiltIn { name, .. } => &name.value,
@@ -213,7 +213,7 @@ fn every_mistake_is_underlined() {
             3 | size = 4
               | ^^^^ unknown key
               |
-              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `use`, `all_of_level`, `passes`, `name`, `options`, `disabled`."#]],
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `python`, `use`, `all_of_level`, `passes`, `name`, `options`, `disabled`."#]],
     );
     check_error(
         "[plugins]\ndir = \"plugins\"\n",

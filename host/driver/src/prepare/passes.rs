@@ -112,6 +112,10 @@ impl Lists<'_> {
                         .map_err(|error| source.locate(error, &file.span))?;
                     passes.push(read.into_pass(name.as_ref().map(|name| &*name.value)));
                 }
+                PassTable::Imported(place) => {
+                    let pass = registry.import_pass(&place.value);
+                    passes.push(pass.map_err(|error| source.locate(error, &place.span))?);
+                }
                 PassTable::Phase(phase) => {
                     if phases.places().contains(&phase.value) {
                         if is_used {

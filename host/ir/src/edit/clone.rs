@@ -211,7 +211,7 @@ impl Function {
     }
 
     /// A copy for a module with these symbols.
-    fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
+    pub fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
         let name = symbols.intern(self.text(self.name));
         let mut made = Function::new(symbols.clone(), self.kind, name);
         let (from, to) = (self.body, made.body);
