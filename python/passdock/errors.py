@@ -6,7 +6,10 @@ what passes of plugins fail with, are these. Where TVM raises a builtin exceptio
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._passdock import Op
 
 __all__ = [
     "ConfigError",
@@ -119,8 +122,15 @@ class EditError(ValueError):
     """An edit that the host refused; nothing was changed.
 
     Attributes:
-        op: the op that it is about, if the program knows: the pass's failure points at it.
+        op: the op that it is about, None if the host names none: the failure of the pass points at it. A program may
+            set it.
     """
+
+    op: Op | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An op stays in its process.
+        return type(self), self.args
 
 
 class StaleError(EditError):

@@ -76,10 +76,10 @@ impl PassContext {
     fn on<R>(
         &self,
         what: &str,
-        function: &Function,
+        function: &Bound<'_, Function>,
         body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
-        self.ask(what, |cx| function.edit(|f| body(cx, f)))?
+        self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
     }
 }
 
@@ -306,9 +306,9 @@ impl PassContext {
     /// Finds the types of an op's results by its definition, in a pass. What isn't known stays as it was.
     ///
     /// Raises EditError if the op isn't right, in the definition's words.
-    fn infer(&self, op: &Op) -> PyResult<()> {
+    fn infer(&self, py: Python<'_>, op: &Op) -> PyResult<()> {
         op.read(|_, _| ())?;
-        self.on("infer", op.function.get(), |cx, f| cx.infer(f, op.id))
+        self.on("infer", op.function.bind(py), |cx, f| cx.infer(f, op.id))
     }
 
     /// Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The arguments
@@ -330,7 +330,7 @@ impl PassContext {
     ) -> PyResult<Option<Value>> {
         let wish = Wish::new(function, name, &operands, attrs, results)?;
         let at = edit::place(function, before, after, end_of)?;
-        let id = self.on("create_value", function.get(), |cx, f| {
+        let id = self.on("create_value", function, |cx, f| {
             let types = wish.types(f)?;
             cx.create_value(f, wish.builder(types), at)
         })?;
@@ -347,7 +347,7 @@ impl PassContext {
         max_bytes: u64,
     ) -> PyResult<Option<Vec<Option<Value>>>> {
         op.read(|_, _| ())?;
-        let made = self.on("evaluate", op.function.get(), |cx, f| {
+        let made = self.on("evaluate", op.function.bind(py), |cx, f| {
             cx.evaluate(f, op.id, max_bytes)
         })?;
         Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
@@ -357,7 +357,7 @@ impl PassContext {
     /// it has no body.
     fn decompose(&self, py: Python<'_>, op: &Op) -> PyResult<Option<Vec<Option<Value>>>> {
         op.read(|_, _| ())?;
-        let made = self.on("decompose", op.function.get(), |cx, f| {
+        let made = self.on("decompose", op.function.bind(py), |cx, f| {
             cx.decompose(f, op.id)
         })?;
         Ok(made.map(|ids| function::values(op.function.bind(py), &ids)))
@@ -371,7 +371,7 @@ impl PassContext {
         name: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         op.read(|_, _| ())?;
-        let found = self.on("attr_default", op.function.get(), |cx, f| {
+        let found = self.on("attr_default", op.function.bind(py), |cx, f| {
             cx.attr_default(f, op.id, name)
         })?;
         match found {
@@ -385,7 +385,7 @@ impl PassContext {
     /// Raises what the pass fails with.
     fn run_pass(&self, py: Python<'_>, module: &crate::module::Module, name: &str) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
-        ran.map_err(|error| error::raised(py, "PassError", &error.message))
+        ran.map_err(|failed| error::inner_failed(py, &failed))
     }
 
     /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.

@@ -160,7 +160,7 @@ impl Function {
     ) -> PyResult<Op> {
         let wish = Wish::new(slf, name, &operands, attrs, results)?;
         let at = place(slf, before, after, end_of)?;
-        let id = slf.get().edit(|f| {
+        let id = function::edit(slf, |f| {
             let types = wish.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
             f.create_op(wish.builder(Some(types)), at)
         })?;
@@ -188,7 +188,7 @@ impl Function {
     ) -> PyResult<Op> {
         let wish = Wish::new(slf, name, &operands, attrs, results)?;
         let old = op_of(slf, op)?;
-        let id = slf.get().edit(|f| {
+        let id = function::edit(slf, |f| {
             let types = wish.types(f)?;
             let builder = wish.builder(types);
             f.replace_op(
@@ -219,7 +219,7 @@ impl Function {
         erase_dead: bool,
     ) -> PyResult<()> {
         let (op, values) = (op_of(slf, op)?, ids_of(slf, &values)?);
-        slf.get().edit(|f| match erase_dead {
+        function::edit(slf, |f| match erase_dead {
             true => f.replace_with_and_erase_dead(op, &values).map(drop),
             false => f.replace_op_with(op, &values),
         })
@@ -230,7 +230,7 @@ impl Function {
     /// Raises EditError if somebody does.
     fn erase_op(slf: &Bound<'_, Self>, op: &Op) -> PyResult<()> {
         let op = op_of(slf, op)?;
-        slf.get().edit(|f| f.erase_op(op))
+        function::edit(slf, |f| f.erase_op(op))
     }
 
     /// Moves an op before or after another one, or to the end of a region.
@@ -245,7 +245,7 @@ impl Function {
         end_of: Option<&Region>,
     ) -> PyResult<()> {
         let (op, at) = (op_of(slf, op)?, place(slf, before, after, end_of)?);
-        slf.get().edit(|f| f.move_op(op, at))
+        function::edit(slf, |f| f.move_op(op, at))
     }
 
     /// Sets an operand; None leaves it out.
@@ -253,7 +253,7 @@ impl Function {
     /// Raises EditError if the value isn't there yet, or there is no such operand.
     fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: usize, value: Operand) -> PyResult<()> {
         let (op, value) = (op_of(slf, op)?, ids_of(slf, &[value])?[0]);
-        slf.get().edit(|f| f.set_operand(op, index, value))
+        function::edit(slf, |f| f.set_operand(op, index, value))
     }
 
     /// Puts a value in the place of another one, wherever that is used.
@@ -261,7 +261,7 @@ impl Function {
     /// Raises EditError if it isn't there yet somewhere, or its type contradicts.
     fn replace_uses(slf: &Bound<'_, Self>, value: &Value, by: &Value) -> PyResult<()> {
         let (from, to) = (id_of(slf, value)?, id_of(slf, by)?);
-        slf.get().edit(|f| f.replace_uses(from, to))
+        function::edit(slf, |f| f.replace_uses(from, to))
     }
 
     /// Sets an attribute of an op.
@@ -272,13 +272,13 @@ impl Function {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (op, value) = (op_of(slf, op)?, attr::value(slf, value)?);
-        slf.get().edit(|f| f.set_attr(op, name, value))
+        function::edit(slf, |f| f.set_attr(op, name, value))
     }
 
     /// Removes an attribute of an op.
     fn remove_attr(slf: &Bound<'_, Self>, op: &Op, name: &str) -> PyResult<()> {
         let op = op_of(slf, op)?;
-        slf.get().edit(|f| f.remove_attr(op, name).map(drop))
+        function::edit(slf, |f| f.remove_attr(op, name).map(drop))
     }
 
     /// Sets an attribute of the function.
@@ -288,7 +288,7 @@ impl Function {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let value = attr::value(slf, value)?;
-        slf.get().edit(|f| f.set_function_attr(name, value))
+        function::edit(slf, |f| f.set_function_attr(name, value))
     }
 
     /// Removes an attribute of the function.
@@ -301,7 +301,7 @@ impl Function {
     /// Raises EditError if it contradicts what is known.
     fn set_type(slf: &Bound<'_, Self>, value: &Value, r#type: &Bound<'_, PyAny>) -> PyResult<()> {
         let (value, wanted) = (id_of(slf, value)?, Wanted::of(slf, r#type)?);
-        slf.get().edit(|f| {
+        function::edit(slf, |f| {
             let ty = wanted.add(f)?;
             f.set_type(value, ty)
         })
@@ -312,7 +312,7 @@ impl Function {
     /// Raises EditError if the name is taken.
     fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
         let value = id_of(slf, value)?;
-        slf.get().edit(|f| f.set_value_name(value, name))
+        function::edit(slf, |f| f.set_value_name(value, name))
     }
 
     /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
@@ -331,7 +331,7 @@ impl Function {
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
             arrays.call_method1("to_bytes", (data, dtype))?.extract()?;
         let dtype = crate::types::dtype_of(&dtype)?;
-        let id = slf.get().edit(|f| {
+        let id = function::edit(slf, |f| {
             let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
             let spec = ConstantSpec::new(ty, &bytes);
             f.add_constant(&match name {
@@ -348,7 +348,7 @@ impl Function {
     /// Erases ops, constants and what they were made of, as far as nobody uses them: beginning with a value.
     fn erase_dead(slf: &Bound<'_, Self>, value: &Value) -> PyResult<()> {
         let value = id_of(slf, value)?;
-        slf.get().edit(|f| f.erase_dead(value))
+        function::edit(slf, |f| f.erase_dead(value))
     }
 
     /// Sets what the function returns, or a region yields.
@@ -371,7 +371,7 @@ impl Function {
                 values.len()
             )));
         }
-        slf.get().edit(|f| {
+        function::edit(slf, |f| {
             let region = region.map_or_else(|| f.body(), |region| region.id);
             let Some(names) = names else {
                 return f.set_results(region, &values);
@@ -395,7 +395,7 @@ impl Function {
             .iter()
             .map(|from| op_of(slf, from.get()))
             .collect::<PyResult<Vec<_>>>()?;
-        slf.get().edit(|f| {
+        function::edit(slf, |f| {
             let loc: LocId = f.fused_loc(&from)?;
             f.set_loc(op, loc)
         })
@@ -416,7 +416,7 @@ impl Function {
         let found = slf.get().read(|f| f.region(op, region))?;
         let missing = || PyKeyError::new_err(format!("the op has no region `{region}`"));
         let found = found.ok_or_else(missing)?;
-        let values = slf.get().edit(|f| f.inline_region(found, &args))?;
+        let values = function::edit(slf, |f| f.inline_region(found, &args))?;
         Ok(function::values(slf, &values))
     }
 
@@ -424,7 +424,7 @@ impl Function {
     #[pyo3(signature = (name, r#type))]
     fn add_param(slf: &Bound<'_, Self>, name: &str, r#type: &Bound<'_, PyAny>) -> PyResult<Value> {
         let wanted = Wanted::of(slf, r#type)?;
-        let id = slf.get().edit(|f| {
+        let id = function::edit(slf, |f| {
             let ty = wanted.add(f)?;
             passdock::sdk::FunctionBuilder::new(f).param(name, ty)
         })?;

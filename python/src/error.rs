@@ -6,14 +6,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use passdock::config::ConfigError;
-use passdock::sdk::EditError;
-use passdock::{Cause, PassError};
+use passdock::sdk::{EditError, OpId, SymbolId};
+use passdock::{Cause, ErrorKind, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::lend::Gone;
+use crate::op::Op;
 
 /// An exception as the cause of an error of the host.
 #[derive(Debug)]
@@ -46,42 +47,92 @@ pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
+/// An exception as the host tells of it: with the line of the pass, the rule or the instrument.
+fn told(py: Python<'_>, error: &PyErr) -> String {
+    let text = sentence(py, error);
+    match line(py, error) {
+        Some(line) => format!("{text} ({line})"),
+        None => text,
+    }
+}
+
+/// The line of what the host called that an exception went through: `passes.py:24`.
+fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
+    let traceback = error.traceback(py)?;
+    let line: usize = traceback.getattr("tb_lineno").ok()?.extract().ok()?;
+    let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
+    let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+    Some(format!("{file}:{line}"))
+}
+
+/// Forgets the exception that an earlier pass of this thread ended with: another one begins.
+pub(crate) fn forget() {
+    drop(LAST.take());
+}
+
 /// The exception of a pass as its failure. It comes out of the host as itself.
 pub(crate) fn as_failure(py: Python<'_>, error: PyErr) -> passdock::sdk::PassError {
-    let text = sentence(py, &error);
-    let failure = passdock::sdk::PassError::new(text.clone());
-    let failure = match op_of(py, &error) {
-        Some(op) => failure.at(op),
-        None => failure,
-    };
+    let text = told(py, &error);
+    let mut failure = passdock::sdk::PassError::new(text.clone());
+    if let Some((op, function)) = op_of(py, &error) {
+        failure.op = Some(op);
+        failure.function = function;
+    }
     LAST.set(Some((text, error)));
     failure
 }
 
 /// The exception of a rule's code as the failure of its rewrite.
 pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
-    let text = sentence(py, &error);
+    let text = told(py, &error);
     LAST.set(Some((text.clone(), error)));
     EditError::failed(text)
 }
 
 /// The failure of rewriting as the exception that a rule's code raised, or one of the package.
 pub(crate) fn rule_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
+    inner_failed(py, error)
+}
+
+/// The failure of what a pass ran, as the exception that was raised there, or one of the package.
+pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
     match LAST.take() {
-        Some((text, raised)) if error.message.contains(&text) => raised,
-        _ => raised(py, "PassError", &error.message),
+        Some((text, raised)) => match error.message.split_once(&text) {
+            Some((place, _)) => {
+                note(py, &raised, place.trim_end_matches(": "));
+                raised
+            }
+            None => self::raised(py, "PassError", &error.message),
+        },
+        None => raised(py, "PassError", &error.message),
     }
 }
 
-/// The op that an exception is about: the attribute `op` of the package's own exceptions.
-fn op_of(py: Python<'_>, error: &PyErr) -> Option<passdock::sdk::OpId> {
+/// Adds a note to an exception, below whose traceback Python shows it, unless it has it already.
+fn note(py: Python<'_>, raised: &PyErr, note: &str) {
+    let known = raised.value(py).getattr("__notes__");
+    let is_known = known.is_ok_and(|notes| notes.contains(note).unwrap_or(false));
+    if !note.is_empty() && !is_known {
+        // An exception that takes no notes goes out without.
+        let _ = raised.value(py).call_method1("add_note", (note,));
+    }
+}
+
+/// The op that an exception is about, and its function, if that isn't the pass's own: the attribute `op` of the package's
+/// own exceptions.
+fn op_of(py: Python<'_>, error: &PyErr) -> Option<(OpId, Option<SymbolId>)> {
     let op = error.value(py).getattr("op").ok()?;
-    let op = op.cast::<crate::op::Op>().ok()?.get();
-    Some(op.id)
+    let op = op.cast::<Op>().ok()?.get();
+    // One that is gone, or of another pass, is none to point at.
+    op.read(|_, _| ()).ok()?;
+    Some((op.id, op.function.get().name_in_module()))
 }
 
 /// The exception of an instrument as its failure. It comes out of the host as itself.
 pub(crate) fn as_cause(error: PyErr) -> Box<dyn Error + Send + Sync> {
+    // A pass that runs others is told of it in words.
+    let kept = Python::attach(|py| (sentence(py, &error), error.clone_ref(py)));
+    LAST.set(Some(kept));
     Box::new(Raised(error))
 }
 
@@ -113,10 +164,14 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
         .source
         .as_ref()
         .and_then(|cause: &Cause| cause.downcast_ref::<Raised>());
-    let last = LAST.take();
-    let own = match (cause, last) {
+    let is_told = |text: &str, raised: &PyErr| match error.kind {
+        // What was emitted says it all, and the error says nothing of it.
+        ErrorKind::Diagnostics => is_diagnostic(py, raised),
+        _ => error.message.contains(text),
+    };
+    let own = match (cause, LAST.take()) {
         (Some(Raised(raised)), _) => Some(raised.clone_ref(py)),
-        (None, Some((text, raised))) if error.message.contains(&text) => Some(raised),
+        (None, Some((text, raised))) if is_told(&text, &raised) => Some(raised),
         _ => None,
     };
     match own {
@@ -128,15 +183,14 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
     }
 }
 
-/// An error of the host as an instrument sees it: it goes on its way.
-pub(crate) fn seen(py: Python<'_>, error: &PassError) -> PyErr {
-    let last = LAST.with_borrow(|last| {
-        last.as_ref()
-            .map(|(text, raised)| (text.clone(), raised.clone_ref(py)))
-    });
-    let seen = to_exception(py, error);
+/// Shows an error of the host to an instrument; afterwards it goes on its way, whatever the instrument ran.
+pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr) -> R) -> R {
+    let last = LAST.take();
+    let shown = last.as_ref();
+    LAST.set(shown.map(|(text, raised)| (text.clone(), raised.clone_ref(py))));
+    let answer = body(to_exception(py, error));
     LAST.set(last);
-    seen
+    answer
 }
 
 /// Asks Python whether somebody wants the run to end: Ctrl-C.
@@ -157,15 +211,14 @@ fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
     if let Some(op) = &error.op {
         said.push_str(&format!(", {op}"));
     }
-    let known = raised.value(py).getattr("__notes__");
-    let is_known = known.is_ok_and(|notes| notes.contains(&said).unwrap_or(false));
-    if !is_known {
-        // An exception that takes no notes goes out without.
-        let _ = raised.value(py).call_method1("add_note", (said,));
+    if let Some(location) = &error.location {
+        said.push_str(&format!(", at {location}"));
     }
-    for note in &error.notes {
-        let _ = raised.value(py).call_method1("add_note", (note,));
+    if let Some(line) = line(py, raised) {
+        said.push_str(&format!(" ({line})"));
     }
+    note(py, raised, &said);
+    error.notes.iter().for_each(|said| note(py, raised, said));
 }
 
 fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
@@ -212,6 +265,19 @@ pub(crate) fn config_error(py: Python<'_>, error: ConfigError) -> PyErr {
     to_exception(py, &PassError::from(error))
 }
 
+/// Whether an exception says that error diagnostics were emitted.
+fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
+    exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
+}
+
+/// A refused edit as an exception that names the op.
+pub(crate) fn edit_error_at(py: Python<'_>, error: &EditError, op: Option<Op>) -> PyErr {
+    let raised = edit_error(py, error);
+    // One that takes no attribute goes out without.
+    let _ = raised.value(py).setattr("op", op);
+    raised
+}
+
 /// A refused edit as an exception.
 pub(crate) fn edit_error(py: Python<'_>, error: &EditError) -> PyErr {
     raised(py, "EditError", &passdock_sentence(&error.message))
@@ -223,6 +289,11 @@ fn passdock_sentence(text: &str) -> String {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
     }
+}
+
+/// What `repr` shows: of something that isn't there any more, that.
+pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
+    read.unwrap_or_else(|_| format!("<passdock.{what} that isn't there any more>"))
 }
 
 /// Something that isn't there any more, as an exception.

@@ -137,14 +137,15 @@ impl passdock::PassInstrument for PyInstrument {
         if !self.hooks.pass_failed {
             return Ok(());
         }
-        let called = Python::attach(|py| {
-            let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
-            let raised = error::seen(py, failed);
-            self.object
-                .call_method1(py, "pass_failed", (module, info, raised))
-                .map(drop)
-        });
-        called.map_err(error::as_cause)
+        Python::attach(|py| {
+            error::show(py, failed, |raised| {
+                let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
+                let told = self
+                    .object
+                    .call_method1(py, "pass_failed", (module, info, raised));
+                told.map(drop).map_err(error::as_cause)
+            })
+        })
     }
 }
 

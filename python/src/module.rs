@@ -346,14 +346,17 @@ impl Module {
         self.text(py, false)
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        let module = self.now()?;
-        let functions = module.len();
-        let s = if functions == 1 { "" } else { "s" };
-        Ok(format!(
-            "<passdock.Module, {functions} function{s}, {} ops>",
-            module.op_count()
-        ))
+    fn __repr__(&self) -> String {
+        let read = self.now().map(|module| {
+            let counted = |count: usize, what: &str| match count {
+                1 => format!("1 {what}"),
+                count => format!("{count} {what}s"),
+            };
+            let functions = counted(module.len(), "function");
+            let ops = counted(module.op_count(), "op");
+            format!("<passdock.Module, {functions}, {ops}>")
+        });
+        error::shown(read, "Module")
     }
 
     fn __copy__(&self) -> PyResult<Module> {

@@ -258,13 +258,14 @@ impl Op {
         self.function.get().read(|f| f.is_live(id))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        self.read(|f, op| {
+    fn __repr__(&self) -> String {
+        let read = self.read(|f, op| {
             let loc = f
                 .loc_name(op)
                 .map(|loc| format!(" at {loc}"))
                 .unwrap_or_default();
             format!("<passdock.Op {}{loc}>", f.name(op))
-        })
+        });
+        error::shown(read, "Op")
     }
 }

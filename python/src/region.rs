@@ -3,6 +3,7 @@
 use passdock::sdk::RegionId;
 use pyo3::prelude::*;
 
+use crate::error;
 use crate::function::{self, Function};
 use crate::op::Op;
 use crate::value::Value;
@@ -84,9 +85,9 @@ impl Region {
         }))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        self.function
-            .get()
-            .read(|f| format!("<passdock.Region {}>", f.region_name(self.id)))
+    fn __repr__(&self) -> String {
+        let read = self.function.get();
+        let read = read.read(|f| format!("<passdock.Region {}>", f.region_name(self.id)));
+        error::shown(read, "Region")
     }
 }

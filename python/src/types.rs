@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::error;
 use crate::function::Function;
 use crate::value::{dtype_name, shape_tuple, sizes};
 
@@ -57,8 +58,9 @@ impl Type {
         self.function.get().look(|f| ir::type_text(f, id))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<passdock.Type {}>", self.__str__()?))
+    fn __repr__(&self) -> String {
+        let read = self.__str__().map(|ty| format!("<passdock.Type {ty}>"));
+        error::shown(read, "Type")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -194,14 +194,15 @@ impl Value {
         self.function.get().read(|f| f.is_live_value(id))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        self.read(|f, id| {
+    fn __repr__(&self) -> String {
+        let read = self.read(|f, id| {
             let name = f
                 .value_name(id)
                 .map_or_else(|| id.to_string(), |name| format!("%{name}"));
             let ty = f.type_id(id);
             let ty = ir::look_at(f, |f| ir::type_text(f, ty)).unwrap_or_default();
             format!("<passdock.Value {name}: {ty}>")
-        })
+        });
+        error::shown(read, "Value")
     }
 }
