@@ -346,7 +346,7 @@ def module_pass(
     """Makes a module pass of a function ``(mod, ctx) -> mod``, or of a class with ``transform_module(self, mod, ctx)``.
 
     The module is the pass's own to edit: ``mod["main"]`` has the edits of ``passdock.Function``. It answers that module,
-    another one, or None for the one that it was given. A decorator, or a call.
+    or another one; None is refused, since it is what a forgotten ``return`` answers. A decorator, or a call.
 
     Args:
         pass_func: the function or class.
@@ -381,8 +381,8 @@ def function_pass(
 ) -> Any:
     """Makes a function pass of a function ``(func, mod, ctx) -> func``, or of a class with ``transform_function``.
 
-    It runs on each graph function, which it edits in place, and which it answers; None stands for that, too. The module
-    is there to be read. The arguments are those of ``module_pass``.
+    It runs on each graph function, which it edits in place, and which it answers; the body of another function that
+    it answers goes into its place. The module is there to be read. The arguments are those of ``module_pass``.
     """
     form = "(func, mod, ctx)"
     return _make("function", FunctionPass, "transform_function", 3, form, pass_func, opt_level, name, required)

@@ -82,10 +82,12 @@ fn function_body(
     }
 }
 
-/// A function pass answers the function that it was given, or nothing.
+/// A function pass answers the function that it was given, or another one, whose body goes into its place.
 fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> PyResult<()> {
     if answer.is_none() {
-        return Ok(());
+        return Err(PyTypeError::new_err(
+            "The return value of a function pass must be set: `return func`, also where nothing changed.",
+        ));
     }
     match answer.cast::<Function>() {
         Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
@@ -126,13 +128,15 @@ fn module_body(
     }
 }
 
-/// A module pass answers the module that it was given, another one, or nothing.
+/// A module pass answers the module that it was given, or another one.
 fn other_module(
     answer: &Bound<'_, PyAny>,
     m: &lend::Loan<sdk::Module<'static>>,
 ) -> PyResult<Option<passdock::Module>> {
     if answer.is_none() {
-        return Ok(None);
+        return Err(PyTypeError::new_err(
+            "The return value of a module pass must be set: `return mod`, also where nothing changed.",
+        ));
     }
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
