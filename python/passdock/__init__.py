@@ -28,7 +28,6 @@ Run passes under a context, as in TVM::
 from __future__ import annotations
 
 import os as _os
-from pathlib import Path as _Path
 
 from . import _passdock
 from ._passdock import (
@@ -126,5 +125,7 @@ __all__ = [
 __version__: str = _passdock.version()
 
 # The directory of the package's own command, `bin`, and standard plugins, `lib/passdock/plugins`.
-_DIST = _Path(__file__).parent / "_dist"
-_passdock.set_standard_dir(_os.environ.get("PASSDOCK_STANDARD_PLUGINS", _DIST / "lib" / "passdock" / "plugins"))
+_DIST = _os.path.join(_os.path.dirname(__file__), "_dist")
+_passdock.set_standard_dir(
+    _os.environ.get("PASSDOCK_STANDARD_PLUGINS", _os.path.join(_DIST, "lib", "passdock", "plugins"))
+)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, TypeVar, overload
@@ -70,6 +68,10 @@ class PassInstrument:
 
 
 def _check(cls: type) -> None:
+    # Not at the top: they take longer to import than the whole package.
+    import difflib
+    import inspect
+
     for name, value in vars(cls).items():
         if name.startswith("__") or not callable(value):
             continue
@@ -103,7 +105,7 @@ def pass_instrument(pi_cls: Any = None) -> Any:
     """
 
     def decorate(cls: Any) -> Any:
-        if not inspect.isclass(cls):
+        if not isinstance(cls, type):
             raise TypeError("pi_cls must be a class")
         if issubclass(cls, PassInstrument):
             return cls

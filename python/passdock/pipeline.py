@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from . import _passdock
@@ -16,7 +12,12 @@ from .errors import PassError, PipelineError
 
 __all__ = ["Pipeline", "Report", "explain", "optimize", "run"]
 
-_log = logging.getLogger("passdock")
+
+def _log(text: str) -> None:
+    import logging
+
+    logging.getLogger("passdock").info("%s", text)
+
 
 PathLike = str | os.PathLike[str]
 
@@ -50,6 +51,8 @@ class Report(Mapping[str, Any]):
 
     def to_json(self) -> str:
         """The report as JSON, in one line."""
+        import json
+
         return json.dumps(self._fields)
 
     def _rows(self) -> list[tuple[str, float, int, int]]:
@@ -114,17 +117,19 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
     text = os.fspath(pipeline)
     if "\n" in text:
         return {"path": "pipeline.toml", "text": text}
-    path = Path(text)
-    if isinstance(pipeline, str) and path.name == text and not path.suffix:
+    if isinstance(pipeline, str) and os.path.basename(text) == text and not os.path.splitext(text)[1]:
         return {"path": text, "text": _passdock.built_in(text), "built_in": True}
     try:
-        return {"path": text, "text": path.read_text(encoding="utf-8")}
+        with open(text, encoding="utf-8") as file:
+            return {"path": text, "text": file.read()}
     except OSError as error:
         raise PipelineError(f"The pipeline `{text}` can't be read: {error}.", code="pipeline", exit_status=2) from error
 
 
 def _toml(value: Any) -> str:
     """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
+
+    import json
 
     def plain(value: Any) -> str:
         if isinstance(value, bool):
@@ -231,9 +236,11 @@ def _tell(report: Report) -> None:
         if said.get("pass"):
             text = f"{said['pass']}: {text}"
         if said["severity"] == "warning":
+            import warnings
+
             warnings.warn(text, stacklevel=4)
         elif said["severity"] in ("note", "help"):
-            _log.info("%s", text)
+            _log(text)
 
 
 def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
@@ -245,7 +252,7 @@ def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any]
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return lambda name: _log.info("%s", name), lambda: None
+        return lambda name: _log(name), lambda: None
     bar = tqdm(unit=" passes", desc="passdock")
 
     def told(name: str) -> None:

@@ -6,8 +6,6 @@ The names are those of ``tvm.ir.transform`` and ``tvm.relax.transform``.
 from __future__ import annotations
 
 import functools
-import importlib
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, overload
 
@@ -182,6 +180,8 @@ def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
 
 def _imported(place: str) -> _passdock.PassHandle:
     """The pass of a ``python`` entry of a pipeline: ``package.module:name``."""
+    import importlib
+
     module, _, path = place.partition(":")
     if not path:
         raise ValueError(f"`{place}` isn't of the form `package.module:name`")
@@ -242,6 +242,9 @@ def build_config(
 
 def _arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
     """Refuses a function that can't be called with so many arguments."""
+    # Not at the top: it takes longer to import than the whole package.
+    import inspect
+
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -272,7 +275,7 @@ def _make(
         raise TypeError("Required is expected to be the type of list/tuple.")
 
     def decorate(target: Any) -> Any:
-        if inspect.isclass(target):
+        if isinstance(target, type):
             return _decorated_class(kind, base, method, count, form, target, opt_level, name, required)
         if not callable(target):
             raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
