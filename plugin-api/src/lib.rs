@@ -103,7 +103,7 @@ pub use data::{
     AttrValue, Diagnostic, EditError, OpTraits, OptionValue, Options, PassError, PassResult, Place,
     Table,
 };
-pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, Visit, Visitor};
+pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, OpKind, Visit, Visitor};
 pub use ir::{
     Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, IterUses, Liveness,
     Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type, TypeSpec, Use,

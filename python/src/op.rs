@@ -1,7 +1,6 @@
 //! `Op`: an operation, as a program reads it.
 
-use passdock::sdk::abi::symbol;
-use passdock::sdk::{self, OpId, SymbolId};
+use passdock::sdk::{self, OpId, OpKind, SymbolId};
 use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -49,40 +48,6 @@ impl Op {
         seen.ok_or_else(|| {
             Python::attach(|py| error::raised(py, "StaleError", "The op was erased."))
         })
-    }
-}
-
-/// The kinds of ops that visitors tell apart.
-enum Kind {
-    Call,
-    If,
-    For,
-    While,
-    Loop,
-    Scan,
-    Tuple,
-    TupleGet,
-    Terminator,
-    Other,
-}
-
-fn kind(f: &sdk::Function, op: OpId) -> Kind {
-    match f.symbol(op) {
-        symbol::CALL => Kind::Call,
-        symbol::IF => Kind::If,
-        symbol::FOR => Kind::For,
-        symbol::WHILE => Kind::While,
-        symbol::TUPLE => Kind::Tuple,
-        symbol::TUPLE_GET => Kind::TupleGet,
-        symbol::RETURN | symbol::YIELD => Kind::Terminator,
-        _ if f.callee(op).is_some() => Kind::Call,
-        _ if f.regions(op).is_empty() => Kind::Other,
-        _ => match f.name(op) {
-            "onnx.If" => Kind::If,
-            "onnx.Loop" => Kind::Loop,
-            "onnx.Scan" => Kind::Scan,
-            _ => Kind::Other,
-        },
     }
 }
 
@@ -217,18 +182,18 @@ impl Op {
     /// ``"tuple_get"``, ``"terminator"``, or ``"other"``.
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let kind = self.read(kind)?;
+        let kind = self.read(OpKind::of)?;
         Ok(match kind {
-            Kind::Call => intern!(py, "call"),
-            Kind::If => intern!(py, "if"),
-            Kind::For => intern!(py, "for"),
-            Kind::While => intern!(py, "while"),
-            Kind::Loop => intern!(py, "loop"),
-            Kind::Scan => intern!(py, "scan"),
-            Kind::Tuple => intern!(py, "tuple"),
-            Kind::TupleGet => intern!(py, "tuple_get"),
-            Kind::Terminator => intern!(py, "terminator"),
-            Kind::Other => intern!(py, "other"),
+            OpKind::Call => intern!(py, "call"),
+            OpKind::If => intern!(py, "if"),
+            OpKind::For => intern!(py, "for"),
+            OpKind::While => intern!(py, "while"),
+            OpKind::Loop => intern!(py, "loop"),
+            OpKind::Scan => intern!(py, "scan"),
+            OpKind::Tuple => intern!(py, "tuple"),
+            OpKind::TupleGet => intern!(py, "tuple_get"),
+            OpKind::Terminator => intern!(py, "terminator"),
+            _ => intern!(py, "other"),
         }
         .clone())
     }

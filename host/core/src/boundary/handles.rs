@@ -15,24 +15,6 @@ use super::session::function::{Access, FunctionSession};
 use super::session::module::ModuleSession;
 
 /// A function as passes read it, held as it is for as long as this lives.
-///
-/// ```
-/// # mod passdock {
-/// #     pub mod ir {
-/// #         pub use passdock_core::{FunctionSnapshot, build_module};
-/// #     }
-/// #     pub use passdock_core::{PassError, sdk};
-/// # }
-/// use passdock::{ir, sdk::FunctionKind};
-///
-/// let module = ir::build_module(|m| {
-///     let mut f = m.create("main", FunctionKind::GRAPH, None)?;
-///     Ok(f.set_results(f.body(), &[])?)
-/// })?;
-/// let main = ir::FunctionSnapshot::new(module.function_named("main").unwrap().clone());
-/// assert_eq!(main.function_name(), "main");
-/// # Ok::<(), passdock::PassError>(())
-/// ```
 pub struct FunctionSnapshot {
     // Before the session that it reads.
     handle: FunctionHandle,

@@ -5,6 +5,7 @@
 
 mod adding;
 mod entries;
+mod imports;
 mod instruments;
 mod names;
 mod plugin_pass;
@@ -68,12 +69,9 @@ struct Inner {
     manifests: Option<ManifestCache>,
     config: ConfigTable,
     instruments: InstrumentTable,
-    importer: Option<Arc<Importer>>,
+    importer: Option<Arc<imports::Importer>>,
     ops: OnceLock<Arc<OpDefs>>,
 }
-
-/// What finds passes that are written in the program's own language.
-type Importer = dyn Fn(&str) -> Result<PassRef, PassError> + Send + Sync;
 
 impl Registry {
     /// An empty registry: the host's own options and instruments only.
@@ -117,33 +115,6 @@ impl Registry {
         let entry = inner.entry(name).ok_or_else(|| inner.unknown(name))?;
         let declared = entry.declaration();
         Ok(Schema::new(&declared.info.name, declared.options.clone()))
-    }
-
-    /// Sets what finds the passes that a pipeline's `python` entries name, `package.module:name`: a program in which Python
-    /// runs can.
-    pub fn set_importer(
-        &self,
-        importer: impl Fn(&str) -> Result<PassRef, PassError> + Send + Sync + 'static,
-    ) {
-        self.write().importer = Some(Arc::new(importer));
-    }
-
-    /// A pass that is written in the program's own language, by where it is.
-    ///
-    /// # Errors
-    /// If nothing here finds such passes, or there is none.
-    pub fn import_pass(&self, place: &str) -> Result<PassRef, PassError> {
-        let importer = self.read().importer.clone();
-        match importer {
-            // Not under the lock: what is imported may register passes.
-            Some(importer) => importer(place),
-            None => {
-                let message = format!("`{place}` is a pass of Python, which doesn't run here.");
-                let error = PassError::new(ErrorKind::UnknownPass, message);
-                Err(error
-                    .help("Run the pipeline in Python: `passdock.run(model, pipeline, output)`."))
-            }
-        }
     }
 
     /// Registers a pass of the program itself.

@@ -4,39 +4,52 @@ use passdock_abi::{symbol, OpId};
 
 use crate::ir::Function;
 
-/// The kind of an op.
-pub(crate) enum Kind {
+/// The kind of an op, by which visitors and mutators choose the method to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpKind {
+    /// A call of a function of the module: a `call`, or an op of the function's name.
     Call,
+    /// An `if` or an `onnx.If`.
     If,
+    /// A `for`.
     For,
+    /// A `while`.
     While,
+    /// An `onnx.Loop`.
     Loop,
+    /// An `onnx.Scan`.
     Scan,
+    /// A `tuple`.
     Tuple,
+    /// A `tuple_get`.
     TupleGet,
+    /// `return` or `yield`.
     Terminator,
+    /// Any op that the IR itself doesn't know.
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(f: &Function, op: OpId) -> Kind {
+impl OpKind {
+    /// The kind of an op of a function.
+    pub fn of(f: &Function, op: OpId) -> OpKind {
         let name = f.symbol(op);
         match name {
-            symbol::CALL => Kind::Call,
-            symbol::IF => Kind::If,
-            symbol::FOR => Kind::For,
-            symbol::WHILE => Kind::While,
-            symbol::TUPLE => Kind::Tuple,
-            symbol::TUPLE_GET => Kind::TupleGet,
-            symbol::RETURN | symbol::YIELD => Kind::Terminator,
-            _ if f.raw.names_function(name) => Kind::Call,
+            symbol::CALL => OpKind::Call,
+            symbol::IF => OpKind::If,
+            symbol::FOR => OpKind::For,
+            symbol::WHILE => OpKind::While,
+            symbol::TUPLE => OpKind::Tuple,
+            symbol::TUPLE_GET => OpKind::TupleGet,
+            symbol::RETURN | symbol::YIELD => OpKind::Terminator,
+            _ if f.raw.names_function(name) => OpKind::Call,
             // Few ops have regions, so few names are looked at.
-            _ if f.regions(op).is_empty() => Kind::Other,
+            _ if f.regions(op).is_empty() => OpKind::Other,
             _ => match f.text(name) {
-                "onnx.If" => Kind::If,
-                "onnx.Loop" => Kind::Loop,
-                "onnx.Scan" => Kind::Scan,
-                _ => Kind::Other,
+                "onnx.If" => OpKind::If,
+                "onnx.Loop" => OpKind::Loop,
+                "onnx.Scan" => OpKind::Scan,
+                _ => OpKind::Other,
             },
         }
     }

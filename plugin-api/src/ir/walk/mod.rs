@@ -4,5 +4,6 @@ mod kind;
 mod mutator;
 mod visitor;
 
+pub use kind::OpKind;
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use visitor::{Visit, Visitor};

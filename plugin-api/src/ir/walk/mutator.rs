@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use passdock_abi::{OpId, RegionId, ValueId};
 
-use super::kind::Kind;
+use super::kind::OpKind;
 use crate::data::EditError;
 use crate::ir::Function;
 use crate::ir::Ops;
@@ -59,17 +59,17 @@ pub trait Mutator {
 
     /// Calls the method of the op's kind; for `mutate_op`s that do something before.
     fn route(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
-        match Kind::of(m, op) {
-            Kind::Call => self.mutate_call(m, op),
-            Kind::If => self.mutate_if(m, op),
-            Kind::For => self.mutate_for(m, op),
-            Kind::While => self.mutate_while(m, op),
-            Kind::Loop => self.mutate_loop(m, op),
-            Kind::Scan => self.mutate_scan(m, op),
-            Kind::Tuple => self.mutate_tuple(m, op),
-            Kind::TupleGet => self.mutate_tuple_get(m, op),
-            Kind::Terminator => self.mutate_terminator(m, op),
-            Kind::Other => self.mutate_other(m, op),
+        match OpKind::of(m, op) {
+            OpKind::Call => self.mutate_call(m, op),
+            OpKind::If => self.mutate_if(m, op),
+            OpKind::For => self.mutate_for(m, op),
+            OpKind::While => self.mutate_while(m, op),
+            OpKind::Loop => self.mutate_loop(m, op),
+            OpKind::Scan => self.mutate_scan(m, op),
+            OpKind::Tuple => self.mutate_tuple(m, op),
+            OpKind::TupleGet => self.mutate_tuple_get(m, op),
+            OpKind::Terminator => self.mutate_terminator(m, op),
+            OpKind::Other => self.mutate_other(m, op),
         }
     }
 

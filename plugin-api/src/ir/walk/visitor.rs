@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, RegionId};
 
-use super::kind::Kind;
+use super::kind::OpKind;
 use crate::ir::Function;
 
 /// The step after a visit.
@@ -83,17 +83,17 @@ pub trait Visitor {
 
     /// Calls the method of the op's kind; for `visit_op`s that do something before.
     fn route(&mut self, f: &Function, op: OpId) -> Visit {
-        match Kind::of(f, op) {
-            Kind::Call => self.visit_call(f, op),
-            Kind::If => self.visit_if(f, op),
-            Kind::For => self.visit_for(f, op),
-            Kind::While => self.visit_while(f, op),
-            Kind::Loop => self.visit_loop(f, op),
-            Kind::Scan => self.visit_scan(f, op),
-            Kind::Tuple => self.visit_tuple(f, op),
-            Kind::TupleGet => self.visit_tuple_get(f, op),
-            Kind::Terminator => self.visit_terminator(f, op),
-            Kind::Other => self.visit_other(f, op),
+        match OpKind::of(f, op) {
+            OpKind::Call => self.visit_call(f, op),
+            OpKind::If => self.visit_if(f, op),
+            OpKind::For => self.visit_for(f, op),
+            OpKind::While => self.visit_while(f, op),
+            OpKind::Loop => self.visit_loop(f, op),
+            OpKind::Scan => self.visit_scan(f, op),
+            OpKind::Tuple => self.visit_tuple(f, op),
+            OpKind::TupleGet => self.visit_tuple_get(f, op),
+            OpKind::Terminator => self.visit_terminator(f, op),
+            OpKind::Other => self.visit_other(f, op),
         }
     }
 

@@ -1,0 +1,36 @@
+//! Passes that are written in the program's own language: found by where they are.
+
+use std::sync::Arc;
+
+use super::Registry;
+use crate::error::{ErrorKind, PassError};
+use crate::pass::PassRef;
+
+/// What finds passes that are written in the program's own language.
+pub(super) type Importer = dyn Fn(&str) -> Result<PassRef, PassError> + Send + Sync;
+
+impl Registry {
+    /// Sets what finds the passes that `python` entries of pipelines name, `package.module:name`: for programs in which
+    /// Python runs.
+    pub fn set_importer(
+        &self,
+        importer: impl Fn(&str) -> Result<PassRef, PassError> + Send + Sync + 'static,
+    ) {
+        self.write().importer = Some(Arc::new(importer));
+    }
+
+    /// A pass that is written in the program's own language, by where it is.
+    ///
+    /// # Errors
+    /// If nothing here finds such passes, or there is none.
+    pub fn import_pass(&self, place: &str) -> Result<PassRef, PassError> {
+        let importer = self.read().importer.clone();
+        // Not under the lock: what is imported may register passes.
+        if let Some(importer) = importer {
+            return importer(place);
+        }
+        let message = format!("`{place}` is a pass of Python, which doesn't run here.");
+        let error = PassError::new(ErrorKind::UnknownPass, message);
+        Err(error.help("Run the pipeline in Python: `passdock.run(model, pipeline, output)`."))
+    }
+}
