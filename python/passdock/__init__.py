@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _passdock
+from . import _passdock, diagnostics, instrument, transform
 from ._passdock import (
     Constant,
     Function,
@@ -43,6 +43,7 @@ from ._passdock import (
     load_dir,
     load_plugin,
 )
+from .batch import batch
 from .errors import (
     ConfigError,
     ContextError,
@@ -59,6 +60,7 @@ from .errors import (
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
 from .pipeline import Pipeline, Report, explain, optimize, run
+from .plugins import load_plugins, plugins
 from .transform import (
     FunctionPass,
     ModulePass,
@@ -105,21 +107,26 @@ __all__ = [
     "UsageError",
     "Value",
     "VerifyError",
+    "diagnostics",
     "explain",
     "function_pass",
     "get_instrument",
     "get_pass",
+    "instrument",
     "list_configs",
     "list_passes",
     "load_dir",
     "load_plugin",
+    "load_plugins",
     "module_pass",
     "optimize",
     "pass_instrument",
+    "plugins",
     "prim_func_pass",
     "register_config_option",
     "register_pass",
     "run",
+    "transform",
 ]
 
 __version__: str = _passdock.version()

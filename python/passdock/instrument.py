@@ -16,6 +16,7 @@ __all__ = [
     "PassTimingInstrument",
     "PrintAfterAll",
     "PrintBeforeAll",
+    "WellFormedInstrument",
     "get_instrument",
     "pass_instrument",
 ]
@@ -73,6 +74,7 @@ def _check(cls: type) -> None:
     # Not at the top: they take longer to import than the whole package.
     import difflib
     import inspect
+import warnings
 
     for name, value in vars(cls).items():
         if name.startswith("__") or not callable(value):
@@ -119,7 +121,7 @@ def pass_instrument(pi_cls: Any = None) -> Any:
 
 
 class PassTimingInstrument(PassInstrument):
-    """How long each pass took, as a tree. Ask ``render()`` before the context is left."""
+    """How long each pass took, as a tree. Ask ``render()`` before the context is left; afterwards there is nothing."""
 
     def __init__(self) -> None:
         self._native = _passdock.Timing()
@@ -129,8 +131,11 @@ class PassTimingInstrument(PassInstrument):
         return "timing"
 
     def render(self) -> str:
-        """The times so far: a line for each pass, indented by what ran it."""
-        return self._native.render()
+        """The times so far: a line for each pass, indented by what ran it. An empty text, and a warning, if there are none."""
+        times = self._native.render()
+        if not times:
+            warnings.warn("no pass was timed: ask render() before the context is left", stacklevel=2)
+        return times
 
 
 class _Native(PassInstrument):
@@ -195,6 +200,18 @@ class PrintAfterAll(PassInstrument):
 
     def run_after_pass(self, mod: Module, info: PassInfo) -> None:
         print(f"After Running Pass: {info}\n{mod}")
+
+
+def WellFormedInstrument(check_ty: bool = True, validate_before_transform: bool = True) -> _Native:
+    """Verifies the module before and after each pass, and says which pass broke what.
+
+    Args:
+        check_ty: types are always verified: only True is taken.
+        validate_before_transform: whether the module is verified before a pass, too.
+    """
+    if check_ty is not True:
+        raise ValueError("types are always verified: check_ty is True")
+    return get_instrument("verify", before=validate_before_transform)
 
 
 def DumpIR(dump_dir: str | PathLike[str], refresh: bool = False) -> _Native:

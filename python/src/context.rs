@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::convert;
-use crate::diagnostic::{Diagnostic, DiagnosticContext};
+use crate::diagnostic::{self, Diagnostic, DiagnosticContext};
 use crate::edit::{self, Operand, Wish};
 use crate::error;
 use crate::function::{self, Function};
@@ -31,7 +31,8 @@ thread_local! {
 ///
 /// opt_level: passes of a higher one aren't run, 2 by default. required_pass: names of passes that run at any level,
 /// and that instruments can't veto. disabled_pass: names of passes that don't run. instruments: what watches the
-/// passes. config: values for the keys of ``list_configs()``.
+/// passes. config: values for the keys of ``list_configs()``. renderer: what shows the diagnostics of its passes, a
+/// ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 ///
 /// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
 /// around it.
@@ -101,7 +102,8 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
 #[pymethods]
 impl PassContext {
     #[new]
-    #[pyo3(signature = (opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None))]
+    #[pyo3(signature = (opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None, *, renderer = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn new(
         py: Python<'_>,
         opt_level: Option<&Bound<'_, PyAny>>,
@@ -109,12 +111,19 @@ impl PassContext {
         disabled_pass: Option<&Bound<'_, PyAny>>,
         instruments: Option<&Bound<'_, PyAny>>,
         config: Option<&Bound<'_, PyDict>>,
+        renderer: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PassContext> {
         let mut builder = passdock::PassContext::builder()
             .required_pass(names("required_pass", required_pass)?)
             .disabled_pass(names("disabled_pass", disabled_pass)?);
         if let Some(opt_level) = opt_level {
             builder = builder.opt_level(level(opt_level)?);
+        }
+        if let Some(renderer) = renderer {
+            let diagnostics = py.import("passdock.diagnostics")?;
+            let shown = diagnostics.call_method1("_showing", (renderer,))?;
+            let shown = diagnostic::renderer(shown.unbind());
+            builder = builder.renderer(move |said| shown(said));
         }
         for instrument in instrument::list(instruments)? {
             builder = builder.shared_instrument(instrument);
@@ -419,6 +428,22 @@ impl PassContext {
 
     fn __str__(&self) -> String {
         self.core.to_string()
+    }
+
+    /// A context that is made anew of the same settings; a copy has the instruments, too, if they can be copied.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, own) = (slf.py(), slf.get());
+        let instruments = own.instruments(py)?.to_list();
+        let parts = (
+            own.core.opt_level(),
+            own.core.required_pass().to_vec(),
+            own.core.disabled_pass().to_vec(),
+            instruments,
+            own.given_config(py)?,
+        );
+        Ok((slf.get_type().into_any(), parts.into_pyobject(py)?))
     }
 
     fn __repr__(&self) -> String {

@@ -1,10 +1,10 @@
 //! Diagnostics: what a pass says to the user, and what shows it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use passdock::diagnostic::{self as core, Severity};
+use passdock::diagnostic::{self as core, Renderer, Severity};
 use passdock::sdk;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error;
@@ -14,15 +14,12 @@ use crate::op::Op;
 /// A diagnostic: a sentence for the user, and what it is about.
 ///
 /// level: a ``DiagnosticLevel``, or its number. span: an op, or None. code: a short stable word. help: advice what to do.
+/// notes: further sentences.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Diagnostic {
-    severity: Severity,
-    message: String,
-    code: String,
-    help: Option<String>,
-    notes: Vec<String>,
+    said: core::Diagnostic,
+    /// The op that the program says it is about.
     op: Option<Py<Op>>,
-    rendered: Option<String>,
 }
 
 fn severity(level: u32) -> PyResult<Severity> {
@@ -44,38 +41,30 @@ impl Diagnostic {
     /// A diagnostic of the host.
     pub(crate) fn of(said: &core::Diagnostic) -> Diagnostic {
         Diagnostic {
-            severity: said.severity,
-            message: said.message.clone(),
-            code: said.code.clone(),
-            help: said.help.clone(),
-            notes: said.notes.clone(),
+            said: said.clone(),
             op: None,
-            rendered: Some(said.render(false)),
         }
     }
 
     /// The diagnostic for the host, outside of passes.
     pub(crate) fn to_core(&self) -> core::Diagnostic {
-        let mut said = core::Diagnostic::new(self.severity, &self.code, &self.message);
-        said.help.clone_from(&self.help);
-        said.notes.clone_from(&self.notes);
-        said
+        self.said.clone()
     }
 
     /// Emits it in a running pass, about the op.
     pub(crate) fn emit_to(&self, run: &LentContext) -> PyResult<()> {
-        let severity = match self.severity {
+        let severity = match self.said.severity {
             Severity::Bug => sdk::Severity::BUG,
             Severity::Error => sdk::Severity::ERROR,
             Severity::Warning => sdk::Severity::WARNING,
             Severity::Note => sdk::Severity::NOTE,
             Severity::Help => sdk::Severity::HELP,
         };
-        let mut said = sdk::Diagnostic::new(severity, &self.message).code(&self.code);
-        if let Some(help) = &self.help {
+        let mut said = sdk::Diagnostic::new(severity, &self.said.message).code(&self.said.code);
+        if let Some(help) = &self.said.help {
             said = said.help(help);
         }
-        for note in &self.notes {
+        for note in &self.said.notes {
             said = said.with_note(note);
         }
         if let Some(op) = &self.op {
@@ -91,54 +80,52 @@ impl Diagnostic {
 #[pymethods]
 impl Diagnostic {
     #[new]
-    #[pyo3(signature = (level, message, span = None, *, code = "", help = None, notes = Vec::new()))]
+    #[pyo3(signature = (level, span, message, *, code = "", help = None, notes = Vec::new()))]
     fn new(
         level: u32,
-        message: String,
         span: Option<Py<Op>>,
+        message: String,
         code: &str,
         help: Option<String>,
         notes: Vec<String>,
     ) -> PyResult<Diagnostic> {
-        Ok(Diagnostic {
-            severity: severity(level)?,
-            message,
-            code: code.to_owned(),
-            help,
-            notes,
-            op: span,
-            rendered: None,
-        })
+        let mut said = core::Diagnostic::new(severity(level)?, code, message);
+        said.help = help;
+        said.notes = notes;
+        Ok(Diagnostic { said, op: span })
     }
 
-    /// The number of the level, the worst first: 10 is a bug, 50 is help.
+    /// The ``DiagnosticLevel``, the worst first: 10 is a bug, 50 is help.
     #[getter]
-    fn level(&self) -> u32 {
-        self.severity as u32
+    fn level<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let levels = py
+            .import("passdock.diagnostics")?
+            .getattr("DiagnosticLevel")?;
+        levels.call1((self.said.severity as u32,))
     }
 
     /// The sentence.
     #[getter]
     fn message(&self) -> &str {
-        &self.message
+        &self.said.message
     }
 
     /// The short stable word, or an empty text.
     #[getter]
     fn code(&self) -> &str {
-        &self.code
+        &self.said.code
     }
 
     /// The advice what to do.
     #[getter]
     fn help(&self) -> Option<&str> {
-        self.help.as_deref()
+        self.said.help.as_deref()
     }
 
     /// Further sentences.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        self.said.notes.clone()
     }
 
     /// The op that it is about, if the program said one.
@@ -147,83 +134,197 @@ impl Diagnostic {
         self.op.as_ref().map(|op| op.clone_ref(py))
     }
 
+    /// The name of the pass that emitted it, once it is shown.
+    #[getter]
+    fn pass_name(&self) -> Option<&str> {
+        self.said.pass.as_deref()
+    }
+
+    /// The name of the function that it is about, if the host knows.
+    #[getter]
+    fn function(&self) -> Option<&str> {
+        self.said.function.as_deref()
+    }
+
+    /// The op that it is about, as messages call it.
+    #[getter]
+    fn op_name(&self) -> Option<&str> {
+        self.said.op.as_deref()
+    }
+
+    /// Where the op comes from: a line and a column, or the name of an ONNX node.
+    #[getter]
+    fn location(&self) -> Option<&str> {
+        self.said.location.as_deref()
+    }
+
+    /// The diagnostic as the command shows it, without colours.
     fn __str__(&self) -> String {
-        self.rendered
-            .clone()
-            .unwrap_or_else(|| self.to_core().render(false))
+        self.said.render(false)
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "<passdock.Diagnostic {}: {}>",
-            self.severity as u32, self.message
-        )
+        let level = match self.said.severity {
+            Severity::Bug => "bug",
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+            Severity::Help => "help",
+        };
+        format!("<passdock.Diagnostic {level}: {}>", self.said.message)
     }
 }
 
-/// The diagnostics of a running pass, collected until it has returned.
+/// Diagnostics, collected until they are shown.
+///
+/// ``ctx.diag_ctx`` is that of a running pass, whose diagnostics are shown when it has returned. A program may have one of
+/// its own.
+///
+/// module: what they are about; it isn't looked at. renderer: what ``render`` shows them by; ``get_renderer()`` if none is given.
 #[pyclass(frozen, module = "passdock")]
-pub(crate) struct DiagnosticContext {
-    own: passdock::diagnostic::DiagnosticContext,
-    run: Option<Arc<LentContext>>,
+pub(crate) struct DiagnosticContext(Collected);
+
+enum Collected {
+    /// Of a pass that runs.
+    Run(core::DiagnosticContext, Option<Arc<LentContext>>),
+    Own {
+        said: Mutex<Vec<Py<Diagnostic>>>,
+        module: Py<PyAny>,
+        renderer: Py<PyAny>,
+    },
 }
 
 impl DiagnosticContext {
+    /// That of a pass that runs.
     pub(crate) fn new(
-        own: passdock::diagnostic::DiagnosticContext,
+        own: core::DiagnosticContext,
         run: Option<Arc<LentContext>>,
     ) -> DiagnosticContext {
-        DiagnosticContext { own, run }
+        DiagnosticContext(Collected::Run(own, run))
     }
 }
+
+/// The diagnostics that a program collects itself.
+fn lock(said: &Mutex<Vec<Py<Diagnostic>>>) -> std::sync::MutexGuard<'_, Vec<Py<Diagnostic>>> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const EMITTED: &str =
+    "One or more error diagnostics were emitted, please check diagnostic render for output.";
 
 #[pymethods]
 impl DiagnosticContext {
-    /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as failed.
-    fn emit(&self, diagnostic: &Diagnostic) -> PyResult<()> {
-        match &self.run {
-            Some(run) => diagnostic.emit_to(run),
-            None => {
-                self.own.emit(diagnostic.to_core());
+    #[new]
+    #[pyo3(signature = (module = None, renderer = None))]
+    fn create(py: Python<'_>, module: Option<Py<PyAny>>, renderer: Option<Py<PyAny>>) -> Self {
+        let or_none = |given: Option<Py<PyAny>>| given.unwrap_or_else(|| py.None());
+        DiagnosticContext(Collected::Own {
+            said: Mutex::default(),
+            module: or_none(module),
+            renderer: or_none(renderer),
+        })
+    }
+
+    /// Adds a diagnostic, to be shown when the pass has returned. An error or a bug makes the pass count as failed.
+    fn emit(&self, diagnostic: &Bound<'_, Diagnostic>) -> PyResult<()> {
+        match &self.0 {
+            Collected::Run(_, Some(run)) => diagnostic.get().emit_to(run),
+            Collected::Run(own, None) => {
+                own.emit(diagnostic.get().to_core());
+                Ok(())
+            }
+            Collected::Own { said, .. } => {
+                lock(said).push(diagnostic.clone().unbind());
                 Ok(())
             }
         }
     }
 
-    /// The diagnostics that aren't shown yet.
-    #[getter]
-    fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.own.diagnostics().iter().map(Diagnostic::of).collect()
+    /// Adds a diagnostic that a pass can't go on after, and raises DiagnosticError.
+    fn emit_fatal(slf: &Bound<'_, Self>, diagnostic: &Bound<'_, Diagnostic>) -> PyResult<()> {
+        let context = slf.get();
+        context.emit(diagnostic)?;
+        if let Collected::Own { .. } = context.0 {
+            DiagnosticContext::render(slf)?;
+        }
+        Err(error::raised(slf.py(), "DiagnosticError", EMITTED))
     }
 
-    /// The name of the pass.
-    #[getter(r#pass)]
-    fn pass_name(&self) -> &str {
-        self.own.pass()
+    /// Shows the diagnostics of a program's own, in order, each once.
+    ///
+    /// Raises DiagnosticError if an error or a bug is among them.
+    fn render(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let Collected::Own { said, renderer, .. } = &slf.get().0 else {
+            return Err(PyRuntimeError::new_err(
+                "the diagnostics of a running pass are shown when it has returned",
+            ));
+        };
+        if lock(said).is_empty() {
+            return Ok(());
+        }
+        let renderer = match renderer.is_none(py) {
+            true => py
+                .import("passdock.diagnostics")?
+                .call_method0("get_renderer")?,
+            false => renderer.bind(py).clone(),
+        };
+        renderer.call_method1("render", (slf,))?;
+        let shown = std::mem::take(&mut *lock(said));
+        let is_failure = |said: &Py<Diagnostic>| said.get().said.severity.is_failure();
+        match shown.iter().any(is_failure) {
+            true => Err(error::raised(py, "DiagnosticError", EMITTED)),
+            false => Ok(()),
+        }
+    }
+
+    /// The diagnostics that aren't shown yet.
+    #[getter]
+    fn diagnostics(&self, py: Python<'_>) -> PyResult<Vec<Py<Diagnostic>>> {
+        match &self.0 {
+            Collected::Run(own, _) => own
+                .diagnostics()
+                .iter()
+                .map(|said| Py::new(py, Diagnostic::of(said)))
+                .collect(),
+            Collected::Own { said, .. } => {
+                Ok(lock(said).iter().map(|said| said.clone_ref(py)).collect())
+            }
+        }
+    }
+
+    /// What a program's own are about. That of a running pass is the module that the pass has.
+    #[getter]
+    fn module(&self, py: Python<'_>) -> Py<PyAny> {
+        match &self.0 {
+            Collected::Own { module, .. } => module.clone_ref(py),
+            Collected::Run(..) => py.None(),
+        }
+    }
+
+    /// The name of the running pass; None for diagnostics of a program's own.
+    #[getter]
+    fn pass_name(&self) -> Option<&str> {
+        match &self.0 {
+            Collected::Run(own, _) => Some(own.pass()),
+            Collected::Own { .. } => None,
+        }
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other
-            .cast::<DiagnosticContext>()
-            .is_ok_and(|other| other.get().own.is(&self.own))
+        let Ok(other) = other.cast::<DiagnosticContext>() else {
+            return false;
+        };
+        match (&self.0, &other.get().0) {
+            (Collected::Run(own, _), Collected::Run(other, _)) => own.is(other),
+            _ => std::ptr::eq(self, other.get()),
+        }
     }
 }
 
-/// Sets the function that shows the diagnostics of passes that start from now on: it gets a list. None: standard
-/// error again.
-#[pyfunction]
-#[pyo3(signature = (render))]
-pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> PyResult<()> {
-    let Some(render) = render else {
-        py.detach(|| core::override_renderer(None));
-        return Ok(());
-    };
-    if !render.bind(py).is_callable() {
-        return Err(PyTypeError::new_err(
-            "a renderer is a function that takes a list of diagnostics",
-        ));
-    }
-    let shown = move |said: &[core::Diagnostic]| {
+/// A function of Python that gets a list of diagnostics, as the host calls it.
+pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
+    Arc::new(move |said: &[core::Diagnostic]| {
         Python::attach(|py| {
             let said: Vec<Diagnostic> = said.iter().map(Diagnostic::of).collect();
             if let Err(raised) = render.call1(py, (said,)) {
@@ -231,7 +332,23 @@ pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> Py
                 raised.write_unraisable(py, Some(render.bind(py)));
             }
         });
-    };
-    py.detach(|| core::override_renderer(Some(Arc::new(shown))));
+    })
+}
+
+/// Sets the function that shows the diagnostics of passes that start from now on: it gets a list. None: standard
+/// error again.
+#[pyfunction]
+#[pyo3(signature = (render))]
+pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> PyResult<()> {
+    if render
+        .as_ref()
+        .is_some_and(|render| !render.bind(py).is_callable())
+    {
+        return Err(PyTypeError::new_err(
+            "a renderer is a function that takes a list of diagnostics",
+        ));
+    }
+    let render = render.map(renderer);
+    py.detach(|| core::override_renderer(render));
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
 /// What a pass says about itself: its level, its name, and the passes that must have run before it.
 ///
@@ -73,6 +73,9 @@ pub(crate) fn names(what: &str, said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec
     names.collect()
 }
 
+/// What an info is made of anew.
+type Parts = (u32, String, Vec<String>);
+
 #[pymethods]
 impl PassInfo {
     #[new]
@@ -87,8 +90,13 @@ impl PassInfo {
                 "a pass can't be called {name:?}: a name isn't empty, and has no blanks at its ends"
             )));
         }
-        if required.is_some_and(|required| !required.is_none() && required.try_iter().is_err()) {
-            return Err(PyTypeError::new_err("required is a list or tuple of names"));
+        let is_list = |said: &Bound<'_, PyAny>| {
+            said.is_none() || said.is_instance_of::<PyList>() || said.is_instance_of::<PyTuple>()
+        };
+        if required.is_some_and(|said| !is_list(said) && !said.is_instance_of::<PyString>()) {
+            return Err(PyTypeError::new_err(
+                "Required is expected to be the type of list/tuple: its order is that in which they run.",
+            ));
         }
         Ok(PassInfo {
             name,
@@ -119,12 +127,25 @@ impl PassInfo {
         self.to_host().to_string()
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let required = self.required(py)?.repr()?.to_string();
-        let name = PyString::new(py, &self.name).repr()?.to_string();
-        Ok(format!(
-            "PassInfo(opt_level={}, name={name}, required={required})",
-            self.opt_level
-        ))
+    /// As TVM prints it.
+    fn __repr__(&self) -> String {
+        let comma = if self.required.len() == 1 { "," } else { "" };
+        let required: Vec<String> = self
+            .required
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect();
+        format!(
+            "transform.PassInfo(opt_level={}, name={:?}, required=({}{comma}))",
+            self.opt_level,
+            self.name,
+            required.join(", ")
+        )
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts)> {
+        let own = slf.get();
+        let parts = (own.opt_level, own.name.clone(), own.required.clone());
+        Ok((slf.get_type().into_any(), parts))
     }
 }
