@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, TypeVar, overload
@@ -74,7 +75,6 @@ def _check(cls: type) -> None:
     # Not at the top: they take longer to import than the whole package.
     import difflib
     import inspect
-import warnings
 
     for name, value in vars(cls).items():
         if name.startswith("__") or not callable(value):
