@@ -5,9 +5,11 @@ mod fuzz;
 mod miri;
 mod mutants;
 mod rules;
+mod wheel;
 
 pub(crate) use flips::flips;
 pub(crate) use fuzz::fuzz;
 pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;
 pub(crate) use rules::rules;
+pub(crate) use wheel::wheel;

@@ -20,10 +20,12 @@ use flate2::write::GzEncoder;
 
 use crate::project::Project;
 
-use build::Built;
+pub(crate) use build::{Built, PROFILE, packages, system, without_paths};
+pub(crate) use licences::of_what_is_linked;
+pub(crate) use trial::names_no_path_of_this_machine;
 
 /// What an archive may have, in bytes.
-const MOST: u64 = 15_000_000;
+pub(crate) const MOST: u64 = 15_000_000;
 
 /// Makes `target/distrib/passdock-VERSION-SYSTEM.tar.gz`, and tries it.
 pub(crate) fn dist(project: &Project) -> Result<()> {
@@ -31,7 +33,7 @@ pub(crate) fn dist(project: &Project) -> Result<()> {
     let directory = project.target.join("distrib");
     let archive = archive(project, &built, &directory, Compression::best())?;
     let root = trial::works_elsewhere(&archive, &directory.join("else where"))?;
-    trial::names_no_path_of_this_machine(project, &root)?;
+    trial::names_no_path_of_this_machine(project, &root, &["bin", "lib"])?;
     let size = fs::metadata(&archive)?.len();
     println!("{}: {:.1} MB", project.shown(&archive), size as f64 / 1e6);
     ensure!(size < MOST, "it has {size} bytes, {MOST} are allowed");
@@ -121,7 +123,7 @@ fn put(file: &Path, to: &Path) -> Result<()> {
 }
 
 /// All files below a directory, by their names.
-fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut entries: Vec<PathBuf> = fs::read_dir(directory)?
         .map(|entry| Ok(entry?.path()))

@@ -6,9 +6,10 @@
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
+//! - `wheel`, `python`: the Python package as one file, or linked into the checkout;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`: what takes longer
-//!   than anyone waits for.
+//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`,
+//!   `deep wheel`: what takes longer than anyone waits for.
 //!
 //! Nothing here but `install` writes outside cargo's target directory.
 #![allow(
@@ -27,6 +28,7 @@ mod shell;
 mod structure;
 mod test;
 mod tidy;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -42,6 +44,9 @@ cargo xtask guides [WORD]     only what the guides say, of those whose name cont
 cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md
 cargo xtask install           passdock and its standard plugins where cargo installs programs; --root DIR
 cargo xtask dist              one archive of them, in target/distrib, unpacked and tried
+cargo xtask python            the Python package for development: PYTHONPATH=python uses it from the checkout
+cargo xtask wheel             the Python package's wheel for this machine, in target/wheels, tried; --profile dev: not optimised
+cargo xtask wheel --zig       the same for every Linux with glibc 2.28 or newer
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
@@ -51,7 +56,8 @@ cargo xtask deep rules        random models of the rules' patterns, 10,000; --se
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep page [MODEL]  the page of a run in Chromium: opened, clicked, searched, by keyboard alone; screenshots
-cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
+cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices
+cargo xtask deep wheel        the wheel of `wheel --zig`, tested on each Python that is here";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -69,8 +75,11 @@ fn main() -> ExitCode {
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "page"] => test::web::browse(&project, None).map(|()| true),
         ["deep", "page", model] => test::web::browse(&project, Some(model)).map(|()| true),
+        ["deep", "wheel"] => deep::wheel(&project).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
+        ["wheel", ref rest @ ..] => wheel::wheel(&project, rest).map(|_| true),
+        ["python"] => wheel::develop(&project).map(|()| true),
         ["dist"] => dist::dist(&project).map(|()| true),
         ["install", ref rest @ ..] => dist::prefix(rest)
             .and_then(|prefix| dist::install(&project, prefix))

@@ -1,6 +1,7 @@
 //! Running other programs: shown as one would type them, failing as sentences.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -90,7 +91,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
 }
 
 /// Is there such a program here?
-pub(crate) fn exists(program: &str) -> bool {
+pub(crate) fn exists(program: impl AsRef<OsStr>) -> bool {
     let started = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
@@ -101,9 +102,7 @@ pub(crate) fn exists(program: &str) -> bool {
 /// The command as one would type it in the checkout.
 fn shown(command: &Command) -> String {
     let here = command.get_current_dir();
-    let short = |text: &std::ffi::OsStr| match here
-        .and_then(|here| Path::new(text).strip_prefix(here).ok())
-    {
+    let short = |text: &OsStr| match here.and_then(|here| Path::new(text).strip_prefix(here).ok()) {
         Some(inside) => inside.display().to_string(),
         None => text.to_string_lossy().into_owned(),
     };

@@ -15,6 +15,7 @@ mod steps;
 mod system_calls;
 mod unknown;
 pub(crate) mod web;
+pub(crate) mod wheel;
 mod windows;
 mod wine;
 
@@ -133,7 +134,19 @@ fn on_one_processor(project: &Project) -> Vec<Named<'_>> {
     let mut steps: Vec<Named<'_>> = judges
         .map(|judge| -> Named<'_> { (judge.title, Box::new(|| judge.run(project))) })
         .collect();
-    let others: [Named<'_>; 6] = [
+    let others: [Named<'_>; 9] = [
+        (
+            "the Python package's tests, Python 3.11",
+            Box::new(|| wheel::test_on_oldest(project)),
+        ),
+        (
+            "the Python package's tests, the newest Python",
+            Box::new(|| wheel::test_on_newest(project)),
+        ),
+        (
+            "the Python package's types, by mypy and pyright",
+            Box::new(|| wheel::test_types(project)),
+        ),
         (
             "hosts and plugins of the future under valgrind",
             Box::new(|| future::valgrind(project, false)),

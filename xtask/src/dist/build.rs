@@ -10,17 +10,18 @@ use anyhow::{Context, Result};
 use crate::project::{Profile, Project, library_name};
 use crate::shell;
 
-const PROFILE: &str = "dist";
+/// The profile of what is given away.
+pub(crate) const PROFILE: &str = "dist";
 /// The package of the command, and those of the standard plugins: what a plain `cargo build` makes.
 const COMMAND: &str = "passdock-cli";
 const PLUGINS: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
 
 /// What was built, and where.
-pub(super) struct Built {
+pub(crate) struct Built {
     /// The system, as Rust names it: `x86_64-unknown-linux-gnu`.
-    pub(super) system: String,
-    pub(super) command: PathBuf,
-    pub(super) plugins: Vec<PathBuf>,
+    pub(crate) system: String,
+    pub(crate) command: PathBuf,
+    pub(crate) plugins: Vec<PathBuf>,
 }
 
 impl Built {
@@ -45,12 +46,13 @@ impl Built {
     }
 
     /// What the tests have built.
-    pub(super) fn to_test(project: &Project) -> Result<Self> {
+    pub(crate) fn to_test(project: &Project) -> Result<Self> {
         let system = system(project)?;
         Ok(Built::in_directory(&project.built(Profile::Dev), system))
     }
 
-    fn in_directory(directory: &Path, system: String) -> Self {
+    /// What cargo has built in a directory of its own.
+    pub(crate) fn in_directory(directory: &Path, system: String) -> Self {
         let library = |package: &str| directory.join(library_name(&package.replace('-', "_")));
         Built {
             system,
@@ -61,24 +63,31 @@ impl Built {
 }
 
 /// The packages that are built.
-pub(super) fn packages() -> impl Iterator<Item = &'static str> {
+pub(crate) fn packages() -> impl Iterator<Item = &'static str> {
     std::iter::once(COMMAND).chain(PLUGINS)
 }
 
 /// The system that the toolchain builds for.
-fn system(project: &Project) -> Result<String> {
+pub(crate) fn system(project: &Project) -> Result<String> {
     let version = shell::read(Command::new("rustc").arg("-vV").current_dir(&project.root))?;
     let system = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(system.context("`rustc -vV` names no host")?.to_owned())
 }
 
 /// The flags that keep the paths of this machine, which messages of panics have, out of what is built.
-fn without_paths(project: &Project) -> Result<String> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let home = home.context("no directory of cargo is known: set CARGO_HOME")?;
+pub(crate) fn without_paths(project: &Project) -> Result<String> {
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    let mut flags = vec![remap(&home, "/cargo"), remap(&project.root, "/passdock")];
+    let mut flags = vec![
+        remap(&cargo_home()?, "/cargo"),
+        remap(&project.root, "/passdock"),
+    ];
     flags.extend(env::var("RUSTFLAGS"));
     Ok(flags.join(" "))
+}
+
+/// Where cargo keeps the sources of others.
+pub(super) fn cargo_home() -> Result<PathBuf> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    home.context("no directory of cargo is known: set CARGO_HOME")
 }

@@ -1,5 +1,5 @@
-//! The licences of what is linked into the command and the standard plugins, which whoever passes these on has to
-//! pass on with them.
+//! The licences of what is linked into the command, the standard plugins and others of our files, which whoever passes
+//! these on has to pass on with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,13 +12,11 @@ use serde_json::Value;
 use crate::project::{Project, cargo};
 use crate::shell;
 
-use super::build;
-
 /// How the files of licences and notices begin, whatever the case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// A text of all licences: each file once, below the packages that have it.
-pub(super) fn of_what_is_linked(project: &Project, system: &str) -> Result<String> {
+/// A text of all licences of what is linked into the packages' files: each once, below those that have it.
+pub(crate) fn of_what_is_linked(project: &Project, system: &str, ours: &[&str]) -> Result<String> {
     let mut metadata = cargo();
     metadata.args([
         "metadata",
@@ -31,11 +29,11 @@ pub(super) fn of_what_is_linked(project: &Project, system: &str) -> Result<Strin
     let metadata = shell::read(metadata.current_dir(&project.root))?;
     let metadata: Value =
         serde_json::from_str(&metadata).context("cargo metadata didn't print JSON")?;
-    let mut text = "The command passdock and its standard plugins contain these packages, and the standard library of Rust \
+    let mut text = "The programs and libraries of passdock contain these packages, and the standard library of Rust \
         (MIT OR Apache-2.0, https://www.rust-lang.org).\n"
         .to_owned();
     let mut packages_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for package in linked(&metadata)? {
+    for package in linked(&metadata, ours)? {
         let word = |key: &str| package[key].as_str().unwrap_or_default();
         writeln!(
             text,
@@ -67,7 +65,7 @@ pub(super) fn of_what_is_linked(project: &Project, system: &str) -> Result<Strin
 }
 
 /// The packages of others whose code is in what is built, by name.
-fn linked(metadata: &Value) -> Result<Vec<&Value>> {
+fn linked<'m>(metadata: &'m Value, ours: &[&str]) -> Result<Vec<&'m Value>> {
     let list = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let nodes = metadata["resolve"]["nodes"]
         .as_array()
@@ -90,7 +88,7 @@ fn linked(metadata: &Value) -> Result<Vec<&Value>> {
             .flat_map(|target| list(&target["kind"]));
         kinds.into_iter().any(|kind| kind == "proc-macro")
     };
-    let is_root = |package: &Value| build::packages().any(|name| package["name"] == name);
+    let is_root = |package: &Value| ours.iter().any(|name| package["name"] == *name);
     let roots = packages.iter().filter(|(_, package)| is_root(package));
     let mut open: Vec<&str> = roots.map(|(id, _)| *id).collect();
     let mut seen: BTreeSet<&str> = open.iter().copied().collect();

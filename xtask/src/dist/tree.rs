@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 use crate::shell;
 
-use super::build::Built;
+use super::build::{Built, packages};
 use super::{docs, licences};
 
 /// Files of the checkout, and the directories of the tree that they are put in.
@@ -49,10 +49,11 @@ pub(super) fn make(project: &Project, built: &Built, root: &Path) -> Result<()> 
         write(&root.join(path), &command(&["completions", shell])?)?;
     }
     write(&root.join("share/man/man1/passdock.1"), &command(&["man"])?)?;
+    let packages: Vec<&str> = packages().collect();
     let licences = root.join("share/doc/passdock/LICENSES-THIRD-PARTY.txt");
     write(
         &licences,
-        &licences::of_what_is_linked(project, &built.system)?,
+        &licences::of_what_is_linked(project, &built.system, &packages)?,
     )
 }
 

@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 use crate::project::Project;
 use crate::shell;
 
-use super::{docs, files};
+use super::{build, docs, files};
 
 /// Unpacks an archive in a directory, and uses what comes out; gives the directory that it has.
 pub(super) fn works_elsewhere(archive: &Path, place: &Path) -> Result<PathBuf> {
@@ -102,21 +102,21 @@ fn unpack(archive: &Path, place: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Programs and plugins tell nobody where they were built.
-pub(super) fn names_no_path_of_this_machine(project: &Project, root: &Path) -> Result<()> {
-    let checkout = project
-        .root
-        .to_str()
-        .context("the checkout's path is UTF-8")?;
-    for directory in ["bin", "lib/passdock/plugins"] {
-        for entry in fs::read_dir(root.join(directory))? {
-            let file = entry?.path();
-            let found = memchr::memmem::find(&fs::read(&file)?, checkout.as_bytes());
-            ensure!(
-                found.is_none(),
-                "{} has the path {checkout}",
-                file.display()
-            );
+/// Programs and plugins, which are in these directories, tell nobody where they were built.
+pub(crate) fn names_no_path_of_this_machine(
+    project: &Project,
+    root: &Path,
+    directories: &[&str],
+) -> Result<()> {
+    let paths = [project.root.clone(), build::cargo_home()?];
+    for directory in directories {
+        for file in files(&root.join(directory))? {
+            let bytes = fs::read(&file)?;
+            for path in &paths {
+                let path = path.to_str().context("paths of this machine are UTF-8")?;
+                let found = memchr::memmem::find(&bytes, path.as_bytes());
+                ensure!(found.is_none(), "{} has the path {path}", file.display());
+            }
         }
     }
     Ok(())
