@@ -18,14 +18,13 @@ use super::session::module::ModuleSession;
 pub struct FunctionSnapshot {
     // Before the session that it reads.
     handle: FunctionHandle,
-    function: Arc<Function>,
     _session: Fixed<FunctionSession>,
 }
 
 impl FunctionSnapshot {
     /// The snapshot of a function.
     pub fn new(function: Arc<Function>) -> FunctionSnapshot {
-        let session = Fixed::new(FunctionSession::held(function.clone(), Access::Read));
+        let session = Fixed::new(FunctionSession::held(function, Access::Read));
         let Some(tables) = tables() else {
             unreachable!("the host's own tables are of its own version");
         };
@@ -33,14 +32,8 @@ impl FunctionSnapshot {
         let handle = unsafe { sdk::Function::from_raw(tables, session.reference()) };
         FunctionSnapshot {
             handle,
-            function,
             _session: session,
         }
-    }
-
-    /// The function itself.
-    pub fn function(&self) -> &Arc<Function> {
-        &self.function
     }
 }
 

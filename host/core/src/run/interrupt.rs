@@ -4,21 +4,15 @@ use std::sync::OnceLock;
 
 use crate::error::PassError;
 
-type Ask = fn() -> Option<PassError>;
-
-static ASK: OnceLock<Ask> = OnceLock::new();
+static ASK: OnceLock<fn() -> Option<PassError>> = OnceLock::new();
 
 /// Sets what is asked, from now on and for good, before each pass of a Sequential: whether somebody wants the run to end,
 /// and with which error. Of several calls the first counts.
 pub fn set_interrupt(ask: fn() -> Option<PassError>) {
-    // Who comes later finds one there.
-    let _ = ASK.set(ask);
+    _ = ASK.set(ask);
 }
 
 /// The error to end with, if somebody wants that.
 pub(super) fn check() -> Result<(), PassError> {
-    match ASK.get() {
-        None => Ok(()),
-        Some(ask) => ask().map_or(Ok(()), Err),
-    }
+    ASK.get().and_then(|ask| ask()).map_or(Ok(()), Err)
 }
