@@ -1,0 +1,137 @@
+//! What a program does with the handles that its own passes get, and how it finds passes that aren't Rust's.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use expect_test::expect;
+use passdock::pipeline::Pipeline;
+use passdock::{
+    ErrorKind, Module, PassError, PassInfo, Registry, Sequential, create_function_pass,
+    create_module_pass, ir, set_interrupt,
+};
+
+fn relu() -> Module {
+    let text = "module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {
+        %two = const f32[2] [2.0, 3.0]
+        %0 = onnx.Relu(%x) : f32[2]
+        %1 = onnx.Mul(%0, %two) : f32[2]
+        return %1
+      }
+    }";
+    ir::parse_text("relu.ir", text).expect("it is right")
+}
+
+#[test]
+fn data_of_a_constant_outlives_the_pass() -> Result<(), PassError> {
+    let kept = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let keep = kept.clone();
+    let pass = create_function_pass(PassInfo::new("test.Keep"), move |f, _| {
+        let (id, _) = f.constants().next().expect("there is one");
+        *keep.lock().unwrap() = ir::constant_data(f, id).ok();
+        Ok(())
+    });
+    drop(pass.call(relu())?);
+    let data = kept.lock().unwrap().take().expect("it was there");
+    assert_eq!(data.bytes(), Ok(&[0, 0, 0, 64, 0, 0, 64, 64][..]));
+    Ok(())
+}
+
+#[test]
+fn a_module_pass_takes_another_module() -> Result<(), PassError> {
+    let other = ir::parse_text(
+        "other.ir",
+        "module { fn @main(%x: f32[2]) -> (%y) { return %x } }",
+    )?;
+    let pass = create_module_pass(PassInfo::new("test.Take"), move |m, _| {
+        m.edit("main")?.set_function_attr("seen", 1)?;
+        let now = ir::module_now(m).expect("nothing is broken");
+        assert!(now.to_string().contains("{seen = 1}"), "edits are in it");
+        ir::replace_module(m, other.clone()).expect("it is there to be edited");
+        Ok(())
+    });
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y) {
+            return %x
+          }
+        }
+    "#]]
+    .assert_eq(&pass.call(relu())?.to_string());
+    Ok(())
+}
+
+#[test]
+fn a_function_of_another_module_is_copied() -> Result<(), PassError> {
+    let other = relu();
+    let source = other.function_named("main").expect("it is there").clone();
+    let pass = create_function_pass(PassInfo::new("test.Copy"), move |f, _| {
+        let copy = ir::adopted(f, &source).expect("nothing has ended");
+        let at = passdock::sdk::Position::end_of(f.body());
+        let params = f.params().to_vec();
+        let results = f.clone_region_from(&copy, copy.body(), at, &params)?;
+        Ok(f.set_results(f.body(), &results)?)
+    });
+    let text = "module { fn @main(%a: f32[2]) -> (%b) opset(\"\" = 17) { return %a } }";
+    let after = pass.call(ir::parse_text("a.ir", text)?)?;
+    expect![[r#"
+        module {
+          fn @main(%a: f32[2]) -> (%b) opset("" = 17) {
+            %two = const f32[2] [2.0, 3.0]
+            %0 = onnx.Relu(%a) : f32[2]
+            %1 = onnx.Mul(%0, %two) : f32[2]
+            return %1
+          }
+        }
+    "#]]
+    .assert_eq(&after.to_string());
+    Ok(())
+}
+
+#[test]
+fn passes_of_another_language_are_imported() -> Result<(), PassError> {
+    let pipeline = Pipeline::from_toml("[[passes]]\npython = 'acme.passes:stamp'\n")?;
+    let registry = Registry::new();
+    let refused = pipeline.resolve(&registry).err().expect("nothing imports");
+    expect![[r#"
+        error[unknown-pass]: `acme.passes:stamp` is a pass of Python, which doesn't run here.
+         --> pipeline.toml:2:10
+          |
+        2 | python = 'acme.passes:stamp'
+          |          ^^^^^^^^^^^^^^^^^^^
+          |
+          = help: Run the pipeline in Python: `passdock.run(model, pipeline, output)`."#]]
+    .assert_eq(&refused.to_diagnostic().render(false));
+    registry.set_importer(|place| {
+        Ok(create_function_pass(PassInfo::new(place), |f, _| {
+            Ok(f.set_function_attr("stamp", 1)?)
+        }))
+    });
+    let after = pipeline.resolve(&registry)?.run(relu())?;
+    assert!(after.to_string().contains("{stamp = 1}"));
+    Ok(())
+}
+
+#[test]
+fn a_run_ends_between_passes() {
+    static WANTED: AtomicBool = AtomicBool::new(false);
+    thread_local!(static HERE: AtomicBool = const { AtomicBool::new(false) });
+    // Other tests run beside this one.
+    set_interrupt(|| {
+        let is_wanted =
+            HERE.with(|here| here.load(Ordering::Relaxed)) && WANTED.load(Ordering::Relaxed);
+        is_wanted.then(|| PassError::new(ErrorKind::Failed, "Somebody stopped it."))
+    });
+    HERE.with(|here| here.store(true, Ordering::Relaxed));
+    let stop = create_module_pass(PassInfo::new("test.Stop"), |_, _| {
+        WANTED.store(true, Ordering::Relaxed);
+        Ok(())
+    });
+    let never = create_module_pass(PassInfo::new("test.Never"), |_, _| {
+        unreachable!("it was stopped")
+    });
+    let error = Sequential::new([stop, never])
+        .call(relu())
+        .err()
+        .expect("it was stopped");
+    assert_eq!(error.message, "Somebody stopped it.");
+}
