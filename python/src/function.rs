@@ -48,11 +48,10 @@ impl Function {
         }
     }
 
-    /// A function that is held as it is.
-    pub(crate) fn snapshot(function: Arc<ir::Function>) -> Function {
-        Function::new(Source::Snapshot(Snapshot::new(FunctionSnapshot::new(
-            function,
-        ))))
+    /// A function that is held as it is, with the module that it is of.
+    pub(crate) fn snapshot(function: Arc<ir::Function>, module: passdock::Module) -> Function {
+        let held = FunctionSnapshot::in_module(function, module);
+        Function::new(Source::Snapshot(Snapshot::new(held)))
     }
 
     /// The function of a function pass.

@@ -108,11 +108,9 @@ impl Module {
             let found = found.map_err(|gone| error::gone(gone, "module"))?;
             return Ok(found.map(|name| Function::in_module(lent.clone(), name)));
         }
-        Ok(self
-            .now()?
-            .function_named(name)
-            .cloned()
-            .map(Function::snapshot))
+        let module = self.now()?;
+        let found = module.function_named(name).cloned();
+        Ok(found.map(|function| Function::snapshot(function, module)))
     }
 
     /// The names of the functions, in order.

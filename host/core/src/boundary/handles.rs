@@ -24,7 +24,16 @@ pub struct FunctionSnapshot {
 impl FunctionSnapshot {
     /// The snapshot of a function.
     pub fn new(function: Arc<Function>) -> FunctionSnapshot {
-        let session = Fixed::new(FunctionSession::held(function, Access::Read));
+        FunctionSnapshot::of(FunctionSession::held(function, Access::Read))
+    }
+
+    /// The snapshot of a function of a module: which ops are calls is that module's to know, whatever pass runs.
+    pub fn in_module(function: Arc<Function>, module: Module) -> FunctionSnapshot {
+        FunctionSnapshot::of(FunctionSession::held_in(function, module))
+    }
+
+    fn of(session: FunctionSession) -> FunctionSnapshot {
+        let session = Fixed::new(session);
         let Some(tables) = tables() else {
             unreachable!("the host's own tables are of its own version");
         };

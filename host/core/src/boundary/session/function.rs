@@ -12,7 +12,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, OpId, ValueId};
 use passdock_crash::Subject;
-use passdock_ir::{Edit, EditError, Function, Symbols};
+use passdock_ir::{Edit, EditError, Function, Module, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
@@ -98,6 +98,8 @@ pub(in crate::boundary) struct FunctionExtras {
     last_error: String,
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
+    /// The module that a held function is of, whatever pass runs.
+    pub(in crate::boundary) module: Option<Module>,
 }
 
 /// The function as it was handed out.
@@ -147,6 +149,13 @@ impl FunctionSession {
         let state = session.state.get_mut();
         state.shared = Shared::Held(function);
         state.access = access;
+        session
+    }
+
+    /// A session to read a function that it holds, and the module around it.
+    pub(in crate::boundary) fn held_in(function: Arc<Function>, module: Module) -> FunctionSession {
+        let mut session = FunctionSession::held(function, Access::Read);
+        session.state.get_mut().extras().module = Some(module);
         session
     }
 
@@ -408,6 +417,11 @@ impl FunctionState {
     /// The rarely used state, made now if there is none.
     pub(in crate::boundary) fn extras(&mut self) -> &mut FunctionExtras {
         self.extras.get_or_insert_default()
+    }
+
+    /// The module that the function is held with.
+    pub(in crate::boundary) fn own_module(&self) -> Option<&Module> {
+        self.extras.as_ref()?.module.as_ref()
     }
 
     /// The known elements of a small tensor, as dims.

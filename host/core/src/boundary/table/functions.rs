@@ -472,6 +472,9 @@ unsafe extern "C" fn names_function(f: *const abi::Function, name: SymbolId) -> 
     gate::guard(0, || {
         let named = session.and_then(|session| {
             session.with(|state| {
+                if let Some(module) = state.own_module() {
+                    return Ok(module.function(name).is_some());
+                }
                 let symbols = state.read()?.symbols();
                 let asked = context::with_current(|context| context.names_function(symbols, name));
                 Ok(asked.unwrap_or(false))
