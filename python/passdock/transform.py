@@ -307,7 +307,13 @@ def _decorated_class(
     _arity(transform, count + 1, f"{wrapped.__name__}.{method}", f"(self, {form[1:]}")
     info = PassInfo(opt_level, name or wrapped.__name__, required)
 
-    class Decorated(base):  # type: ignore[valid-type, misc]
+    class Inner(type(base)):  # type: ignore[misc]
+        """The class of the class: what it doesn't have is looked up in the program's."""
+
+        def __getattr__(cls, attribute: str) -> Any:
+            return getattr(wrapped, attribute)
+
+    class Decorated(base, metaclass=Inner):  # type: ignore[valid-type, misc]
         """A pass that is an object of a class of the program."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -223,17 +223,25 @@ impl PassContext {
         done.map_err(|error| error::to_exception(py, &error))
     }
 
-    /// The config keys that are registered: of each its type, its documentation, and its fields with their defaults.
+    /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
+    /// documentation, the plugin that registered it, and its fields.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
         for config in passdock::list_configs() {
             let entry = PyDict::new(py);
-            entry.set_item("type", config.schema.type_name())?;
+            let single = match config.schema.fields.as_slice() {
+                [field] if field.name.is_empty() => Some(field),
+                _ => None,
+            };
             entry.set_item("doc", &config.schema.doc)?;
             entry.set_item("plugin", &config.plugin)?;
             let fields = serde_json::to_value(&config.schema.fields);
             let fields = fields.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            let ty = single.map_or("dict", |_| fields[0]["type"].as_str().unwrap_or("value"));
+            entry.set_item("type", ty)?;
+            let default = convert::from_config(py, &config.schema.defaults())?;
+            entry.set_item("default", default)?;
             entry.set_item("fields", convert::from_json(py, &fields)?)?;
             all.set_item(&config.schema.key, entry)?;
         }

@@ -84,7 +84,9 @@ impl PyInstrument {
 
     /// The answer of `should_run`: a bool, or 0 or 1.
     fn judged(&self, answer: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if answer.is_instance_of::<PyBool>() || answer.is_instance_of::<PyInt>() {
+        let is_bit = |answer: &Bound<'_, PyAny>| matches!(answer.extract(), Ok(0 | 1));
+        if answer.is_instance_of::<PyBool>() || (answer.is_instance_of::<PyInt>() && is_bit(answer))
+        {
             return answer.is_truthy();
         }
         // NumPy's bool is one, too.
@@ -93,8 +95,9 @@ impl PyInstrument {
             return answer.is_truthy();
         }
         Err(PyTypeError::new_err(format!(
-            "should_run of the instrument `{}` answers a bool, not {}",
+            "should_run of the instrument `{}` answers a bool, not {} ({})",
             self.name,
+            answer.repr()?,
             kind.name()?
         )))
     }

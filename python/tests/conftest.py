@@ -1,0 +1,20 @@
+"""What holds for all tests: each leaves its thread's contexts and the renderer as it found them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from passdock import PassContext, _passdock
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """No test leaves a context entered, or an instrument in the thread's own."""
+    default = PassContext.current()
+    yield
+    left = PassContext.current()
+    default.override_instruments(None)
+    _passdock.override_renderer(None)
+    assert left == default, "the test left a context entered"

@@ -1,0 +1,123 @@
+"""What several files of tests use: IR text in, IR text out, and instruments that tell what they hear."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from passdock import Module, PassContext, PassInfo, PassInstrument, function_pass, module_pass
+from passdock.transform import FunctionPass, ModulePass
+
+
+def ir(text: str) -> str:
+    """IR text, as a module prints it: of a text that is indented with the test."""
+    return textwrap.dedent(text).strip() + "\n"
+
+
+def module(text: str) -> Module:
+    """A module of IR text that is indented with the test."""
+    return Module.from_text(ir(text))
+
+
+def check(after: Module, expected: str) -> None:
+    """Holds a module against IR text, and against what reads that text again."""
+    assert str(after) == ir(expected)
+    assert str(Module.from_text(str(after))) == str(after)
+
+
+def two_functions() -> Module:
+    """A module with two graph functions, of which each has one op."""
+    return module("""
+        module {
+          fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
+            %y = onnx.Relu(%x) : f32[2,3]
+            return %y
+          }
+          fn @other(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
+            %y = onnx.Abs(%x) : f32[2,3]
+            return %y
+          }
+        }
+    """)
+
+
+def one_function() -> Module:
+    """A module with one graph function of one op."""
+    return module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.Relu(%x) : f32[2]
+            return %y
+          }
+        }
+    """)
+
+
+class Watch(PassInstrument):
+    """Tells all that it hears, and fails where it is told to."""
+
+    def __init__(self, events: list[str], name: str = "", fails: dict[str, BaseException] | None = None) -> None:
+        self.events = events
+        self.label = name
+        self.fails = fails if fails is not None else {}
+
+    @property
+    def name(self) -> str:
+        return self.label or "watch"
+
+    def _hear(self, hook: str, of: str = "") -> None:
+        self.events.append(" ".join(part for part in (self.label, hook, of) if part))
+        if hook in self.fails:
+            raise self.fails[hook]
+
+    def enter_pass_ctx(self) -> None:
+        self._hear("enter")
+
+    def exit_pass_ctx(self) -> None:
+        self._hear("exit")
+
+    def should_run(self, mod: Module, info: PassInfo) -> bool:
+        self._hear("should_run", info.name)
+        return True
+
+    def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+        self._hear("before", info.name)
+
+    def run_after_pass(self, mod: Module, info: PassInfo) -> None:
+        self._hear("after", info.name)
+
+    def pass_failed(self, mod: Module, info: PassInfo, error: BaseException) -> None:
+        self._hear("failed", info.name)
+
+
+def recorder(events: list[str], name: str, opt_level: int = 0, required: list[str] | None = None) -> ModulePass:
+    """A module pass that tells that it runs, and changes nothing."""
+
+    @module_pass(opt_level=opt_level, name=name, required=required)
+    def record(mod: Module, ctx: PassContext) -> Module:
+        events.append(name)
+        return mod
+
+    made: ModulePass = record
+    return made
+
+
+def raiser(error: BaseException, name: str = "Raises") -> ModulePass:
+    """A module pass that raises."""
+
+    @module_pass(opt_level=0, name=name)
+    def fail(mod: Module, ctx: PassContext) -> Module:
+        raise error
+
+    made: ModulePass = fail
+    return made
+
+
+def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0) -> FunctionPass:
+    """A function pass of a function ``(func, ctx)``."""
+
+    def run(func: Any, mod: Any, ctx: Any) -> Any:
+        return body(func, ctx)
+
+    return function_pass(run, opt_level=opt_level, name=name)
