@@ -315,6 +315,9 @@ def run(
     if failed is not None:
         if isinstance(failed, PassError):
             failed.report = report
+        reproducer = fields.get("reproducer")
+        if reproducer is not None:
+            failed.add_note(f"What it takes to run into it again is in {reproducer}")
         raise failed
     _tell(report)
     return report
