@@ -201,9 +201,16 @@ pub(crate) fn interrupted() -> Option<PassError> {
     })
 }
 
-/// Notes on an exception where the host was: Python shows it below the traceback.
+/// Notes on an exception where the host was, and what else failed: Python shows them below the traceback.
 fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
-    let Some(pass) = &error.pass else { return };
+    if let Some(pass) = &error.pass {
+        note(py, raised, &place(py, pass, raised, error));
+    }
+    error.notes.iter().for_each(|said| note(py, raised, said));
+}
+
+/// Where the host was, and at which line the program's own code.
+fn place(py: Python<'_>, pass: &str, raised: &PyErr, error: &PassError) -> String {
     let mut said = format!("Error in pass {pass}");
     if let Some(function) = &error.function {
         said.push_str(&format!(", function @{function}"));
@@ -217,8 +224,7 @@ fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
     if let Some(line) = line(py, raised) {
         said.push_str(&format!(" ({line})"));
     }
-    note(py, raised, &said);
-    error.notes.iter().for_each(|said| note(py, raised, said));
+    said
 }
 
 fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {

@@ -189,6 +189,7 @@ impl Entered {
 fn take_off(context: &PassContext) -> Result<(), PassError> {
     if let Err(top) = stack::pop(context) {
         let instead = match top {
+            Some(top) if top.is(context) => "a pass runs under it".to_owned(),
             Some(top) => format!("the innermost one has opt_level {}", top.opt_level()),
             None => "none is entered".to_owned(),
         };
