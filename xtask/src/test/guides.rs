@@ -1,5 +1,5 @@
 //! The README and the guides of `docs/guides`, done as a reader would: each file they show is written, each command
-//! typed, and what it prints compared with what the guide says.
+//! typed, and what it prints compared with what the guide says. Those for Python (`python-…`) are done by the package's tests.
 //!
 //! - A block ```` ```toml pipeline.toml ```` is a file of that name.
 //! - In a ```` ```console ```` block, a line `$ …` is typed into a shell, in the guide's own
@@ -33,6 +33,12 @@ pub(crate) fn guides(project: &Project, word: &str) -> Result<()> {
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
     guides.retain(|guide| guide.extension().is_some_and(|extension| extension == "md"));
+    // `python/tests/test_guides.py` has an environment with the package.
+    guides.retain(|guide| {
+        !guide
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("python-"))
+    });
     guides.sort();
     guides.insert(0, project.root.join("README.md"));
     let is_meant = |guide: &PathBuf| {
