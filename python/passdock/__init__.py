@@ -44,6 +44,7 @@ from ._passdock import (
     load_plugin,
 )
 from .batch import batch
+from .batch import batch
 from .errors import (
     ConfigError,
     ContextError,
@@ -60,6 +61,7 @@ from .errors import (
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
 from .pipeline import Pipeline, Report, explain, optimize, run
+from .plugins import load_plugins, plugins
 from .plugins import load_plugins, plugins
 from .transform import (
     FunctionPass,
@@ -107,6 +109,7 @@ __all__ = [
     "UsageError",
     "Value",
     "VerifyError",
+    "batch",
     "diagnostics",
     "explain",
     "function_pass",
@@ -118,9 +121,11 @@ __all__ = [
     "load_dir",
     "load_plugin",
     "load_plugins",
+    "load_plugins",
     "module_pass",
     "optimize",
     "pass_instrument",
+    "plugins",
     "plugins",
     "prim_func_pass",
     "register_config_option",

@@ -1,0 +1,423 @@
+"""What runs the models of a batch: the command where it can, and otherwise workers of Python.
+
+The command ``passdock batch`` supervises each model already, says of which call a plugin dies, and knows its own
+fingerprints: driven by it, a batch and a command line continue each other's file. It has no Python. A pipeline with
+passes that a program registered, and options that only ``run`` has, go to workers of Python (``_worker``), which keep
+the same lines in the same file; fingerprints there are their own, as the code of the passes is a part of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _items, _outcomes, _passdock, _worker
+from . import pipeline as _pipeline
+from ._outcomes import Outcome, OutcomeFile
+from .errors import PassError, UnknownNameError
+from .transform import Pass
+
+__all__ = ["Plan", "outcomes"]
+
+# What the command has and `run` doesn't say.
+_OF_COMMAND = ("verify_outputs", "external_data", "drop_spans", "outside_data")
+# The longest list of models in one command line.
+_LONGEST = 1_000_000
+
+
+class Plan:
+    """A batch as it was asked for."""
+
+    def __init__(
+        self,
+        *,
+        models: Sequence[str],
+        items: Sequence[_items.Item],
+        pipeline: Any,
+        output: str,
+        results: str,
+        jobs: int | None,
+        resume: bool,
+        timeout: float | None,
+        imports: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> None:
+        self.models = models
+        self.items = items
+        self.output = output
+        self.results = results
+        self.jobs = jobs
+        self.resume = resume
+        self.timeout = timeout
+        self.imports = imports
+        self.options = options
+        if isinstance(pipeline, Pass):
+            raise TypeError(
+                "a batch names what it runs, as it runs in other processes: register the pass, and say "
+                f"`passes=[{pipeline.info.name!r}]` and `imports=` with the module that registers it"
+            )
+        self.record = _pipeline._pipeline_text(pipeline)
+        self.modules = _worker.import_all(imports)
+        has = {name: value for name, value in options.items() if name not in _OF_COMMAND}
+        #: What would run, which is said of one that can't.
+        self.explained = _pipeline.explain(self.pipeline(), **has)
+
+    def pipeline(self) -> _pipeline.Pipeline | None:
+        """The pipeline, which was read once."""
+        if self.record is None:
+            return None
+        made = _pipeline.Pipeline.__new__(_pipeline.Pipeline)
+        made._record = self.record
+        return made
+
+    def has_python(self) -> bool:
+        """Whether a pass is of this program, and not of a plugin."""
+        return bool(self.imports) or any(
+            entry["plugin"] is None and not entry["is_sequential"] for entry in self.explained["passes"]
+        )
+
+    def plugin_files(self) -> list[str]:
+        """The files of the plugins that passes come from."""
+        return sorted({entry["file"] for entry in self.explained["passes"] if entry["file"]})
+
+
+def outcomes(plan: Plan) -> Iterator[Outcome]:
+    """The outcomes of a batch, as they come.
+
+    Raises:
+        PassError: what is wrong with the request.
+    """
+    command = _command()
+    if command is not None and not plan.has_python():
+        arguments = _arguments(plan)
+        if arguments is not None:
+            return _by_command(plan, command, arguments)
+    why = "which isn't there" if command is None else "and other options or passes take workers of Python"
+    refuse_of_command(plan.options, why)
+    return _by_workers(plan)
+
+
+def refuse_of_command(options: Mapping[str, Any], why: str) -> None:
+    """Refuses options that only the command has."""
+    for name in _OF_COMMAND:
+        if name in options:
+            raise _items.usage(f"`{name}` is an option of the command `passdock batch`, {why}.")
+
+
+def _command() -> str | None:
+    """The command that comes with the package, or the one that the environment names."""
+    named = os.environ.get("PASSDOCK")
+    if named:
+        return named
+    path = Path(__file__).parent / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
+    return str(path) if path.exists() else None
+
+
+def _arguments(plan: Plan) -> list[str] | None:
+    """The command's arguments; None if it can't be told one of the options."""
+    said: list[str] = []
+    options = dict(plan.options)
+    passes = options.pop("passes", ())
+    if any("," in name for name in passes):
+        return None
+    if passes:
+        said += ["--passes", ",".join(passes)]
+    if options.pop("verify", "changed") != "changed":
+        return None
+    # Each of them once for each value, in order.
+    lists = {
+        "required_pass": "--require",
+        "disabled_pass": "--disable",
+        "disabled_rule": "--disable-rule",
+        "plugins": "--plugin",
+        "plugin_dirs": "--plugin-dir",
+    }
+    for name, flag in lists.items():
+        for value in options.pop(name, ()):
+            said += [flag, os.fspath(value)]
+    said += _more_plugins(plan)
+    for key, value in (options.pop("config", None) or {}).items():
+        said += ["--config", f"{key}={_pipeline._toml_value(value)}"]
+    for key, value in (options.pop("bind", None) or {}).items():
+        said += ["--bind", f"{key}={value}"]
+    valued = {"opt_level": "-O", "raise_opset": "--raise-opset", "external_data": "--external-data"}
+    for name, flag in valued.items():
+        value = options.pop(name, None)
+        if value is not None:
+            said += [flag, str(value)]
+    switches = {
+        "allow_growth": "--allow-growth",
+        "value_info": "--value-info",
+        "verify_outputs": "--verify-outputs",
+        "drop_spans": "--drop-spans",
+        "outside_data": "--allow-outside-data",
+    }
+    for name, flag in switches.items():
+        if options.pop(name, False):
+            said.append(flag)
+    if any(value is not None for value in options.values()):
+        return None
+    named = _named_pipeline(plan)
+    return None if named is None else [*named, *said]
+
+
+def _more_plugins(plan: Plan) -> list[str]:
+    """Plugins that this program has loaded itself: the command is told of them."""
+    standard = Path(os.path.realpath(_standard_dir()))
+    named = {os.path.realpath(path) for path in plan.options.get("plugins", ())}
+    dirs = {os.path.realpath(path) for path in plan.options.get("plugin_dirs", ())}
+    said: list[str] = []
+    for file in plan.plugin_files():
+        path = Path(os.path.realpath(file))
+        if path.parent != standard and str(path) not in named and str(path.parent) not in dirs:
+            said += ["--plugin", file]
+    return said
+
+
+def _standard_dir() -> str:
+    from . import _DIST
+
+    return os.environ.get("PASSDOCK_STANDARD_PLUGINS") or os.path.join(_DIST, "lib", "passdock", "plugins")
+
+
+def _named_pipeline(plan: Plan) -> list[str] | None:
+    """The pipeline as the command reads it: by its name or from its file, which is written if there is none."""
+    record = plan.record
+    if record is None:
+        return []
+    path, text = str(record["path"]), str(record["text"])
+    if record.get("built_in"):
+        return ["-p", path]
+    try:
+        if Path(path).read_text(encoding="utf-8") == text:
+            return ["-p", path if os.path.dirname(path) else os.path.join(".", path)]
+    except OSError:
+        pass
+    if "plugins" in text:
+        # Its paths start from where the file is.
+        return None
+    # The path is a part of the fingerprint, and so has to be the same the next time.
+    made = os.path.join(plan.output, f"pipeline-{_outcomes.fingerprint([text], [])[:8]}.toml")
+    try:
+        os.makedirs(plan.output, exist_ok=True)
+        Path(made).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PassError(f"`{made}` can't be written: {error.strerror}.", code="write") from error
+    return ["-p", made]
+
+
+def _by_command(plan: Plan, command: str, arguments: Sequence[str]) -> Iterator[Outcome]:
+    common = ["--json", "-o", plan.output, "--results", plan.results, *arguments]
+    if plan.jobs is not None:
+        common += ["-j", str(plan.jobs)]
+    if plan.timeout is not None:
+        common += ["--timeout", str(plan.timeout)]
+    if not plan.resume:
+        common.append("--again")
+    for models in _portions(plan.models):
+        yield from _driven([command, "batch", *common, "--", *models])
+
+
+def _portions(models: Sequence[str]) -> Iterator[list[str]]:
+    """Lists of models that fit into a command line each."""
+    portion: list[str] = []
+    length = 0
+    for model in models:
+        if portion and length + len(model) > _LONGEST:
+            yield portion
+            portion, length = [], 0
+        portion.append(model)
+        # Eight bytes of it are a pointer's, and a text ends.
+        length += len(os.fsencode(model)) + 9
+    if portion:
+        yield portion
+
+
+def _driven(command: Sequence[str]) -> Iterator[Outcome]:
+    import signal
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryFile() as printed:
+        try:
+            # The terminal's Ctrl-C is this program's, which ends the command.
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=printed,
+                env={**os.environ, "NO_COLOR": "1"},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise PassError(f"`{command[0]}` can't be started: {error.strerror}.", code="crashed") from error
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                said = json.loads(line)
+                if "model" not in said:
+                    raise _refused(said)
+                yield Outcome(said)
+            status = process.wait()
+        finally:
+            process.stdout.close()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        if status not in (0, 1):
+            printed.seek(0)
+            text = printed.read().decode("utf-8", "replace").strip()
+            raise PassError(f"The command ended with status {status}: {text}", code="crashed")
+
+
+def _refused(said: Mapping[str, Any]) -> PassError:
+    """The error that the command answers in place of outcomes."""
+    error = next(each for each in said["diagnostics"] if each["severity"] in ("error", "bug"))
+    message, advice = str(error["message"]), error.get("help")
+    text = f"{message} {advice}" if advice else message
+    return PassError(
+        text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass")
+    )
+
+
+def _by_workers(plan: Plan) -> Iterator[Outcome]:
+    setup = set_up(plan.record, plan.imports, plan.options)
+    first = _worker.Worker(setup)
+    # A pass that this program registered itself isn't known there; that is told here, and not of each model.
+    try:
+        check(first.ask({"explain": True}))
+    except BaseException:
+        first.end()
+        raise
+    return _run_all(plan, setup, first)
+
+
+def set_up(record: Any, imports: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the workers of a batch are told at first."""
+    plain = {name: _plain(value) for name, value in options.items() if value is not None}
+    return {"imports": list(imports), "pipeline": record, "options": plain}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def check(report: Mapping[str, Any]) -> None:
+    """Raises what a worker says of a pipeline.
+
+    Raises:
+        UnknownNameError: it doesn't know a pass.
+        PassError: something else is wrong.
+    """
+    if report["ok"]:
+        return
+    said = report["diagnostics"][0]
+    if said["code"] in ("unknown-pass", "unknown-instrument"):
+        advice = 'Name the module that registers it: `imports=["package.module"]`.'
+        message = f"A process that runs models doesn't know a pass of this program: {said['message']}"
+        raise UnknownNameError(f"{message} {advice}", code=said["code"], exit_status=2, help=advice)
+    raise PassError(said["message"], code=said["code"], exit_status=report["exit_status"])
+
+
+def fingerprints(plan: Plan) -> Callable[[_items.Item], str]:
+    """The fingerprint of each result: of the model, and of what all results are made of."""
+    options = plan.options
+    files = [*plan.plugin_files(), *map(os.fspath, options.get("plugins", ())), *plan.modules]
+    for path in options.get("plugin_dirs", ()):
+        files += sorted(entry.path for entry in os.scandir(path) if entry.is_file())
+    setup = set_up(plan.record, plan.imports, options)
+    common = _outcomes.fingerprint(["python", _passdock.version(), json.dumps(setup, sort_keys=True)], files)
+    return lambda item: _outcomes.fingerprint([common, item.model, item.state], [])
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0)) or 1
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _run_all(plan: Plan, setup: Mapping[str, Any], first: _worker.Worker) -> Iterator[Outcome]:
+    import selectors
+
+    idle = [first]
+    busy: dict[_worker.Worker, _items.Item] = {}
+    kept = None
+    try:
+        kept = OutcomeFile(plan.results)
+        of = fingerprints(plan)
+        left = []
+        for item in plan.items:
+            known = kept.done(item.model, item.output, of(item)) if plan.resume else None
+            if known is not None and os.path.isfile(item.output):
+                yield known
+            else:
+                left.append(item)
+        left.sort(key=lambda item: item.size)
+        at_once = min(plan.jobs or cores(), max(1, len(left)))
+        # A model that is alone has all cores.
+        jobs = None if at_once == 1 else 1
+        for directory in {os.path.dirname(item.output) for item in left}:
+            os.makedirs(directory or ".", exist_ok=True)
+        with selectors.DefaultSelector() as selector:
+            selector.register(first, selectors.EVENT_READ)
+            while left or busy:
+                idle = [worker for worker in idle if not worker.is_over]
+                while left and len(busy) < at_once:
+                    if not idle:
+                        idle.append(_worker.Worker(setup))
+                        selector.register(idle[-1], selectors.EVENT_READ)
+                    worker, item = idle.pop(), left.pop()
+                    worker.begin({"model": item.model, "output": item.output, "jobs": jobs})
+                    busy[worker] = item
+                for worker, report in _heard(selector, busy, plan.timeout):
+                    item = busy.pop(worker)
+                    if not worker.is_over:
+                        idle.append(worker)
+                    outcome = Outcome.of_report(item.model, item.output, report, of(item))
+                    kept.add(outcome)
+                    yield outcome
+    finally:
+        for worker in [*idle, *busy]:
+            worker.end()
+        if kept is not None:
+            kept.close()
+
+
+def _heard(
+    selector: Any, busy: Mapping[_worker.Worker, Any], timeout: float | None
+) -> list[tuple[_worker.Worker, Any]]:
+    """What workers answer next; of one whose run takes too long, that it was ended."""
+    wait = None
+    if timeout is not None:
+        now = time.monotonic()
+        wait = max(0.0, min(worker.began + timeout - now for worker in busy))
+    heard, said = [], set()
+    for key, _ in selector.select(wait):
+        worker = key.fileobj
+        said.add(worker)
+        report = worker.hear()
+        if worker.is_over:
+            selector.unregister(key.fd)
+        if report is not None and worker in busy:
+            heard.append((worker, report))
+    if timeout is not None:
+        now = time.monotonic()
+        for worker in busy:
+            # Who asks for outcomes may have been away, and the worker be done in time.
+            if worker not in said and now - worker.began >= timeout:
+                selector.unregister(worker.fileno())
+                heard.append((worker, worker.overdue(timeout)))
+    return heard

@@ -1,0 +1,124 @@
+"""The models of a batch, and where their results go: as the command finds them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .errors import UsageError
+
+__all__ = ["Item", "expand", "items"]
+
+
+class Item:
+    """A model of a batch, and the file that its result is written to: paths, or addresses of fsspec."""
+
+    __slots__ = ("model", "output", "size", "state")
+
+    def __init__(self, model: str, output: str, size: int, state: str) -> None:
+        self.model = model
+        self.output = output
+        #: The bytes of the model's file.
+        self.size = size
+        #: What changes when the file does.
+        self.state = state
+
+
+def usage(message: str, advice: str | None = None) -> UsageError:
+    """The error of what was asked for."""
+    text = f"{message} {advice}" if advice else message
+    return UsageError(text, code="usage", exit_status=2, help=advice)
+
+
+def expand(models: Any) -> list[str]:
+    """The paths that a caller named, one or many, with those that its patterns stand for.
+
+    Raises:
+        UsageError: a pattern stands for nothing.
+        TypeError: they are no paths.
+    """
+    named = [models] if isinstance(models, (str, os.PathLike)) else list(models)
+    found: list[str] = []
+    for each in named:
+        path = os.fspath(each)
+        if isinstance(path, bytes):
+            raise TypeError("models are named by texts, not by bytes")
+        # A file may have such a name.
+        if "://" in path or not any(mark in path for mark in "*?[") or os.path.lexists(path):
+            found.append(path)
+            continue
+        import glob
+
+        matching = sorted(glob.glob(path, recursive=True))
+        if not matching:
+            raise usage(f"No file matches `{path}`.")
+        found += matching
+    return found
+
+
+def items(models: Sequence[str], to: str) -> list[Item]:
+    """The models of files and directories, and where below ``to`` their results go.
+
+    A file's has its name; what is found in a directory, a ``.onnx`` at any depth, has the path that it has there.
+    Hidden files, directories behind links, and ``to`` itself aren't looked into.
+
+    Raises:
+        UsageError: a path can't be read, nothing is found, two results would be one file, or a result would replace a
+            model.
+    """
+    out = os.path.realpath(to)
+    found: list[tuple[str, str]] = []
+    for path in models:
+        try:
+            if os.path.isdir(path):
+                _add_all(path, "", out, found)
+            else:
+                os.stat(path)
+                found.append((path, os.path.basename(path)))
+        except OSError as error:
+            raise usage(f"`{error.filename or path}` can't be read: {error.strerror}.") from error
+    if not found:
+        raise none_found(models)
+    made = []
+    for model, below in found:
+        about = os.stat(model)
+        made.append(Item(model, os.path.join(to, below), about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
+    check_outputs(made)
+    read = {os.path.realpath(item.model) for item in made}
+    for item in made:
+        if os.path.realpath(item.output) in read:
+            replaced = f"A result would take the place of the model `{item.output}`."
+            raise usage(replaced, "Let results go to another directory.")
+    return made
+
+
+def none_found(models: Iterable[str]) -> UsageError:
+    """The error of paths below which there is no model."""
+    named = ", ".join(f"`{path}`" for path in models)
+    return usage(f"There is no .onnx file in {named}." if named else "No model was named.")
+
+
+def check_outputs(made: Sequence[Item]) -> None:
+    """Refuses results of which one would take the place of another one."""
+    known: dict[str, str] = {}
+    for item in made:
+        other = known.get(item.output)
+        if other is not None:
+            both = f"The results of `{other}` and of `{item.model}` would both be `{item.output}`."
+            raise usage(both, "Name the directory that both are in, or do them in two batches.")
+        known[item.output] = item.model
+
+
+def _add_all(directory: str, below: str, out: str, found: list[tuple[str, str]]) -> None:
+    with os.scandir(directory) as entries:
+        by_name = sorted(entries, key=lambda entry: entry.name)
+    for entry in by_name:
+        if entry.name.startswith("."):
+            continue
+        path, name = entry.path, os.path.join(below, entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            if os.path.realpath(path) != out:
+                _add_all(path, name, out, found)
+        elif os.path.splitext(entry.name)[1] == ".onnx":
+            found.append((path, name))

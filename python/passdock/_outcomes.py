@@ -1,0 +1,329 @@
+"""What comes of the models of a batch: outcomes, their sum, and the file that keeps them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .errors import PassError, UsageError
+
+__all__ = ["Outcome", "OutcomeFile", "Summary"]
+
+# An outcome's fields, in the order in which the command writes them; a file of outcomes begins with the first one.
+_FIELDS = (
+    "model",
+    "output",
+    "ok",
+    "exit_status",
+    "done_before",
+    "seconds",
+    "ops_before",
+    "ops_after",
+    "bytes_before",
+    "bytes_after",
+    "diagnostics",
+    "reproducer",
+    "fingerprint",
+)
+_DIAGNOSTIC = ("severity", "code", "message", "pass", "plugin", "file", "function", "op", "location", "help")
+
+
+class Outcome(Mapping[str, Any]):
+    """What came of one model: the fields of a line of ``outcomes.jsonl``, as a mapping and as attributes.
+
+    Attributes:
+        model, output: the file that was read, and the one that its result is written to.
+        ok: whether all of it worked.
+        exit_status: as of ``passdock run``: 0, or 1 for a pass, the model or the output, 2 for the request, 3 for a
+            plugin.
+        done_before: whether it was done by an earlier run of the batch, and not again.
+        seconds: the time that it took, reading and writing included.
+        ops_before, ops_after: the ops of the model and of its result, without constants and terminators.
+        bytes_before, bytes_after: the sizes of their files, or None.
+        diagnostics: errors and warnings, as of a report.
+        reproducer: the directory to run into the failure again with, or None.
+        fingerprint: what the result was made of: model, pipeline, options, plugins.
+    """
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._fields: dict[str, Any] = {name: fields.get(name) for name in _FIELDS}
+        self._fields["done_before"] = bool(self._fields["done_before"])
+
+    @classmethod
+    def of_report(cls, model: str, output: str, report: Mapping[str, Any], fingerprint: str) -> Outcome:
+        """The outcome of a run, of whose report a part is enough."""
+        about = report["model"]
+        told = [said for said in report["diagnostics"] if said["severity"] not in ("note", "help")]
+        return cls(
+            {
+                "model": model,
+                "output": output,
+                "ok": report["ok"],
+                "exit_status": report["exit_status"],
+                "seconds": report["seconds"],
+                "ops_before": about.get("ops_before", 0),
+                "ops_after": about.get("ops_after", 0),
+                "bytes_before": about.get("bytes_before"),
+                "bytes_after": about.get("bytes_after"),
+                "diagnostics": told,
+                "reproducer": report.get("reproducer"),
+                "fingerprint": fingerprint,
+            }
+        )
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_fields":
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"an outcome has no {name!r}; it has {', '.join(self._fields)}") from None
+
+    def again(self) -> Outcome:
+        """The same outcome, as one of an earlier run."""
+        return Outcome({**self._fields, "done_before": True})
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong, in a sentence; None if nothing did."""
+        errors = [said for said in self._fields["diagnostics"] if said["severity"] in ("bug", "error")]
+        if not errors:
+            return None if self._fields["ok"] else f"It failed with the status {self._fields['exit_status']}."
+        said = errors[0]
+        return f"{said['pass']}: {said['message']}" if said.get("pass") else str(said["message"])
+
+    def to_json(self) -> str:
+        """The outcome as JSON, in one line."""
+        import json
+
+        return shown(json.dumps(self._fields, separators=(",", ":"), ensure_ascii=False))
+
+    def __str__(self) -> str:
+        model, seconds = self._fields["model"], self._fields["seconds"]
+        if not self._fields["ok"]:
+            return f"FAILED  {model}, {seconds:.2f} s: {self.error}"
+        before = " (before)" if self._fields["done_before"] else ""
+        return (
+            f"ok      {model}: {self._fields['ops_before']} → {self._fields['ops_after']} ops, {seconds:.2f} s{before}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<passdock.Outcome {self}>"
+
+
+def shown(text: str) -> str:
+    """A text in which what is no UTF-8 of a path stands as U+FFFD, as the command writes it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def failure(
+    message: str, *, code: str, seconds: float = 0.0, exit_status: int = 1, pass_name: str | None = None
+) -> dict[str, Any]:
+    """The report of a run that didn't come to one."""
+    diagnostic: dict[str, Any] = {
+        **dict.fromkeys(_DIAGNOSTIC),
+        "severity": "error",
+        "code": code,
+        "message": message,
+        "pass": pass_name,
+    }
+    return {"ok": False, "exit_status": exit_status, "seconds": seconds, "model": {}, "diagnostics": [diagnostic]}
+
+
+class Summary(Sequence[Outcome]):
+    """The outcomes of a batch so far, in the order in which models were done.
+
+    Attributes:
+        results: the file of outcomes.
+        seconds: the time since the batch began, until it ended.
+        retried: how often a model was run again because the process that ran it died; always 0 on one machine.
+    """
+
+    def __init__(self, results: str) -> None:
+        self.results = results
+        self.seconds = 0.0
+        self.retried = 0
+        self._outcomes: list[Outcome] = []
+
+    def add(self, outcome: Outcome) -> None:
+        """Adds an outcome."""
+        self._outcomes.append(outcome)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._outcomes[index]
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    @property
+    def ok(self) -> int:
+        """The number of models that are done."""
+        return sum(outcome["ok"] for outcome in self._outcomes)
+
+    @property
+    def failed(self) -> int:
+        """The number of models that failed."""
+        return len(self._outcomes) - self.ok
+
+    @property
+    def done_before(self) -> int:
+        """The number of models that an earlier run had done."""
+        return sum(outcome["done_before"] for outcome in self._outcomes)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """The outcomes of the models that failed."""
+        return [outcome for outcome in self._outcomes if not outcome["ok"]]
+
+    def _sums(self) -> tuple[int, int, int, int]:
+        done = [outcome for outcome in self._outcomes if outcome["ok"]]
+
+        def total(name: str) -> int:
+            return sum(outcome[name] or 0 for outcome in done)
+
+        return total("ops_before"), total("ops_after"), total("bytes_before"), total("bytes_after")
+
+    def _line(self) -> str:
+        before = f" ({self.done_before} before)" if self.done_before else ""
+        parts = [f"{self.ok} {'model' if self.ok == 1 else 'models'} done{before}"]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if self.retried:
+            parts.append(f"{self.retried} retried")
+        ops_before, ops_after, bytes_before, bytes_after = self._sums()
+        parts.append(f"{ops_before} → {ops_after} ops")
+        parts.append(f"{bytes_before / 1e6:.1f} → {bytes_after / 1e6:.1f} MB")
+        parts.append(f"{self.seconds:.1f} s")
+        return ", ".join(parts) + f"; outcomes in {self.results}"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.failures), self._line()])
+
+    def __repr__(self) -> str:
+        return f"<passdock.Summary {self._line()}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        def row(outcome: Outcome) -> str:
+            said = "ok" if outcome["ok"] else html.escape(outcome.error or "failed")
+            cells = [f"{outcome['ops_before']}", f"{outcome['ops_after']}", f"{outcome['seconds']:.2f} s"]
+            name = html.escape(outcome["model"])
+            numbers = "".join(f"<td>{cell}</td>" for cell in cells)
+            return f"<tr><td style='text-align:left'>{name}</td>{numbers}<td style='text-align:left'>{said}</td></tr>"
+
+        # Failures are what one looks for; a notebook isn't the place for thousands of others.
+        first = self.failures + [outcome for outcome in self._outcomes if outcome["ok"]]
+        rows = "".join(map(row, first[:100]))
+        left = f"<p>and {len(first) - 100} more</p>" if len(first) > 100 else ""
+        head = "<tr><th style='text-align:left'>model</th><th>ops before</th><th>after</th><th>time</th><th></th></tr>"
+        return f"<p>{html.escape(self._line())}</p><table>{head}{rows}</table>{left}"
+
+
+class OutcomeFile:
+    """The file that has an outcome in each line, as the command keeps it; of a model the last one counts.
+
+    Args:
+        path: the file, which is made if it isn't there.
+
+    Raises:
+        UsageError: it holds something else.
+        PassError: it can't be read or written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._known: dict[str, Outcome] = {}
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            self._file = open(path, "a+b")
+        except OSError as error:
+            raise self._failed(error) from error
+        try:
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _failed(self, error: OSError) -> PassError:
+        message = f"The outcomes can't be kept in `{self._path}`: {error.strerror or error}."
+        return PassError(message, code="write")
+
+    def _read(self) -> None:
+        import json
+
+        self._file.seek(0)
+        data = self._file.read()
+        # What follows the last end of a line was cut off when a batch was ended in it.
+        whole = data.rfind(b"\n") + 1
+        for at, line in enumerate(data[:whole].split(b"\n"), 1):
+            if not line:
+                continue
+            try:
+                outcome = Outcome(json.loads(line))
+                self._known[outcome["model"]] = outcome
+            except (ValueError, AttributeError) as error:
+                self._refuse(f"Line {at} of `{self._path}` isn't the outcome of a model: {error}.", error)
+        if whole == 0 and data and not data.startswith(b'{"model":'):
+            self._refuse(f"`{self._path}` holds something else than outcomes.", None)
+        if whole < len(data):
+            self._file.truncate(whole)
+
+    def _refuse(self, message: str, cause: Exception | None) -> None:
+        advice = "Name another file: `results=`."
+        raise UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice) from cause
+
+    def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
+        """The outcome of a model, if it succeeded of the same fingerprint; its result may be gone."""
+        known = self._known.get(shown(model))
+        if known is None or not known["ok"] or known["output"] != shown(output) or known["fingerprint"] != fingerprint:
+            return None
+        return known.again()
+
+    def add(self, outcome: Outcome) -> None:
+        """Adds an outcome, in one piece.
+
+        Raises:
+            PassError: it can't be written.
+        """
+        try:
+            self._file.write(outcome.to_json().encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+def fingerprint(parts: Iterable[str], files: Iterable[str]) -> str:
+    """A fingerprint of texts, and of files, each known by its path, length and time."""
+    import hashlib
+
+    hasher = hashlib.blake2b(digest_size=16)
+
+    def add(text: str) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        hasher.update(len(data).to_bytes(8, "little") + data)
+
+    for part in parts:
+        add(part)
+    for path in files:
+        add(path)
+        try:
+            about = os.stat(path)
+            add(f"{about.st_size} {about.st_mtime_ns}")
+        except OSError:
+            add("none")
+    return hasher.hexdigest()

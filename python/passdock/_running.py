@@ -1,0 +1,172 @@
+"""A batch while it runs, as its caller sees it: an iterator over outcomes, and their sum."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ._outcomes import Outcome, Summary
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["OUTCOMES", "Batch", "refuse_in_worker"]
+
+#: The file of outcomes in the directory of results.
+OUTCOMES = "outcomes.jsonl"
+
+
+class Batch(Iterator[Outcome]):
+    """A batch that runs while one iterates over its outcomes, or until its end in ``wait()``.
+
+    As with a generator, nothing runs before it is iterated over, and what is left isn't begun when the loop is left; a
+    later call does it. ``len(batch)`` is the number of models.
+
+    Attributes:
+        summary: the outcomes so far, and their sum.
+    """
+
+    def __init__(
+        self,
+        outcomes: Iterator[Outcome],
+        count: int,
+        summary: Summary,
+        progress: bool | Callable[[Outcome], Any] = False,
+    ) -> None:
+        self._outcomes = outcomes
+        self._count = count
+        self._wanted = progress
+        self._told: Callable[[Outcome], Any] | None = None
+        self._end: Callable[[], Any] = lambda: None
+        self._began: float | None = None
+        self._is_over = False
+        self.summary = summary
+
+    def __iter__(self) -> Batch:
+        return self
+
+    def __next__(self) -> Outcome:
+        if self._is_over:
+            raise StopIteration
+        if self._began is None:
+            self._began = time.monotonic()
+            self._told, self._end = _progress(self._wanted, self._count)
+        try:
+            outcome = next(self._outcomes)
+        except BaseException:
+            # Of the last outcome, of an error, and of Ctrl-C: no process is left behind.
+            self.close()
+            raise
+        self.summary.seconds = time.monotonic() - self._began
+        self.summary.add(outcome)
+        if self._told is not None:
+            self._told(outcome)
+        return outcome
+
+    def wait(self) -> Summary:
+        """Runs what is left, and answers the summary.
+
+        Raises:
+            PassError: outcomes can't be kept, or no process can be started. A model that fails raises nothing.
+        """
+        for _ in self:
+            pass
+        return self.summary
+
+    def close(self) -> None:
+        """Ends the batch and its processes; what ran is run again the next time."""
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._began is not None:
+            self.summary.seconds = time.monotonic() - self._began
+        close = getattr(self._outcomes, "close", None)
+        if close is not None:
+            close()
+        self._end()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def ok(self) -> int:
+        """The number of models that are done so far."""
+        return self.summary.ok
+
+    @property
+    def failed(self) -> int:
+        """The number of models that failed so far."""
+        return self.summary.failed
+
+    @property
+    def seconds(self) -> float:
+        """The time that the batch took so far."""
+        return self.summary.seconds
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_is_over", True):
+            return
+        if self._began is None:
+            import warnings
+
+            self._is_over = True
+            message = "a batch was made and never ran: iterate over it, or call its wait()"
+            warnings.warn(message, RuntimeWarning, source=self, stacklevel=2)
+            return
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<passdock.Batch of {self._count} models, {len(self.summary)} done, {self.failed} of them failed>"
+
+    def _repr_html_(self) -> str:
+        # What a notebook shows is the last line of a cell, which nobody iterates over.
+        return self.wait()._repr_html_()
+
+
+def refuse_in_worker() -> None:
+    """Refuses a batch in a process that runs models: a script that is imported there would begin it again."""
+    from ._worker import IN_WORKER
+
+    if os.environ.get(IN_WORKER):
+        advice = 'Begin it below `if __name__ == "__main__":`, so that importing the module doesn\'t.'
+        message = "A batch can't begin in a process that runs the models of another one."
+        raise UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice)
+
+
+def _progress(
+    wanted: bool | Callable[[Outcome], Any], count: int
+) -> tuple[Callable[[Outcome], Any] | None, Callable[[], Any]]:
+    """What hears each outcome, and what ends it."""
+    if not wanted:
+        return None, lambda: None
+    if callable(wanted):
+        return wanted, lambda: None
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        import logging
+
+        log = logging.getLogger("passdock")
+        return lambda outcome: log.info("%s", outcome), lambda: None
+    bar = tqdm(total=count, unit=" models", desc="passdock")
+    failed = 0
+
+    def told(outcome: Outcome) -> None:
+        nonlocal failed
+        failed += not outcome["ok"]
+        if failed:
+            bar.set_postfix_str(f"{failed} failed")
+        bar.update()
+
+    return told, bar.close

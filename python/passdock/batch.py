@@ -1,0 +1,108 @@
+"""Many models through one pipeline on all cores: ``passdock.batch``.
+
+A model that fails, takes its process along or hangs is an outcome like others, and stops none of them. Outcomes are
+kept in a file, a line of JSON a model, so that the same call again does what is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._outcomes import Outcome, Summary
+    from ._running import Batch
+    from .pipeline import PathLike, Pipeline
+
+__all__ = ["Batch", "Outcome", "Summary", "batch"]
+
+
+def __getattr__(name: str) -> Any:
+    # Whoever imports passdock imports this module, and few of them run batches.
+    if name in ("Outcome", "Summary"):
+        from . import _outcomes
+
+        return getattr(_outcomes, name)
+    if name == "Batch":
+        from ._running import Batch
+
+        return Batch
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def batch(
+    models: PathLike | Sequence[PathLike],
+    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    output: PathLike | None = None,
+    *,
+    jobs: int | None = None,
+    resume: bool = True,
+    timeout: float | None = None,
+    progress: bool | Callable[[Outcome], Any] = False,
+    results: PathLike | None = None,
+    imports: Sequence[str] = (),
+    **options: Any,
+) -> Batch:
+    """Runs a pipeline on many models, several at once, each in a process that isn't this one.
+
+    ::
+
+        for outcome in passdock.batch("models", "default", "out"):
+            print(outcome)
+
+        summary = passdock.batch(["a.onnx", "zoo/**/*.onnx"], output="out", timeout=600).wait()
+
+    Args:
+        models: paths of models, directories, of which each ``.onnx`` at any depth is one, and patterns (``*``, ``?``,
+            ``[…]``, ``**``); one or many.
+        pipeline: as of ``Pipeline``; ``"default"`` if neither that nor ``passes`` is given.
+        output: the directory for results, which is made. A model of a directory has the path there that it has in its
+            own.
+        jobs: models at once; None: as many as there are cores. Each runs on one thread then.
+        resume: whether models are left out that were done before, of the same file, pipeline, options and plugins.
+        timeout: seconds after which a run has failed and is ended.
+        progress: whether a bar shows the models, if tqdm is there; or a function that hears each outcome.
+        results: the file of outcomes; ``outcomes.jsonl`` in ``output`` if none is given. The command ``passdock batch``
+            keeps the same file: either continues what the other began, unless passes of Python are among them.
+        imports: modules that register passes of Python, by name or as ``.py`` files: the processes import them. Without
+            them only what is installed, or in TOML, is known there.
+        options: as of ``run``, and those of the command: ``verify_outputs``, ``external_data``, ``drop_spans``,
+            ``outside_data``.
+
+    Returns:
+        An iterator over outcomes as they come; its ``wait()`` runs all and answers the ``Summary``. Outcomes of models
+        that were done before come first, largest models next.
+
+    Raises:
+        UsageError: there are no models, two results would be one file, or a result would replace a model.
+        PipelineError, UnknownNameError, ConfigError: the pipeline isn't right, which isn't said of each model.
+        PluginError: a module of ``imports`` can't be imported.
+    """
+    from . import _engines
+    from ._items import expand, items, usage
+    from ._outcomes import Summary
+    from ._running import OUTCOMES, Batch, refuse_in_worker
+
+    if output is None:
+        raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')
+    if jobs is not None and jobs < 1:
+        raise ValueError("jobs: at least one model runs at once")
+    refuse_in_worker()
+    to = os.fspath(output)
+    named = expand(models)
+    found = items(named, to)
+    kept = os.path.join(to, OUTCOMES) if results is None else os.fspath(results)
+    plan = _engines.Plan(
+        models=named,
+        items=found,
+        pipeline=pipeline,
+        output=to,
+        results=kept,
+        jobs=jobs,
+        resume=resume,
+        timeout=timeout,
+        imports=tuple(imports),
+        options=options,
+    )
+    return Batch(_engines.outcomes(plan), len(found), Summary(kept), progress)

@@ -1,0 +1,334 @@
+"""Many models on a Ray cluster: ``passdock.ray.batch``.
+
+What to run travels to the cluster's nodes, and reports travel back. Models don't: they are on a disk that all nodes
+share, or on storage that fsspec knows, and go from there to a node and back. passdock has to be installed on the nodes,
+in this program's version; ``runtime_env={"pip": ["passdock"]}`` does that.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _outcomes, _passdock
+from ._outcomes import Outcome, OutcomeFile, Summary
+from ._running import OUTCOMES, Batch, refuse_in_worker
+from .errors import PassError
+
+if TYPE_CHECKING:
+    from . import _engines, _items, _worker
+    from .pipeline import PathLike, Pipeline
+
+__all__ = ["batch"]
+
+# How often outcomes are copied to storage on which no line can be added to a file, in seconds.
+_EVERY = 10.0
+# After how long the size of the cluster is looked at again, in seconds: it may grow with its load.
+_LOOK = 5.0
+
+
+def _ray() -> Any:
+    try:
+        import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        message = "passdock.ray takes the package ray, which isn't installed: pip install 'passdock[ray]'"
+        raise ImportError(message) from None
+    return ray
+
+
+def batch(
+    models: PathLike | Sequence[PathLike],
+    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    output: PathLike | None = None,
+    *,
+    address: str | None = None,
+    retries: int = 2,
+    max_in_flight: int | None = None,
+    runtime_env: Mapping[str, Any] | None = None,
+    num_cpus: int = 1,
+    storage_options: Mapping[str, Any] | None = None,
+    resume: bool = True,
+    timeout: float | None = None,
+    progress: bool | Callable[[Outcome], Any] = False,
+    results: PathLike | None = None,
+    imports: Sequence[str] = (),
+    **options: Any,
+) -> Batch:
+    """Runs a pipeline on many models on a Ray cluster; otherwise as ``passdock.batch``.
+
+    ::
+
+        summary = passdock.ray.batch("s3://zoo/models", "default", "s3://zoo/out", address="auto").wait()
+
+    Args:
+        models: paths that all nodes know, or addresses of fsspec (``s3://…``, ``gs://…``, ``file://…``): files,
+            directories and patterns.
+        pipeline: as of ``passdock.batch``. Its text travels; a path of plugins in it is one of the nodes.
+        output: the directory for results: a path that all nodes know, or an address. A result appears whole, its data
+            before itself.
+        address: the cluster; None: the one that this program is connected to, that of ``RAY_ADDRESS``, or a new one
+            here.
+        retries: how often a model is run again whose process or node died, or whose storage failed. A pass that fails
+            and a run that takes too long aren't tried again.
+        max_in_flight: models that are with the cluster at once; None: twice as many as it has cores for, as it grows.
+        runtime_env: the environment of the tasks, as of ``ray.init``: packages, files, variables.
+        num_cpus: the cores of a model's run, which has as many threads.
+        storage_options: what fsspec is told of the storage, such as credentials.
+        resume, timeout, progress, results, imports, options: as of ``passdock.batch``. The file of outcomes may be at
+            an address; then it is copied there every ten seconds, and at the end. Modules of ``imports`` are on the
+            nodes, too: ``runtime_env={"py_modules": […]}`` takes them there.
+
+    Returns:
+        An iterator over outcomes as they come, whose ``wait()`` runs all and answers the ``Summary``.
+
+    Raises:
+        ImportError: ray isn't installed, or what fsspec takes for the storage.
+        UsageError, PipelineError, UnknownNameError, ConfigError, PluginError: as of ``passdock.batch``.
+    """
+    from . import _engines, _items, _storage
+
+    ray = _ray()
+    if output is None:
+        raise _items.usage("A batch takes a directory for its results.", 'Name it: `output="s3://bucket/out"`.')
+    if retries < 0 or num_cpus < 1 or (max_in_flight is not None and max_in_flight < 1):
+        raise ValueError("retries is 0 or more, num_cpus and max_in_flight are 1 or more")
+    refuse_in_worker()
+    _engines.refuse_of_command(options, "and nodes run workers of Python")
+    to = os.fspath(output)
+    named = _items.expand(models)
+    found = _storage.items(named, to, storage_options)
+    kept = f"{to.rstrip('/')}/{OUTCOMES}" if results is None else os.fspath(results)
+    plan = _engines.Plan(
+        models=named,
+        items=found,
+        pipeline=pipeline,
+        output=to,
+        results=kept,
+        jobs=num_cpus,
+        resume=resume,
+        timeout=timeout,
+        imports=tuple(imports),
+        options=options,
+    )
+    if not ray.is_initialized():
+        ray.init(address=address, log_to_driver=False)
+    summary = Summary(kept)
+    cluster = _Cluster(ray, retries, max_in_flight, runtime_env, num_cpus, summary)
+    return Batch(_outcomes_of(plan, cluster, storage_options), len(found), summary, progress)
+
+
+class _Cluster:
+    """How tasks are given to the cluster."""
+
+    def __init__(
+        self,
+        ray: Any,
+        retries: int,
+        max_in_flight: int | None,
+        runtime_env: Mapping[str, Any] | None,
+        num_cpus: int,
+        summary: Summary,
+    ) -> None:
+        self.ray = ray
+        self.retries = retries
+        self.summary = summary
+        self._num_cpus = num_cpus
+        self._given = max_in_flight
+        self._in_flight = 0
+        self._looked: float | None = None
+        # What is tried again is decided here, for processes of ours that died, too.
+        settings: dict[str, Any] = {"num_cpus": num_cpus, "max_retries": 0}
+        if runtime_env is not None:
+            settings["runtime_env"] = dict(runtime_env)
+        self._task = ray.remote(_run).options(**settings)
+
+    def in_flight(self) -> int:
+        """The number of models that may be with the cluster at once."""
+        if self._given is not None:
+            return self._given
+        now = time.monotonic()
+        if self._looked is None or now - self._looked > _LOOK:
+            self._looked = now
+            cpus = self.ray.cluster_resources().get("CPU", 1)
+            self._in_flight = max(2, 2 * int(cpus // self._num_cpus))
+        return self._in_flight
+
+    def begin(self, job: Mapping[str, Any]) -> Any:
+        """Gives a task to the cluster."""
+        return self._task.remote(job)
+
+    def answered(self, references: list[Any]) -> list[tuple[Any, dict[str, Any]]]:
+        """The reports of the tasks that are done next.
+
+        Raises:
+            PassError: tasks can't run there at all.
+        """
+        errors = self.ray.exceptions
+        ready, _ = self.ray.wait(references, num_returns=1, timeout=_LOOK)
+        heard = []
+        for reference in ready:
+            try:
+                report = self.ray.get(reference)
+            except errors.RuntimeEnvSetupError as error:
+                raise PassError(f"The runtime_env can't be set up on the cluster: {error}", code="usage") from error
+            except errors.RayError as error:
+                said = str(error).strip().splitlines() or [""]
+                what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
+                message = f"{what}: {type(error).__name__}: {said[-1]}"
+                report = {**_outcomes.failure(message, code="crashed"), "died": True}
+            heard.append((reference, report))
+        return heard
+
+    def cancel(self, references: list[Any]) -> None:
+        """Takes tasks back that nobody waits for any more."""
+        for reference in references:
+            self.ray.cancel(reference, force=True)
+
+
+def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, Any] | None) -> Iterator[Outcome]:
+    from . import _engines, _storage
+
+    of = _engines.fingerprints(plan)
+    running: dict[Any, tuple[_items.Item, int]] = {}
+    common = {
+        "setup": _engines.set_up(plan.record, plan.imports, plan.options),
+        "version": _passdock.version(),
+        "timeout": plan.timeout,
+        "jobs": plan.jobs,
+        "storage": None if storage is None else dict(storage),
+    }
+    kept = _Kept(plan.results, storage)
+    try:
+        left: list[tuple[_items.Item, int]] = []
+        for item in plan.items:
+            known = kept.file.done(item.model, item.output, of(item)) if plan.resume else None
+            if known is not None and _storage.is_file(item.output, storage):
+                yield known
+            else:
+                left.append((item, 0))
+        left.sort(key=lambda each: each[0].size)
+        while left or running:
+            while left and len(running) < cluster.in_flight():
+                item, attempt = left.pop()
+                running[cluster.begin({**common, "model": item.model, "output": item.output})] = item, attempt
+            for reference, report in cluster.answered(list(running)):
+                item, attempt = running.pop(reference)
+                if report.get("died") and attempt < cluster.retries:
+                    cluster.summary.retried += 1
+                    # After the others: what it died of may be over by then.
+                    left.insert(0, (item, attempt + 1))
+                    continue
+                if report.get("refused"):
+                    _engines.check(report)
+                outcome = Outcome.of_report(item.model, item.output, report, of(item))
+                kept.add(outcome)
+                yield outcome
+    finally:
+        cluster.cancel(list(running))
+        kept.close()
+
+
+class _Kept:
+    """The file of outcomes, a copy of it if it is at an address: no line can be added to an object."""
+
+    def __init__(self, path: str, storage: Mapping[str, Any] | None) -> None:
+        import tempfile
+
+        from . import _storage
+
+        self._directory: Any = None
+        self._copied = time.monotonic()
+        self._there: Any = None
+        if not _storage.is_address(path):
+            self.file = OutcomeFile(path)
+            return
+        self._there, self._path = _storage.file_system(path, storage)
+        self._directory = tempfile.TemporaryDirectory(prefix="passdock-")
+        self._local = os.path.join(self._directory.name, OUTCOMES)
+        try:
+            if self._there.exists(self._path):
+                self._there.get_file(self._path, self._local)
+        except Exception as error:
+            raise self._failed(error) from error
+        self.file = OutcomeFile(self._local)
+
+    def _failed(self, error: Exception) -> PassError:
+        message = f"The outcomes can't be kept in `{self._path}`: {type(error).__name__}: {error}"
+        return PassError(message, code="write")
+
+    def add(self, outcome: Outcome) -> None:
+        self.file.add(outcome)
+        if self._there is not None and time.monotonic() - self._copied > _EVERY:
+            self._copy()
+
+    def _copy(self) -> None:
+        self._copied = time.monotonic()
+        try:
+            self._there.makedirs(self._path.rpartition("/")[0], exist_ok=True)
+            self._there.put_file(self._local, self._path)
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        self.file.close()
+        if self._there is not None:
+            try:
+                self._copy()
+            finally:
+                self._directory.cleanup()
+
+
+# What is below runs on the nodes.
+
+# The process that runs this task's models, one of this process's tasks after another: it may die, and this one not.
+_running: _worker.Worker | None = None
+
+
+def _run(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Runs a model, and answers the parts of the report that an outcome has."""
+    import tempfile
+
+    from . import _storage
+
+    if job["version"] != _passdock.version():
+        message = f"The node has passdock {_passdock.version()}, and the program {job['version']}."
+        return {**_outcomes.failure(message, code="usage", exit_status=2), "refused": True}
+    began = time.monotonic()
+    storage = job["storage"]
+    try:
+        with tempfile.TemporaryDirectory(prefix="passdock-") as directory:
+            model, output = job["model"], job["output"]
+            if _storage.is_address(model):
+                os.mkdir(os.path.join(directory, "in"))
+                model = _storage.copied_here(model, os.path.join(directory, "in"), storage)
+            is_far = _storage.is_address(output)
+            if is_far:
+                name = output.rsplit("/", 1)[-1]
+                output = os.path.join(directory, "out", name)
+            os.makedirs(os.path.dirname(output) or ".", exist_ok=True)
+            report = _ask(job, {"model": model, "output": output, "jobs": job["jobs"]})
+            if is_far:
+                # It would be gone with the directory.
+                report["reproducer"] = None
+                if report["ok"]:
+                    _storage.copied_back(os.path.dirname(output), job["output"], storage)
+    except PassError as error:
+        seconds = time.monotonic() - began
+        return {**_outcomes.failure(str(error), code=error.code, seconds=seconds), "died": True}
+    return {**report, "seconds": time.monotonic() - began, "passes": []}
+
+
+def _ask(job: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    global _running
+    from ._worker import Worker
+
+    if _running is None or _running.is_over or _running.setup != job["setup"]:
+        if _running is not None:
+            _running.end()
+        _running = Worker(job["setup"])
+        explained = _running.ask({"explain": True})
+        if not explained["ok"]:
+            return {**explained, "refused": not explained.get("died")}
+    return _running.ask(asked, job["timeout"])

@@ -1,0 +1,391 @@
+"""Many models through one pipeline: what comes of each, and what is done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passdock
+from passdock import PassError, UnknownNameError, UsageError, _engines, _worker
+from passdock._outcomes import Outcome, OutcomeFile
+from passdock.batch import Batch
+from support import module
+
+FIELDS = (
+    "model output ok exit_status done_before seconds ops_before ops_after bytes_before bytes_after diagnostics "
+    "reproducer fingerprint"
+).split()
+
+
+def command() -> str | None:
+    """The command: the package's own, the one that is named, or the one that was built in the checkout."""
+    target = Path(__file__).parents[2] / "target"
+    built = [str(path) for path in (target / "debug" / "passdock", target / "release" / "passdock") if path.exists()]
+    return _engines._command() or next(iter(built), None)
+
+
+def model(path: Path, op: str = "Relu", ops: int = 2) -> Path:
+    """Writes a model of ops in a row."""
+    names = ["x", *(f"v{at}" for at in range(ops))]
+    lines = [f"%{names[at + 1]} = onnx.{op}(%{names[at]}) : f32[2]" for at in range(ops)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = f'module {{ fn @main(%x: f32[2]) -> (%{names[-1]}: f32[2]) opset("" = 17) {{\n'
+    module(text + "\n".join(lines) + f"\nreturn %{names[-1]}\n}} }}").write(str(path))
+    return path
+
+
+@pytest.fixture(params=["command", "python"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each of what runs models."""
+    kind: str = request.param
+    found = command()
+    if kind == "command" and found is None:
+        pytest.skip("the command isn't in the package, and isn't built")
+    monkeypatch.setattr(_engines, "_command", lambda: found if kind == "command" else None)
+    return kind
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    """A directory of models, of which one is none."""
+    home = tmp_path / "models"
+    model(home / "a.onnx")
+    model(home / "deep" / "b.onnx", ops=4)
+    (home / "bad.onnx").write_bytes(b"no model")
+    (home / "notes.txt").write_text("no model, either")
+    model(home / ".hidden" / "c.onnx")
+    return home
+
+
+def said(outcomes: Any) -> dict[str, Any]:
+    return {Path(outcome.model).stem: outcome for outcome in outcomes}
+
+
+def test_each_model_has_an_outcome(engine: str, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    batch = passdock.batch(models, None, out)
+    assert isinstance(batch, Batch)
+    assert len(batch) == 3
+    done = said(batch)
+    assert sorted(done) == ["a", "b", "bad"]
+    assert list(done["b"]) == FIELDS
+    assert done["a"].ok and done["b"].ok and not done["bad"].ok
+    assert done["b"].output == str(out / "deep" / "b.onnx")
+    assert done["b"].ops_before == 4
+    assert (done["b"].bytes_before, done["b"].bytes_after) == tuple(
+        path.stat().st_size for path in (models / "deep" / "b.onnx", out / "deep" / "b.onnx")
+    )
+    assert done["bad"].exit_status == 1
+    assert done["bad"].diagnostics[0]["code"] == "read"
+    assert not (out / "bad.onnx").exists()
+    assert (batch.ok, batch.failed, batch.seconds > 0) == (2, 1, True)
+    lines = (out / "outcomes.jsonl").read_text().splitlines()
+    assert [list(json.loads(line)) for line in lines] == [FIELDS] * 3
+
+
+def test_what_is_done_is_not_done_again(engine: str, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def before(**options: Any) -> dict[str, bool]:
+        return {
+            name: outcome.done_before for name, outcome in said(passdock.batch(models, None, out, **options)).items()
+        }
+
+    assert before() == {"a": False, "b": False, "bad": False}
+    assert before() == {"a": True, "b": True, "bad": False}
+    (out / "a.onnx").unlink()
+    model(models / "deep" / "b.onnx", ops=6)
+    assert before() == {"a": False, "b": False, "bad": False}
+    assert before(opt_level=0) == {"a": False, "b": False, "bad": False}
+    assert before() == {"a": False, "b": False, "bad": False}
+    assert before(resume=False) == {"a": False, "b": False, "bad": False}
+    # A line that was cut off, and another file of outcomes.
+    with (out / "outcomes.jsonl").open("a") as file:
+        file.write('{"model":"')
+    assert before() == {"a": True, "b": True, "bad": False}
+    assert before(results=tmp_path / "other.jsonl") == {"a": False, "b": False, "bad": False}
+
+
+def test_the_command_and_a_batch_continue_each_other(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = command()
+    if program is None:
+        pytest.skip("the command isn't in the package, and isn't built")
+    monkeypatch.setattr(_engines, "_command", lambda: program)
+    (models / "bad.onnx").unlink()
+    out = tmp_path / "out"
+
+    def typed(*arguments: str) -> list[bool]:
+        words = [program, "batch", str(models), "-o", str(out), "--json", *arguments]
+        ran = subprocess.run(words, capture_output=True, text=True, check=True)
+        return [json.loads(line)["done_before"] for line in ran.stdout.splitlines()]
+
+    options: dict[str, Any] = {
+        "passes": ["FoldConstant", "DeadCodeElimination"],
+        "opt_level": 3,
+        "allow_growth": True,
+        "config": {"tir.UnrollLoop": {"auto_max_step": 16}},
+        "disabled_pass": ["LambdaLift"],
+    }
+    flags = ["--passes", "FoldConstant,DeadCodeElimination", "-O", "3", "--allow-growth", "--disable", "LambdaLift"]
+    flags += ["--config", 'tir.UnrollLoop={ "auto_max_step" = 16 }']
+    assert [outcome.done_before for outcome in passdock.batch(models, None, out, **options)] == [False, False]
+    assert typed(*flags) == [True, True]
+    assert typed("-p", "simplify") == [False, False]
+    assert [outcome.done_before for outcome in passdock.batch(models, "simplify", out)] == [True, True]
+    # What workers of Python wrote is read, too, and is of other fingerprints.
+    monkeypatch.setattr(_engines, "_command", lambda: None)
+    assert passdock.batch(models, "simplify", out).wait().done_before == 0
+    assert typed("-p", "simplify") == [False, False]
+
+
+def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Path) -> None:
+    (models / "bad.onnx").unlink()
+    wanted = {"passes": ["relax.transform.DeadCodeElimination"], "context": {"opt_level": 3}}
+    for pipeline in (wanted, str(passdock.Pipeline(wanted)), passdock.Pipeline(wanted)):
+        summary = passdock.batch(models, pipeline, tmp_path / "out").wait()
+        assert summary.ok == 2, summary
+    # Another kind of the same pipeline is the same.
+    assert summary.done_before == 2
+
+
+def test_a_model_may_fail_die_or_hang(tmp_path: Path) -> None:
+    home = tmp_path / "models"
+    for name, op in {"fails": "Neg", "exits": "Exp", "killed": "Log", "hangs": "Sin", "fine": "Relu"}.items():
+        model(home / f"{name}.onnx", op)
+    began = time.monotonic()
+    batch = passdock.batch(
+        home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], jobs=2, timeout=3
+    )
+    done = said(batch)
+    assert time.monotonic() - began < 60
+    assert {name: outcome.ok for name, outcome in done.items()} == {
+        "fine": True,
+        "fails": False,
+        "exits": False,
+        "killed": False,
+        "hangs": False,
+    }
+    assert done["fails"].error is not None
+    assert done["fails"].error.startswith("tests.Behave: KeyError: 'no Neg here'")
+    assert done["fails"].diagnostics[0]["code"] == "pass-failed"
+    exits, killed, hangs = (done[name].diagnostics[0] for name in ("exits", "killed", "hangs"))
+    assert {said["code"] for said in (exits, killed, hangs)} == {"crashed"}
+    assert exits["message"].startswith("The pass `tests.Behave` ended the process with status 3.")
+    assert exits["message"].endswith("this is the end")
+    assert killed["message"].startswith("The pass `tests.Behave` was killed by SIGSEGV.")
+    assert hangs["message"] == "The pass `tests.Behave` was still running after 3 s, and was ended."
+    assert hangs["pass"] == "tests.Behave"
+    # What failed is tried again, and what is done isn't; the command reads the file.
+    again = passdock.batch(home / "f*.onnx", None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"])
+    assert {name: outcome.done_before for name, outcome in said(again).items()} == {"fine": True, "fails": False}
+    found = command()
+    if found is not None:
+        typed = [found, "batch", str(home / "fine.onnx"), "-o", str(tmp_path / "out"), "--json"]
+        assert subprocess.run(typed, capture_output=True, check=False).returncode == 0
+
+
+def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None:
+    @passdock.register_pass
+    @passdock.function_pass(opt_level=0, name="tests.OfThisProcess")
+    def own(func: Any, mod: Any, ctx: Any) -> Any:
+        return func
+
+    model(tmp_path / "a.onnx")
+    with pytest.raises(UnknownNameError, match=r"tests\.OfThisProcess.*imports=\["):
+        passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfThisProcess"])
+    with pytest.raises(TypeError, match=r"passes=\['tests\.OfThisProcess'\]"):
+        passdock.batch(tmp_path / "a.onnx", own, tmp_path / "out")
+    with pytest.raises(passdock.PluginError, match="`no_such_module`"):
+        passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", imports=["no_such_module"])
+
+
+def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
+    model(tmp_path / "a.onnx")
+    (tmp_path / "my_passes.py").write_text(
+        textwrap.dedent("""
+        import passdock
+
+        @passdock.register_pass
+        @passdock.function_pass(opt_level=0, name="tests.OfAFile")
+        def of_a_file(func, mod, ctx):
+            return func
+        """)
+    )
+    batch = passdock.batch(
+        tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfAFile"], imports=[str(tmp_path / "my_passes.py")]
+    )
+    assert batch.wait().ok == 1
+    # Its code is a part of what the result was made of.
+    os.utime(tmp_path / "my_passes.py", (1, 1))
+    batch = passdock.batch(
+        tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfAFile"], imports=[str(tmp_path / "my_passes.py")]
+    )
+    assert batch.wait().done_before == 0
+
+
+def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def error(call: Callable[[], Any], kind: type[Exception] = UsageError) -> str:
+        with pytest.raises(kind) as caught:
+            call()
+        return str(caught.value).replace(f"{tmp_path}/", "")
+
+    assert error(lambda: passdock.batch(models)) == (
+        'A batch takes a directory for its results. Name it: `output="out"`.'
+    )
+    assert error(lambda: passdock.batch([], None, out)) == "No model was named."
+    assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
+    assert error(lambda: passdock.batch(tmp_path / "x.onnx", None, out)) == (
+        "`x.onnx` can't be read: No such file or directory."
+    )
+    a = models / "a.onnx"
+    assert error(lambda: passdock.batch([a, a], None, out)).startswith(
+        "The results of `models/a.onnx` and of `models/a.onnx` would both be `out/a.onnx`."
+    )
+    assert error(lambda: passdock.batch(a, None, models)) == (
+        "A result would take the place of the model `models/a.onnx`. Let results go to another directory."
+    )
+    assert "FoldConstant" in error(lambda: passdock.batch(a, None, out, passes=["FoldConstatn"]), UnknownNameError)
+    with pytest.raises(TypeError, match="no_such_option"):
+        passdock.batch(a, None, out, no_such_option=1)
+    with pytest.raises(ValueError, match="jobs"):
+        passdock.batch(a, None, out, jobs=0)
+    out.mkdir()
+    (out / "outcomes.jsonl").write_text("not outcomes\n")
+    with pytest.raises(PassError, match="isn't the outcome of a model"):
+        passdock.batch(a, None, out).wait()
+    assert (out / "outcomes.jsonl").read_text() == "not outcomes\n"
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those of processes that run, zombies aside."""
+
+    def runs(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    return [pid for pid in pids if runs(pid)]
+
+
+def below(pid: int) -> list[int]:
+    """A process's own processes, at any depth."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *below(child)]
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
+def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_path: Path) -> None:
+    before = set(below(os.getpid()))
+    batch = passdock.batch(models, None, tmp_path / "out", jobs=1)
+    first = next(batch)
+    started = [pid for pid in below(os.getpid()) if pid not in before]
+    assert first.model
+    batch.close()
+    deadline = time.monotonic() + 10
+    while alive(started) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive(started) == []
+    assert list(batch) == []
+    left = passdock.batch(models, None, tmp_path / "out").wait()
+    assert (len(left), left.ok) == (3, 2)
+    # A context manager leaves it, too.
+    with passdock.batch(models, None, tmp_path / "out") as batch:
+        next(batch)
+    assert list(batch) == []
+
+
+def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> None:
+    with pytest.warns(RuntimeWarning, match="never ran"):
+        passdock.batch(models, None, tmp_path / "out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        passdock.batch(models, None, tmp_path / "out").close()
+
+
+def test_a_script_that_is_imported_begins_no_batch(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(_worker.IN_WORKER, "1")
+    with pytest.raises(UsageError, match="__main__"):
+        passdock.batch(models, None, tmp_path / "out")
+
+
+def test_a_script_needs_no_main(models: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import passdock
+        print(passdock.batch({str(models / "*.onnx")!r}, None, {str(tmp_path / "out")!r}, verify="all").wait().ok)
+        """)
+    )
+    path = os.pathsep.join([str(Path(passdock.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.stderr) == ("1\n", "")
+
+
+def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> None:
+    heard: list[str] = []
+    batch = passdock.batch(models, None, tmp_path / "out", progress=lambda outcome: heard.append(outcome.model))
+    shown = batch._repr_html_()
+    assert len(heard) == 3
+    assert "2 models done, 1 failed, 6 → " in shown
+    # Failures come first.
+    assert shown.index("bad.onnx") < shown.index("a.onnx")
+    text = str(batch.summary)
+    assert text.startswith("FAILED  ")
+    assert text.endswith(f"outcomes in {tmp_path / 'out' / 'outcomes.jsonl'}")
+    assert repr(batch) == "<passdock.Batch of 3 models, 3 done, 1 of them failed>"
+    with pytest.raises(AttributeError, match="an outcome has no 'modle'; it has model, output"):
+        _ = batch.summary[0].modle
+
+
+def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    report = {
+        "ok": True,
+        "exit_status": 0,
+        "seconds": 0.5,
+        "model": {"ops_before": 3, "ops_after": 2},
+        "diagnostics": [],
+    }
+    kept = OutcomeFile(str(path))
+    for mark in ("1", "2"):
+        kept.add(Outcome.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
+    kept.close()
+    assert path.read_bytes().startswith(b'{"model":"\xc3\xa4\xef\xbf\xbd.onnx"')
+    kept = OutcomeFile(str(path))
+    assert kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "1") is None
+    again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
+    assert again is not None and again.done_before and again.ops_before == 3
+    kept.close()
+
+
+def test_many_models_are_several_command_lines() -> None:
+    models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
+    portions = list(_engines._portions(models))
+    assert len(portions) == 4
+    assert [name for portion in portions for name in portion] == models

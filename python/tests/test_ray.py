@@ -1,0 +1,246 @@
+"""Many models on a Ray cluster of this machine: what comes of each, whatever dies."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passdock
+import passdock.ray
+from passdock import UsageError, _passdock, _storage
+from batch_passes import MARK
+from test_batch import FIELDS, model, said
+
+TESTS = str(Path(__file__).parent)
+BOTH = [TESTS, str(Path(passdock.__file__).parents[1])]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cluster of two cores; answers the directory where passes leave marks."""
+    ray = pytest.importorskip("ray", reason="ray isn't installed: pip install 'passdock[ray]'")
+    pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
+    marks = tmp_path_factory.mktemp("marks")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(MARK, str(marks))
+        # Its processes find this package, and these tests.
+        patched.setenv("PYTHONPATH", os.pathsep.join([*BOTH, os.environ.get("PYTHONPATH", "")]))
+        # It would keep a token in the home directory.
+        patched.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        patched.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield marks
+        ray.shutdown()
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    """A directory of models, of which one is none."""
+    home = tmp_path / "models"
+    model(home / "a.onnx")
+    model(home / "deep" / "b.onnx", ops=4)
+    (home / "bad.onnx").write_bytes(b"no model")
+    return home
+
+
+def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    batch = passdock.ray.batch(models, None, out)
+    assert len(batch) == 3
+    done = said(batch)
+    assert {name: outcome.ok for name, outcome in done.items()} == {"a": True, "b": True, "bad": False}
+    assert list(done["b"]) == FIELDS
+    assert (done["b"].output, done["b"].ops_before) == (str(out / "deep" / "b.onnx"), 4)
+    assert done["bad"].diagnostics[0]["code"] == "read"
+    assert len(passdock.Module.read(str(out / "deep" / "b.onnx"))["main"].ops) > 0
+    assert batch.summary.retried == 0
+    # The same call on this machine knows what is done; what failed is tried again.
+    summary = passdock.ray.batch(models, None, out).wait()
+    assert (summary.ok, summary.failed, summary.done_before) == (2, 1, 2)
+    assert passdock.ray.batch(models, None, out, opt_level=0).wait().done_before == 0
+    assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().done_before == 0
+
+
+def test_models_of_storage_are_copied(cluster: Path, models: Path, tmp_path: Path) -> None:
+    there = f"file://{tmp_path}"
+    batch = passdock.ray.batch(f"{there}/models", None, f"{there}/out")
+    done = said(batch)
+    assert {name: outcome.ok for name, outcome in done.items()} == {"a": True, "b": True, "bad": False}
+    assert done["b"].model == f"{there}/models/deep/b.onnx"
+    assert done["b"].output == f"{there}/out/deep/b.onnx"
+    written = sorted(
+        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+    assert written == ["a.onnx", "deep/b.onnx", "outcomes.jsonl"]
+    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 2
+    # Patterns, and one of them to the disk.
+    summary = passdock.ray.batch(f"{there}/models/[ab].onnx", None, tmp_path / "near").wait()
+    assert [Path(outcome.output).name for outcome in summary] == ["a.onnx"]
+    assert (tmp_path / "near" / "a.onnx").exists()
+    # What the result would be written over isn't there any more.
+    os.utime(models / "a.onnx", (1, 1))
+    assert passdock.ray.batch(f"{there}/models", None, f"{there}/out").wait().done_before == 1
+
+
+def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    home = tmp_path / "models"
+    home.mkdir()
+    weight = numpy_helper.from_array(np.arange(4096, dtype=np.float32), "w")
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4096]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weight])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    options = {"save_as_external_data": True, "all_tensors_to_one_file": True, "size_threshold": 0}
+    onnx.save_model(made, str(home / "m.onnx"), location="weights.bin", **options)
+    assert _storage.data_files(str(home / "m.onnx")) == ["weights.bin"]
+    summary = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out").wait()
+    assert summary.ok == 1, summary
+    (tmp_path / "models" / "weights.bin").unlink()
+    read = onnx.load(str(tmp_path / "out" / "m.onnx"))
+    assert np.array_equal(numpy_helper.to_array(read.graph.initializer[0]), np.arange(4096, dtype=np.float32))
+    # Without its data it can't be read, and that stops nothing.
+    again = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out", retries=0, resume=False)
+    failed = again.wait()
+    assert failed[0].diagnostics[0]["code"] == "read"
+    assert "weights.bin" in str(failed[0].error)
+
+
+@pytest.mark.parametrize("which", ["tests.DiesOnce", "tests.NodeDiesOnce"])
+def test_a_model_whose_process_died_is_run_again(cluster: Path, models: Path, tmp_path: Path, which: str) -> None:
+    for mark in cluster.iterdir():
+        mark.unlink()
+    batch = passdock.ray.batch(
+        models / "a.onnx", None, tmp_path / "out", passes=[which], imports=["batch_passes"], max_in_flight=1
+    )
+    summary = batch.wait()
+    assert (summary.ok, summary.failed, summary.retried) == (1, 0, 1), summary
+    assert "1 retried" in str(summary)
+
+
+def test_a_model_that_always_dies_fails_and_others_do_not(cluster: Path, tmp_path: Path) -> None:
+    home = tmp_path / "models"
+    for name, op in {"fails": "Neg", "exits": "Exp", "hangs": "Sin", "fine": "Relu", "fine2": "Abs"}.items():
+        model(home / f"{name}.onnx", op)
+    batch = passdock.ray.batch(
+        home, None, tmp_path / "out", passes=["tests.Behave"], imports=["batch_passes"], timeout=3, max_in_flight=2
+    )
+    done = said(batch)
+    assert sorted(name for name, outcome in done.items() if outcome.ok) == ["fine", "fine2"]
+    # What fails and what takes too long isn't tried again.
+    assert batch.summary.retried == 2
+    assert done["fails"].diagnostics[0]["code"] == "pass-failed"
+    assert "ended the process with status 3" in str(done["exits"].error)
+    assert "was still running after 3 s" in str(done["hangs"].error)
+
+
+def test_no_more_is_with_the_cluster_than_was_said(
+    cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [model(tmp_path / "models" / f"{at}.onnx") for at in range(12)]
+    counts: list[int] = []
+    answered = passdock.ray._Cluster.answered
+
+    def counting(self: Any, references: list[Any]) -> Any:
+        counts.append(len(references))
+        return answered(self, references)
+
+    monkeypatch.setattr(passdock.ray._Cluster, "answered", counting)
+    assert passdock.ray.batch(paths, None, tmp_path / "out", max_in_flight=3).wait().ok == 12
+    assert max(counts) == 3
+    counts.clear()
+    # Twice the cores.
+    assert passdock.ray.batch(paths, None, tmp_path / "out2").wait().ok == 12
+    assert max(counts) == 4
+
+
+def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="would both be"):
+        passdock.ray.batch([models / "a.onnx", f"file://{models}/a.onnx"], None, f"file://{tmp_path}/out")
+    with pytest.raises(UsageError, match="would take the place of the model"):
+        passdock.ray.batch(f"file://{models}/a.onnx", None, models)
+    with pytest.raises(UsageError, match="there is no such file"):
+        passdock.ray.batch(f"file://{models}/zzz.onnx", None, tmp_path / "out")
+    with pytest.raises(UsageError, match="no file system that fsspec knows"):
+        passdock.ray.batch("nothing://bucket/a.onnx", None, tmp_path / "out")
+    with pytest.raises(UsageError, match="`verify_outputs` is an option of the command"):
+        passdock.ray.batch(models, None, tmp_path / "out", verify_outputs=True)
+    with pytest.raises(ValueError, match="retries"):
+        passdock.ray.batch(models, None, tmp_path / "out", retries=-1)
+    wrong = _answer_of_another_version(models / "a.onnx", tmp_path / "out")
+    assert wrong["refused"]
+    assert f"and the program {_passdock.version()}.1." in wrong["diagnostics"][0]["message"]
+
+
+def _answer_of_another_version(path: Path, out: Path) -> dict[str, Any]:
+    job = {"version": f"{_passdock.version()}.1", "model": str(path), "output": str(out / path.name)}
+    return passdock.ray._run(job)
+
+
+def test_storage_of_another_kind() -> None:
+    fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
+    there = fsspec.filesystem("memory")
+    there.store.clear()
+    for name in ("zoo/a.onnx", "zoo/deep/b.onnx", "zoo/.hidden/c.onnx", "zoo/readme.md", "zoo/out/d.onnx"):
+        there.pipe_file(f"/{name}", b"1")
+    found = _storage.items(["memory://zoo"], "memory://zoo/out", None)
+    assert [(item.model, item.output) for item in found] == [
+        ("memory:///zoo/a.onnx", "memory://zoo/out/a.onnx"),
+        ("memory:///zoo/deep/b.onnx", "memory://zoo/out/deep/b.onnx"),
+    ]
+    state = found[0].state
+    there.pipe_file("/zoo/a.onnx", b"22")
+    again = _storage.items(["memory://zoo/a.onnx", "memory://zoo/deep/*.onnx"], "memory://out", None)
+    assert [item.output for item in again] == ["memory://out/a.onnx", "memory://out/b.onnx"]
+    assert again[0].state != state
+
+
+def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
+    there = fsspec.filesystem("memory")
+    there.store.clear()
+    (tmp_path / "m.onnx").write_bytes(b"model")
+    (tmp_path / "m.onnx.data").write_bytes(b"data")
+    moved: list[str] = []
+    move = type(there).mv
+
+    def moving(self: Any, source: str, target: str, **options: Any) -> Any:
+        moved.append(target)
+        return move(self, source, target, **options)
+
+    monkeypatch.setattr(type(there), "mv", moving)
+    _storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
+    assert moved == ["/out/m.onnx.data", "/out/m.onnx"]
+    assert there.find("/out") == ["/out/m.onnx", "/out/m.onnx.data"]
+
+    def failing(self: Any, source: str, target: str, **options: Any) -> Any:
+        raise OSError("full")
+
+    there.store.clear()
+    monkeypatch.setattr(type(there), "mv", failing)
+    with pytest.raises(passdock.PassError, match="`memory://out/m.onnx` can't be written: OSError: full"):
+        _storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
+    assert there.find("/out") == []
+
+
+def test_what_is_missing_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = builtins.__import__
+
+    def without(name: str, *rest: Any, **options: Any) -> Any:
+        if name.split(".")[0] in ("ray", "fsspec") and not (rest and rest[-1]):
+            raise ImportError(name)
+        return there(name, *rest, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install 'passdock\[ray\]'"):
+        passdock.ray.batch(tmp_path, None, tmp_path / "out")
+    with pytest.raises(ImportError, match=r"`s3://` take the package fsspec: pip install"):
+        _storage.file_system("s3://bucket/a.onnx", None)
