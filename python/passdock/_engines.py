@@ -84,6 +84,26 @@ class Plan:
         """The files of the plugins that passes come from."""
         return sorted({entry["file"] for entry in self.explained["passes"] if entry["file"]})
 
+    def loaded_plugins(self) -> list[str]:
+        """Those that this program has loaded itself, which other processes are told of."""
+        standard = os.path.realpath(_standard_dir())
+        named = {os.path.realpath(path) for path in self.options.get("plugins", ())}
+        dirs = {standard, *(os.path.realpath(path) for path in self.options.get("plugin_dirs", ()))}
+        files = ((file, os.path.realpath(file)) for file in self.plugin_files())
+        return [file for file, path in files if path not in named and os.path.dirname(path) not in dirs]
+
+    def setup(self, where: Callable[[str], str] = str) -> dict[str, Any]:
+        """What the workers of the batch are told at first; ``where`` is what makes a path one of theirs."""
+        options = {name: _plain(value) for name, value in self.options.items() if value is not None}
+        options["plugins"] = [where(path) for path in [*options.get("plugins", ()), *self.loaded_plugins()]]
+        options["plugin_dirs"] = [where(path) for path in options.get("plugin_dirs", ())]
+        imports = [where(name) if name.endswith(".py") else name for name in self.imports]
+        record = self.record
+        if record is not None and not record.get("built_in"):
+            # Paths in it start from where it is.
+            record = {**record, "path": where(str(record["path"]))}
+        return {"imports": imports, "pipeline": record, "options": options}
+
 
 def outcomes(plan: Plan) -> Iterator[Outcome]:
     """The outcomes of a batch, as they come.
@@ -139,7 +159,8 @@ def _arguments(plan: Plan) -> list[str] | None:
     for name, flag in lists.items():
         for value in options.pop(name, ()):
             said += [flag, os.fspath(value)]
-    said += _more_plugins(plan)
+    for file in plan.loaded_plugins():
+        said += ["--plugin", file]
     for key, value in (options.pop("config", None) or {}).items():
         said += ["--config", f"{key}={_pipeline._toml_value(value)}"]
     for key, value in (options.pop("bind", None) or {}).items():
@@ -163,19 +184,6 @@ def _arguments(plan: Plan) -> list[str] | None:
         return None
     named = _named_pipeline(plan)
     return None if named is None else [*named, *said]
-
-
-def _more_plugins(plan: Plan) -> list[str]:
-    """Plugins that this program has loaded itself: the command is told of them."""
-    standard = Path(os.path.realpath(_standard_dir()))
-    named = {os.path.realpath(path) for path in plan.options.get("plugins", ())}
-    dirs = {os.path.realpath(path) for path in plan.options.get("plugin_dirs", ())}
-    said: list[str] = []
-    for file in plan.plugin_files():
-        path = Path(os.path.realpath(file))
-        if path.parent != standard and str(path) not in named and str(path.parent) not in dirs:
-            said += ["--plugin", file]
-    return said
 
 
 def _standard_dir() -> str:
@@ -285,7 +293,7 @@ def _refused(said: Mapping[str, Any]) -> PassError:
 
 
 def _by_workers(plan: Plan) -> Iterator[Outcome]:
-    setup = set_up(plan.record, plan.imports, plan.options)
+    setup = plan.setup()
     first = _worker.Worker(setup)
     # A pass that this program registered itself isn't known there; that is told here, and not of each model.
     try:
@@ -294,12 +302,6 @@ def _by_workers(plan: Plan) -> Iterator[Outcome]:
         first.end()
         raise
     return _run_all(plan, setup, first)
-
-
-def set_up(record: Any, imports: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the workers of a batch are told at first."""
-    plain = {name: _plain(value) for name, value in options.items() if value is not None}
-    return {"imports": list(imports), "pipeline": record, "options": plain}
 
 
 def _plain(value: Any) -> Any:
@@ -336,8 +338,7 @@ def fingerprints(plan: Plan) -> Callable[[_items.Item], str]:
     files = [*plan.plugin_files(), *map(os.fspath, options.get("plugins", ())), *plan.modules]
     for path in options.get("plugin_dirs", ()):
         files += sorted(entry.path for entry in os.scandir(path) if entry.is_file())
-    setup = set_up(plan.record, plan.imports, options)
-    common = _outcomes.fingerprint(["python", _passdock.version(), json.dumps(setup, sort_keys=True)], files)
+    common = _outcomes.fingerprint(["python", _passdock.version(), json.dumps(plan.setup(), sort_keys=True)], files)
     return lambda item: _outcomes.fingerprint([common, item.model, item.state], [])
 
 

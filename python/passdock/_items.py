@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import UsageError
 
-__all__ = ["Item", "expand", "items"]
+__all__ = ["Item", "expand", "found", "items"]
 
 
 class Item:
@@ -39,22 +39,22 @@ def expand(models: Any) -> list[str]:
         TypeError: they are no paths.
     """
     named = [models] if isinstance(models, (str, os.PathLike)) else list(models)
-    found: list[str] = []
+    paths: list[str] = []
     for each in named:
         path = os.fspath(each)
         if isinstance(path, bytes):
             raise TypeError("models are named by texts, not by bytes")
         # A file may have such a name.
         if "://" in path or not any(mark in path for mark in "*?[") or os.path.lexists(path):
-            found.append(path)
+            paths.append(path)
             continue
         import glob
 
         matching = sorted(glob.glob(path, recursive=True))
         if not matching:
             raise usage(f"No file matches `{path}`.")
-        found += matching
-    return found
+        paths += matching
+    return paths
 
 
 def items(models: Sequence[str], to: str) -> list[Item]:
@@ -67,29 +67,39 @@ def items(models: Sequence[str], to: str) -> list[Item]:
         UsageError: a path can't be read, nothing is found, two results would be one file, or a result would replace a
             model.
     """
-    out = os.path.realpath(to)
-    found: list[tuple[str, str]] = []
-    for path in models:
-        try:
-            if os.path.isdir(path):
-                _add_all(path, "", out, found)
-            else:
-                os.stat(path)
-                found.append((path, os.path.basename(path)))
-        except OSError as error:
-            raise usage(f"`{error.filename or path}` can't be read: {error.strerror}.") from error
-    if not found:
+    made = [Item(model, os.path.join(to, below), size, state) for model, below, size, state in found(models, to)]
+    if not made:
         raise none_found(models)
-    made = []
-    for model, below in found:
-        about = os.stat(model)
-        made.append(Item(model, os.path.join(to, below), about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
     check_outputs(made)
     read = {os.path.realpath(item.model) for item in made}
     for item in made:
         if os.path.realpath(item.output) in read:
             replaced = f"A result would take the place of the model `{item.output}`."
             raise usage(replaced, "Let results go to another directory.")
+    return made
+
+
+def found(models: Sequence[str], to: str) -> list[tuple[str, str, int, str]]:
+    """The models of files and directories: of each its path, where its result is below ``to``, its size and its state.
+
+    Raises:
+        UsageError: a path can't be read.
+    """
+    out = os.path.realpath(to)
+    there: list[tuple[str, str]] = []
+    made = []
+    for path in models:
+        try:
+            if os.path.isdir(path):
+                _add_all(path, "", out, there)
+            else:
+                there.append((path, os.path.basename(path)))
+            for model, below in there:
+                about = os.stat(model)
+                made.append((model, below, about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
+        except OSError as error:
+            raise usage(f"`{error.filename or path}` can't be read: {error.strerror}.") from error
+        there.clear()
     return made
 
 
@@ -110,7 +120,7 @@ def check_outputs(made: Sequence[Item]) -> None:
         known[item.output] = item.model
 
 
-def _add_all(directory: str, below: str, out: str, found: list[tuple[str, str]]) -> None:
+def _add_all(directory: str, below: str, out: str, there: list[tuple[str, str]]) -> None:
     with os.scandir(directory) as entries:
         by_name = sorted(entries, key=lambda entry: entry.name)
     for entry in by_name:
@@ -119,6 +129,6 @@ def _add_all(directory: str, below: str, out: str, found: list[tuple[str, str]])
         path, name = entry.path, os.path.join(below, entry.name)
         if entry.is_dir(follow_symlinks=False):
             if os.path.realpath(path) != out:
-                _add_all(path, name, out, found)
+                _add_all(path, name, out, there)
         elif os.path.splitext(entry.name)[1] == ".onnx":
-            found.append((path, name))
+            there.append((path, name))

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from . import _items
 from ._items import Item, check_outputs, none_found, usage
 from .errors import PassError
 
@@ -58,7 +59,7 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     found: list[tuple[str, str, int, str]] = []
     for named in models:
         if not is_address(named):
-            found += _local(named)
+            found += _items.found([named], os.devnull if is_address(to) else to)
             continue
         there, path = file_system(named, options)
         at_first = len(found)
@@ -79,15 +80,6 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
             replaced = f"A result would take the place of the model `{item.output}`."
             raise usage(replaced, "Let results go to another directory.")
     return made
-
-
-def _local(path: str) -> Iterator[tuple[str, str, int, str]]:
-    from . import _items
-
-    # Where its results go doesn't matter for what is found, unless it is there.
-    nowhere = os.path.join(path, f".{uuid.uuid4().hex}")
-    for item in _items.items([path], nowhere):
-        yield item.model, os.path.relpath(item.output, nowhere), item.size, item.state
 
 
 def _below(there: Any, path: str, to: str, options: Mapping[str, Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -193,7 +193,8 @@ def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, A
     of = _engines.fingerprints(plan)
     running: dict[Any, tuple[_items.Item, int]] = {}
     common = {
-        "setup": _engines.set_up(plan.record, plan.imports, plan.options),
+        # A node's processes may be in another directory.
+        "setup": plan.setup(os.path.abspath),
         "version": _passdock.version(),
         "timeout": plan.timeout,
         "jobs": plan.jobs,
@@ -212,7 +213,8 @@ def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, A
         while left or running:
             while left and len(running) < cluster.in_flight():
                 item, attempt = left.pop()
-                running[cluster.begin({**common, "model": item.model, "output": item.output})] = item, attempt
+                paths = {"model": _of_node(item.model), "output": _of_node(item.output)}
+                running[cluster.begin({**common, **paths})] = item, attempt
             for reference, report in cluster.answered(list(running)):
                 item, attempt = running.pop(reference)
                 if report.get("died") and attempt < cluster.retries:
@@ -228,6 +230,12 @@ def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, A
     finally:
         cluster.cancel(list(running))
         kept.close()
+
+
+def _of_node(path: str) -> str:
+    from . import _storage
+
+    return path if _storage.is_address(path) else os.path.abspath(path)
 
 
 class _Kept:

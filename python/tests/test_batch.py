@@ -150,6 +150,19 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed("-p", "simplify") == [False, False]
 
 
+def test_the_largest_begin(engine: str, tmp_path: Path) -> None:
+    for name, ops in {"small": 1, "large": 60, "middle": 20}.items():
+        model(tmp_path / "models" / f"{name}.onnx", ops=ops)
+    batch = passdock.batch(tmp_path / "models", None, tmp_path / "out", jobs=1)
+    assert [Path(outcome.model).stem for outcome in batch] == ["large", "middle", "small"]
+
+
+def test_results_among_the_models_are_none(engine: str, models: Path) -> None:
+    (models / "bad.onnx").unlink()
+    assert passdock.batch(models, None, models / "out").wait().ok == 2
+    assert passdock.batch(models, None, models / "out").wait().done_before == 2
+
+
 def test_a_pipeline_is_a_dict_or_a_text(engine: str, models: Path, tmp_path: Path) -> None:
     (models / "bad.onnx").unlink()
     wanted = {"passes": ["relax.transform.DeadCodeElimination"], "context": {"opt_level": 3}}

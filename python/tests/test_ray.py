@@ -13,7 +13,7 @@ import pytest
 
 import passdock
 import passdock.ray
-from passdock import UsageError, _passdock, _storage
+from passdock import UsageError, _engines, _passdock, _storage
 from batch_passes import MARK
 from test_batch import FIELDS, model, said
 
@@ -49,7 +49,7 @@ def models(tmp_path: Path) -> Path:
     return home
 
 
-def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path) -> None:
+def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     batch = passdock.ray.batch(models, None, out)
     assert len(batch) == 3
@@ -60,9 +60,15 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path) ->
     assert done["bad"].diagnostics[0]["code"] == "read"
     assert len(passdock.Module.read(str(out / "deep" / "b.onnx"))["main"].ops) > 0
     assert batch.summary.retried == 0
-    # The same call on this machine knows what is done; what failed is tried again.
+    # What is done is known; what failed is tried again.
     summary = passdock.ray.batch(models, None, out).wait()
     assert (summary.ok, summary.failed, summary.done_before) == (2, 1, 2)
+    monkeypatch.chdir(tmp_path)
+    assert passdock.ray.batch("models", None, "models/out").wait().ok == 2
+    assert passdock.ray.batch("models", None, "models/out").wait().done_before == 2
+    # Workers of Python on this machine continue it.
+    monkeypatch.setattr(_engines, "_command", lambda: None)
+    assert passdock.batch("models", None, "models/out").wait().done_before == 2
     assert passdock.ray.batch(models, None, out, opt_level=0).wait().done_before == 0
     assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().done_before == 0
 

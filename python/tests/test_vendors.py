@@ -132,6 +132,12 @@ USES = """
         print("not yet")
     passdock.load_plugins("hello")
     print(passdock.get_pass("hello.transform.FuseDoubleRelu")(mod))
+
+    # Processes that run models are told of it.
+    mod.write("m.onnx")
+    for verify in ("changed", "all"):
+        (outcome,) = passdock.batch("m.onnx", None, "out", passes=["hello.transform.FuseDoubleRelu"], verify=verify)
+        assert outcome.ok and outcome.ops_after == 1 and not outcome.done_before, outcome
 """
 
 
@@ -158,7 +164,7 @@ def test_the_example_is_built_installed_and_used(tmp_path: Path) -> None:
     (packages / "passdock.pth").write_text(f"{PACKAGE.parent}\n")
     environment.pop("PYTHONPATH", None)
     command = [str(python), "-c", textwrap.dedent(USES)]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     listed, before, *module = ran.stdout.splitlines()
     assert listed == "{'hello': <passdock.Vendor hello of hello-passdock 0.1.0>}"
