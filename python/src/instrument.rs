@@ -183,8 +183,19 @@ impl NativeInstrument {
     }
 
     /// What it has to show so far, as a text; None if it shows nothing.
-    fn report(&self) -> Option<String> {
-        self.0.report()
+    ///
+    /// Raises PassError if it fails over it.
+    fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let asked = py.detach(|| {
+            // One of a plugin asks for a context, and for its config.
+            let mut builder = passdock::PassContext::builder().shared_instrument(self.0.clone());
+            for (key, value) in &passdock::PassContext::current().settings().config {
+                builder = builder.config(key, value.clone());
+            }
+            builder.build()?.instrument_reports().pop().transpose()
+        });
+        let report = asked.map_err(|error| error::to_exception(py, &error))?;
+        Ok(report.map(|report| report.text))
     }
 
     /// The same as data; None if it has none.
