@@ -107,7 +107,7 @@ def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, 
     return viewed.copy() if copy else viewed
 
 
-def to_bytes(data: Any, dtype: str | None) -> tuple[str, list[int], bytes]:
+def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
     """An array as the host's dtype, its shape, and the bytes of its elements."""
     import numpy as np
 
@@ -121,7 +121,8 @@ def to_bytes(data: Any, dtype: str | None) -> tuple[str, list[int], bytes]:
             return "str", list(array.shape), _texts(array)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         names = {np.dtype(numpy): own for own, numpy in _NUMPY.items() if own != "index"}
-        own = names.get(array.dtype) or {numpy: own for own, numpy in _ML_DTYPES.items()}.get(array.dtype.name)
+        others = _ML_DTYPES | {own: name for own, (_, name) in _PACKED.items()}
+        own = names.get(array.dtype) or {name: own for own, name in others.items()}.get(array.dtype.name)
         if own is None:
             raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
         wanted = own
@@ -131,10 +132,27 @@ def to_bytes(data: Any, dtype: str | None) -> tuple[str, list[int], bytes]:
         if not _is_texts(array):
             raise TypeError(f"a constant of texts is made of str or bytes, not of {array.dtype}")
         return wanted, list(array.shape), _texts(array)
+    _exact(array, wanted)
     if wanted in _PACKED:
         return wanted, list(array.shape), _pack(array, wanted)
     made = np.ascontiguousarray(array, dtype=_dtype(wanted))
     return wanted, list(array.shape), made.astype(made.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _exact(array: np.ndarray[Any, Any], name: str) -> None:
+    """Refuses elements that an integer or a bool can't be: NumPy would wrap or cut them."""
+    if name[0] not in "iub":
+        return
+    dtype = _dtype(name)
+    if name == "bf16" or array.dtype == dtype:
+        return
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        made = array.astype(dtype).astype(array.dtype)
+    wrong = array[np.asarray(made != array)]
+    if wrong.size:
+        raise ValueError(f"{wrong.flat[0]} is no element of {name}")
 
 
 def _is_texts(array: np.ndarray[Any, Any]) -> bool:

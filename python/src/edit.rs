@@ -307,9 +307,7 @@ impl Function {
         })
     }
 
-    /// Names a value.
-    ///
-    /// Raises EditError if the name is taken.
+    /// Names a value. A name that is taken gets a number behind it.
     fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
         let value = id_of(slf, value)?;
         function::edit(slf, |f| f.set_value_name(value, name))
@@ -319,7 +317,8 @@ impl Function {
     ///
     /// dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
     ///
-    /// Raises TypeError for what no constant is made of, and EditError if the name is taken.
+    /// A name that is taken gets a number behind it. Raises TypeError for what no constant is made of, and ValueError for
+    /// elements that the dtype doesn't have.
     #[pyo3(signature = (data, dtype = None, *, name = None))]
     fn add_constant(
         slf: &Bound<'_, Self>,

@@ -40,7 +40,12 @@ pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
     let kind = kind
         .name()
         .map_or_else(|_| "exception".to_owned(), |name| name.to_string());
-    let text = error.value(py).to_string();
+    // One that can't be printed goes by its class.
+    let text = error.value(py).str();
+    let text = text.map_or_else(
+        |_| String::new(),
+        |text| text.to_string_lossy().into_owned(),
+    );
     match text.is_empty() {
         true => kind,
         false => format!("{kind}: {text}"),

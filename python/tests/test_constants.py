@@ -1,0 +1,362 @@
+"""Constants: NumPy arrays that view the host's bytes, and back."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from passdock import Constant, Module, Value
+from support import check, module, on_functions, one_function
+
+
+def constant(text: str) -> Constant:
+    """The constant of IR text: ``f32[2] [1.0, 2.0]``."""
+    mod = module(f"""
+        module {{
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {{
+            %c = const {text}
+            return %x
+          }}
+        }}
+    """)
+    made = mod["main"].value("c").constant
+    assert made is not None
+    return made
+
+
+def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
+    """What is made of an array, and how IR text shows it."""
+    text: list[str] = []
+
+    def adds(func: Any, ctx: Any) -> Any:
+        value = func.add_constant(data, dtype, name="c")
+        func.create_op("acme.Use", [value], results=0)
+        return func
+
+    after = on_functions("Adds", adds)(one_function())
+    value = after["main"].value("c")
+    text.append(next(line.strip() for line in str(after).splitlines() if "const" in line))
+    assert value.constant is not None
+    return value.constant, text[0].removeprefix("%c = const ")
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "expected"),
+    [
+        ("f32[2] [1.5, -2.0]", np.float32, [1.5, -2.0]),
+        ("f64[2] [1.5, -2.0]", np.float64, [1.5, -2.0]),
+        ("f16[2] [1.5, -2.0]", np.float16, [1.5, -2.0]),
+        ("i8[2] [1, -2]", np.int8, [1, -2]),
+        ("i16[2] [1, -2]", np.int16, [1, -2]),
+        ("i32[2] [1, -2]", np.int32, [1, -2]),
+        ("i64[2,1] [1, -2]", np.int64, [[1], [-2]]),
+        ("u8[2] [1, 255]", np.uint8, [1, 255]),
+        ("u16[1] [65535]", np.uint16, [65535]),
+        ("u32[1] [4294967295]", np.uint32, [4294967295]),
+        ("u64[1] [18446744073709551615]", np.uint64, [18446744073709551615]),
+        ("bool[3] [true, false, true]", np.bool_, [True, False, True]),
+        ("bf16[2] [1.0, 2.0]", ml_dtypes.bfloat16, [1.0, 2.0]),
+        ("f8e4m3fn[2] [0x38, 0xb8]", ml_dtypes.float8_e4m3fn, [1.0, -1.0]),
+        ("f8e5m2[2] [0x3c, 0xbc]", ml_dtypes.float8_e5m2, [1.0, -1.0]),
+        ("f8e4m3fnuz[1] [0x40]", ml_dtypes.float8_e4m3fnuz, [1.0]),
+        ("f8e5m2fnuz[1] [0x40]", ml_dtypes.float8_e5m2fnuz, [1.0]),
+        ("f8e8m0[1] [0x80]", ml_dtypes.float8_e8m0fnu, [2.0]),
+        ("f32[] [3.0]", np.float32, 3.0),
+    ],
+)
+def test_views(text: str, dtype: Any, expected: Any) -> None:
+    """A view of the host's bytes, which can't be written."""
+    made = constant(text)
+    array = made.numpy()
+    assert array.dtype == np.dtype(dtype)
+    assert array.shape == made.shape
+    assert array.tolist() == expected
+    assert not array.flags.writeable
+    assert not array.flags.owndata
+    assert np.shares_memory(array, made.numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        array[...] = 0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        array.flags.writeable = True
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "expected"),
+    [
+        ("i4[3] [1, -2, 7]", ml_dtypes.int4, [1, -2, 7]),
+        ("u4[3] [1, 15, 7]", ml_dtypes.uint4, [1, 15, 7]),
+        ("i2[5] [1, -2, 0, -1, 1]", ml_dtypes.int2, [1, -2, 0, -1, 1]),
+        ("u2[5] [1, 2, 3, 0, 1]", ml_dtypes.uint2, [1, 2, 3, 0, 1]),
+        ("i4[2,2] [1, -2, 7, -8]", ml_dtypes.int4, [[1, -2], [7, -8]]),
+        ("i4[0] []", ml_dtypes.int4, []),
+    ],
+)
+def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> None:
+    made = constant(text)
+    array = made.numpy()
+    assert array.dtype == np.dtype(dtype)
+    assert array.astype(int).tolist() == expected
+    assert not np.shares_memory(array, made.numpy())
+
+
+def test_elements_of_four_bits_and_a_point_are_copied() -> None:
+    """``f4e2m1``."""
+    made, _ = added(np.array([0.5, -6.0, 1.5], ml_dtypes.float4_e2m1fn))
+    assert made.dtype == "f4e2m1"
+    assert made.nbytes == 2
+    assert made.numpy().astype(float).tolist() == [0.5, -6.0, 1.5]
+
+
+def test_texts_are_copied() -> None:
+    made = constant('str[2,2] ["ab", "", "é", "c\\"d"]')
+    assert made.strings == ["ab", "", "é", 'c"d']
+    array = made.numpy()
+    assert array.dtype == object
+    assert array.tolist() == [["ab", ""], ["é", 'c"d']]
+    assert constant('str[3] splat("x")').strings == ["x"]
+    assert constant('str[3] splat("x")').numpy().tolist() == ["x"] * 3
+    assert constant("str[0] []").numpy().tolist() == []
+    with pytest.raises(TypeError, match="the elements of a constant of f32 are no texts"):
+        _ = constant("f32[1] [1.0]").strings
+
+
+@pytest.mark.parametrize("text", ["f32[1000,1000] splat(1.5)", "i64[1000,1000] splat(3)", "bf16[1000,1000] splat(2.0)"])
+def test_a_splat_is_one_element(text: str) -> None:
+    """With strides of 0: nothing is filled."""
+    made = constant(text)
+    assert made.is_splat
+    assert len(made.data) == made.numpy().itemsize
+    array = made.numpy()
+    assert array.shape == (1000, 1000)
+    assert array.strides == (0, 0)
+    assert array[999, 1] == array[0, 0]
+    assert not array.flags.writeable
+    assert constant("u2[5] splat(3)").numpy().tolist() == [3] * 5
+
+
+def test_an_array_outlives_what_it_is_of() -> None:
+    mod = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %c = const f32[4] [1.0, 2.0, 3.0, 4.0]
+            return %x
+          }
+        }
+    """)
+    made = mod["main"].value("c").constant
+    assert made is not None
+    array, data = made.numpy(), memoryview(made.data)
+    del mod, made
+    gc.collect()
+    other = [constant("f32[4] [9.0, 9.0, 9.0, 8.0]").numpy() for _ in range(100)]
+    assert array.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert bytes(data)[:4] == np.float32(1.0).tobytes()
+    assert data.readonly
+    assert len(other) == 100
+
+
+def test_an_array_outlives_its_pass() -> None:
+    kept: list[Any] = []
+
+    def keeps(func: Any, ctx: Any) -> Any:
+        value = func.add_constant([1.0, 2.0], name="c")
+        kept.append(value.constant)
+        kept.append(value.constant.numpy())
+        return func
+
+    on_functions("Keeps", keeps)(one_function())
+    made, array = kept
+    assert array.tolist() == made.numpy().tolist() == [1.0, 2.0]
+    assert (made.shape, made.dtype, repr(made)) == ((2,), "f32", "<passdock.Constant f32(2,)>")
+
+
+def test_the_data_of_a_file_is_viewed_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    weight = np.arange(3000, dtype=np.float32)
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Add", ["x", "w"], ["y"])],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3000])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [3000])],
+        [onnx.numpy_helper.from_array(weight, "w")],
+    )
+    onnx.save(onnx.helper.make_model(graph), path)
+    made = Module.read(str(path))["main"].value("w").constant
+    assert made is not None
+    gc.collect()
+    np.testing.assert_array_equal(made.numpy(), weight)
+    assert np.shares_memory(made.numpy(), made.numpy())
+
+
+def test_the_protocol_of_arrays() -> None:
+    made = constant("f32[2] [1.5, 2.5]")
+    assert np.asarray(made).dtype == np.float32
+    assert np.shares_memory(np.asarray(made), made.numpy())
+    assert np.asarray(made, dtype=np.float64).tolist() == [1.5, 2.5]
+    copied = np.array(made)
+    copied[0] = 0
+    assert made.numpy()[0] == 1.5
+    assert np.add(made, 1.0).tolist() == [2.5, 3.5]
+    with pytest.raises(ValueError, match="another dtype takes a copy"):
+        np.asarray(made, dtype=np.int32, copy=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "expected"),
+    [
+        (2.0, None, "f32[] 2.0"),
+        (2, None, "i64[] 2"),
+        (True, None, "bool[] true"),
+        ([1, 2], None, "i64[2] [1, 2]"),
+        ([[1.0], [2.5]], None, "f32[2,1] [1.0, 2.5]"),
+        ([1.0, 2.0], "f64", "f64[2] [1.0, 2.0]"),
+        ([1.0, 2.0], np.float16, "f16[2] [1.0, 2.0]"),
+        ([1, 2], "int32", "i32[2] [1, 2]"),
+        ([1, 2], np.dtype("u1"), "u8[2] [1, 2]"),
+        ([1.0, 2.0], "bf16", "bf16[2] [1.0, 2.0]"),
+        ([1.0, 2.0], ml_dtypes.bfloat16, "bf16[2] [1.0, 2.0]"),
+        (np.float64([1.0]), None, "f64[1] [1.0]"),
+        (np.array([1.0, 2.0], ">f4"), None, "f32[2] [1.0, 2.0]"),
+        (np.arange(6, dtype=np.int32).reshape(2, 3).T, None, "i32[3,2] [0, 3, 1, 4, 2, 5]"),
+        (np.arange(10)[::3], None, "i64[4] [0, 3, 6, 9]"),
+        (np.array([1, -2, 7], ml_dtypes.int4), "i4", "i4[3] [1, -2, 7]"),
+        (np.array([1, -2, 7], ml_dtypes.int4), None, "i4[3] [1, -2, 7]"),
+        ([1, 2, 3], "u2", "u2[3] [1, 2, 3]"),
+        ([1.0, -1.0], "f8e4m3fn", "f8e4m3fn[2] [0x38, 0xb8]"),
+        (["ab", "c"], None, 'str[2] ["ab", "c"]'),
+        ("ab", None, 'str[] "ab"'),
+        (["é", ""], "str", 'str[2] ["é", ""]'),
+        (np.array([["a"], ["b"]], object), None, 'str[2,1] ["a", "b"]'),
+        ([], "i64", "i64[0] []"),
+        (np.zeros((0, 3), np.float32), None, "f32[0,3] []"),
+    ],
+)
+def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> None:
+    made, text = added(data, dtype)
+    assert text.split(" ")[0] == expected.split(" ")[0]
+    assert text == expected or made.is_splat or made.nbytes == 0
+    again, _ = added(made, None if made.dtype == "str" else made.dtype)
+    assert again.dtype == made.dtype
+    assert again.numpy().tolist() == made.numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "said"),
+    [
+        (np.array(["2020-01-01"], "M8[D]"), None, "no constant has elements of datetime64"),
+        (object(), None, "no constant has elements of object"),
+        ([1.0], "f33", "`f33` is no dtype"),
+        ([1.0], "str", "a constant of texts is made of str or bytes, not of float64"),
+        ([1, 300], "u8", "300 is no element of u8"),
+        ([9], "i4", "9 is no element of i4"),
+        ([-1], "u2", "-1 is no element of u2"),
+        ([1.5], "i64", "1.5 is no element of i64"),
+        ([float("nan")], "i32", "nan is no element of i32"),
+        ([2], "bool", "2 is no element of bool"),
+    ],
+)
+def test_what_no_constant_is_made_of(data: Any, dtype: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError, OverflowError), match=said):
+        added(data, dtype)
+
+
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    names: list[str] = []
+
+    def adds(func: Any, ctx: Any) -> Any:
+        names.extend(func.add_constant(1.0, name="c").name for _ in range(3))
+        return func
+
+    on_functions("Adds", adds)(one_function())
+    assert names == ["c", "c_1", "c_2"]
+
+
+NUMBERS = st.sampled_from([np.float16, np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_])
+
+
+@settings(max_examples=100, deadline=None)
+@given(hnp.arrays(NUMBERS, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)))
+def test_arrays_come_back_as_they_were(array: np.ndarray[Any, Any]) -> None:
+    """Through a pass, and through IR text."""
+
+    def adds(func: Any, ctx: Any) -> Any:
+        value = func.add_constant(array, name="c")
+        func.create_op("acme.Use", [value], results=0)
+        return func
+
+    after = on_functions("Adds", adds)(one_function())
+    for mod in (after, Module.from_text(str(after))):
+        made = mod["main"].value("c").constant
+        assert made is not None
+        assert made.numpy().dtype == array.dtype
+        assert made.numpy().shape == array.shape
+        assert made.numpy().tobytes() == array.tobytes()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(), max_size=5))
+def test_texts_come_back_as_they_were(texts: list[str]) -> None:
+    made, _ = added(np.array(texts, object).reshape(len(texts)), "str")
+    assert (made.strings if not made.is_splat else made.numpy().tolist()) == texts
+
+
+def test_a_constant_of_an_attribute() -> None:
+    mod = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.Constant() {value = tensor f32[2] [1.0, 2.0]} : f32[2]
+            return %y
+          }
+        }
+    """)
+    value = mod["main"].ops[0].attr("value")
+    assert isinstance(value, Constant)
+    assert value.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_value_of_another_function_is_no_attribute() -> None:
+    """Constants and types are set in their own function only."""
+    other = constant("f32[1] [1.0]")
+
+    def sets(func: Any, ctx: Any) -> Any:
+        func.set_attr(func.ops[0], "value", other)
+        return func
+
+    with pytest.raises(ValueError, match="that is of another function than this one, @main"):
+        on_functions("Sets", sets)(one_function())
+
+
+def test_a_constant_is_shared_by_modules() -> None:
+    """What no pass edits isn't copied (rule 94)."""
+    mod = module("""
+        module {
+          fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+            %c = const f32[4] [1.0, 2.0, 3.0, 4.0]
+            %y = onnx.Add(%x, %c) : f32[4]
+            return %y
+          }
+        }
+    """)
+
+    def edits(func: Any, ctx: Any) -> Any:
+        func.set_function_attr("touched", 1)
+        return func
+
+    after = on_functions("Edits", edits)(mod)
+
+    def data(mod: Module) -> np.ndarray[Any, Any]:
+        value: Value = mod["main"].value("c")
+        assert value.constant is not None
+        return value.constant.numpy()
+
+    assert np.shares_memory(data(mod), data(after))
+    check(mod, str(mod))

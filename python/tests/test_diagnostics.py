@@ -1,0 +1,304 @@
+"""Diagnostics: what passes say to the user, and what shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import passdock
+from passdock import DiagnosticError, Function, Module, PassContext, Sequential, function_pass, module_pass, prim_func_pass
+from passdock.diagnostics import (
+    Diagnostic,
+    DiagnosticContext,
+    DiagnosticLevel,
+    DiagnosticRenderer,
+    get_renderer,
+    override_renderer,
+)
+from passdock.transform import ModulePass
+from support import Watch, module, one_function, recorder, two_functions
+
+BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
+
+
+def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseException | None = None) -> ModulePass:
+    """A pass that emits diagnostics, and may raise then."""
+
+    @module_pass(opt_level=0, name=name)
+    def emit(mod: Module, ctx: PassContext) -> Module:
+        for level, message in said:
+            ctx.emit(Diagnostic(level, None, message))
+        if error is not None:
+            raise error
+        return mod
+
+    made: ModulePass = emit
+    return made
+
+
+@pytest.fixture
+def shown() -> list[str]:
+    """What is shown, in place of standard error."""
+    all_: list[str] = []
+    override_renderer(lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics)))
+    return all_
+
+
+def test_r141_a_context_of_diagnostics_for_each_pass() -> None:
+    assert PassContext().diag_ctx is None
+    assert PassContext.current().diag_ctx is None
+    seen: list[DiagnosticContext] = []
+
+    @module_pass(opt_level=0, name="Looks")
+    def looks(mod: Module, ctx: PassContext) -> Module:
+        assert isinstance(ctx.diag_ctx, DiagnosticContext)
+        assert ctx.diag_ctx.pass_name == "Looks"
+        assert ctx.diag_ctx.diagnostics == []
+        current = PassContext.current().diag_ctx
+        assert current == ctx.diag_ctx
+        seen.append(ctx.diag_ctx)
+        return mod
+
+    looks(one_function())
+    looks(one_function())
+    assert seen[0] != seen[1]
+    # Rule 148.
+    assert PassContext.current().diag_ctx is None
+
+
+def test_r142_levels_and_diagnostics() -> None:
+    assert [(level.name, level) for level in DiagnosticLevel] == [
+        ("BUG", 10),
+        ("ERROR", 20),
+        ("WARNING", 30),
+        ("NOTE", 40),
+        ("HELP", 50),
+    ]
+    said = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
+    assert (said.level, said.span, said.message, said.code, said.help, said.notes) == (
+        DiagnosticLevel.WARNING,
+        None,
+        "The weight has no use.",
+        "unused",
+        "Remove it.",
+        ["one"],
+    )
+    assert isinstance(said.level, DiagnosticLevel)
+    assert str(said) == "warning[unused]: The weight has no use.\n |\n = note: one\n = help: Remove it."
+    assert repr(said) == "<passdock.Diagnostic warning: The weight has no use.>"
+    with pytest.raises(ValueError, match="15 is no DiagnosticLevel"):
+        Diagnostic(15, None, "x")
+
+
+def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None:
+    fails = emits((NOTE, "one"), (ERROR, "two"), (WARNING, "three"))
+    with pytest.raises(DiagnosticError, match="One or more error diagnostics were emitted, please check diagnostic render"):
+        Sequential([fails])(one_function())
+    assert shown == ["NOTE one; ERROR two; WARNING three"]
+    shown.clear()
+    recorder([], "Silent")(one_function())
+    assert shown == []
+
+
+def test_r144_a_bug_raises(shown: list[str]) -> None:
+    with pytest.raises(DiagnosticError):
+        emits((BUG, "mine"))(one_function())
+    assert shown == ["BUG mine"]
+
+
+def test_r145_errors_end_the_sequential(shown: list[str]) -> None:
+    events: list[str] = []
+    with pytest.raises(DiagnosticError), PassContext(instruments=[Watch(events)]):
+        Sequential([emits((ERROR, "no")), recorder(events, "Next")])(one_function())
+    assert [event for event in events if "should_run" not in event] == [
+        "enter",
+        "before sequential",
+        "before Emits",
+        "failed Emits",
+        "failed sequential",
+        "exit",
+    ]
+
+
+def test_r146_warnings_notes_and_helps_stop_nothing(shown: list[str]) -> None:
+    mod = one_function()
+    assert emits((WARNING, "w"), (NOTE, "n"), (HELP, "h"))(mod) is mod
+    assert shown == ["WARNING w; NOTE n; HELP h"]
+
+
+def test_r147_a_pass_in_a_pass_has_its_own(shown: list[str]) -> None:
+    @module_pass(opt_level=0, name="Outer")
+    def outer(mod: Module, ctx: PassContext) -> Module:
+        ctx.emit(Diagnostic(NOTE, None, "before"))
+        emits((NOTE, "inner"), name="Inner")(mod)
+        ctx.emit(Diagnostic(NOTE, None, "after"))
+        return mod
+
+    outer(one_function())
+    assert shown == ["NOTE inner", "NOTE before; NOTE after"]
+
+
+def test_r149_what_a_failing_pass_said_is_shown(shown: list[str]) -> None:
+    error = ValueError("itself")
+    with pytest.raises(ValueError, match="itself") as raised:
+        emits((WARNING, "first"), error=error)(one_function())
+    assert raised.value is error
+    assert shown == ["WARNING first"]
+    assert PassContext.current().diag_ctx is None
+
+
+def test_r150_passes_on_functions_have_one_too(shown: list[str]) -> None:
+    @function_pass(opt_level=0)
+    def says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        ctx.emit(Diagnostic(NOTE, func.ops[0], func.name))
+        return func
+
+    @prim_func_pass(opt_level=0)
+    def prim_says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        ctx.emit(Diagnostic(NOTE, None, func.name))
+        return func
+
+    mod = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.Relu(%x) : f32[2]
+            return %y
+          }
+          prim @loop(%a: buffer<f32[4]>) {
+          }
+        }
+    """)
+    says(mod)
+    prim_says(mod)
+    assert shown == ["NOTE main", "NOTE loop"]
+
+
+def test_r151_what_is_fatal_ends_the_pass_at_once(shown: list[str]) -> None:
+    events: list[str] = []
+
+    @module_pass(opt_level=0)
+    def fatal(mod: Module, ctx: PassContext) -> Module:
+        assert ctx.diag_ctx is not None
+        ctx.diag_ctx.emit(Diagnostic(NOTE, None, "first"))
+        ctx.diag_ctx.emit_fatal(Diagnostic(ERROR, None, "last"))
+        events.append("not reached")
+        return mod
+
+    with pytest.raises(DiagnosticError) as raised:
+        fatal(one_function())
+    assert shown == ["NOTE first; ERROR last"]
+    assert events == []
+    # It is the exception that the pass raised: its traceback shows the line.
+    assert raised.traceback[-1].name == "fatal"
+
+
+def test_r152_the_standard_renderer_writes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    @function_pass(opt_level=0, name="Says")
+    def says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        ctx.emit(Diagnostic(WARNING, func.ops[0], "This Relu does nothing.", help="Remove it."))
+        return func
+
+    says(
+        Module.from_text(
+            "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) {\n    %y = onnx.Relu(%x) : f32[2]\n    return %y\n  }\n}\n",
+            "model.ir",
+        )
+    )
+    assert capfd.readouterr().err == (
+        "warning: This Relu does nothing.\n"
+        " --> model.ir:3:5\n"
+        "  |\n"
+        "3 |     %y = onnx.Relu(%x) : f32[2]\n"
+        "  |     ^^^^^^^^^^^^^^^^^^\n"
+        "  |\n"
+        "  = in pass Says, function @main, op0 (onnx.Relu)\n"
+        "  = help: Remove it.\n"
+    )
+
+
+def test_r154_renderers(shown: list[str]) -> None:
+    """One for all, one for a context; what was made before keeps its own."""
+    mine: list[str] = []
+    own = PassContext(renderer=lambda ctx: mine.extend(said.message for said in ctx.diagnostics))
+    renderer = get_renderer()
+    assert isinstance(renderer, DiagnosticRenderer)
+    with own:
+        emits((NOTE, "one"))(one_function())
+    emits((NOTE, "two"))(one_function())
+    assert (mine, shown) == (["one"], ["NOTE two"])
+
+    other: list[str] = []
+
+    @module_pass(opt_level=0)
+    def overrides(mod: Module, ctx: PassContext) -> Module:
+        ctx.emit(Diagnostic(NOTE, None, "before"))
+        override_renderer(DiagnosticRenderer(lambda ctx: other.extend(said.message for said in ctx.diagnostics)))
+        ctx.emit(Diagnostic(NOTE, None, "still"))
+        return mod
+
+    overrides(one_function())
+    emits((NOTE, "next"))(one_function())
+    assert (shown, other) == (["NOTE two", "NOTE before; NOTE still"], ["next"])
+    override_renderer(None)
+    assert get_renderer() not in (renderer,)
+    with pytest.raises(TypeError, match="a renderer is a function that takes a DiagnosticContext, not int"):
+        override_renderer(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a renderer is a function"):
+        PassContext(renderer=5)  # type: ignore[arg-type]
+
+
+def test_diagnostics_know_where_they_come_from() -> None:
+    seen: list[Any] = []
+    override_renderer(lambda ctx: seen.extend(ctx.diagnostics))
+
+    @function_pass(opt_level=0, name="Says")
+    def says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        if func.name == "other":
+            ctx.emit(Diagnostic(NOTE, func.ops[0], "here", code="here"))
+        return func
+
+    Sequential([says])(two_functions())
+    (said,) = seen
+    assert (said.pass_name, said.function, said.op_name, said.code) == ("Says", "other", "op0 (onnx.Abs)", "here")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_renderer_that_raises_masks_nothing() -> None:
+    def breaks(ctx: DiagnosticContext) -> None:
+        raise RuntimeError("renderer")
+
+    override_renderer(breaks)
+    mod = one_function()
+    assert emits((NOTE, "n"))(mod) is mod
+    with pytest.raises(ValueError, match="itself"):
+        emits((NOTE, "n"), error=ValueError("itself"))(mod)
+
+
+def test_a_context_of_the_programs_own() -> None:
+    """As `tvm.ir.diagnostics` has it: a module, a renderer, `emit` and `render`."""
+    mod = one_function()
+    shown: list[list[str]] = []
+    renderer = DiagnosticRenderer(lambda ctx: shown.append([said.message for said in ctx.diagnostics]))
+    ctx = DiagnosticContext(mod, renderer)
+    assert ctx.module is mod
+    ctx.emit(Diagnostic(NOTE, None, "one"))
+    ctx.render()
+    ctx.render()
+    assert shown == [["one"]]
+    ctx.emit(Diagnostic(ERROR, None, "two"))
+    assert [said.message for said in ctx.diagnostics] == ["two"]
+    with pytest.raises(DiagnosticError):
+        ctx.render()
+    with pytest.raises(DiagnosticError):
+        ctx.emit_fatal(Diagnostic(WARNING, None, "three"))
+    assert shown == [["one"], ["two"], ["three"]]
+    assert ctx.diagnostics == []
+
+
+def test_diagnostics_of_a_pipeline_are_warnings_and_lines_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    emits((WARNING, "careful"), (NOTE, "by the way"), name="tests.diagnostics.Says").register()
+    with caplog.at_level("INFO", logger="passdock"), pytest.warns(UserWarning, match=r"tests\.diagnostics\.Says: careful"):
+        report = passdock.run(one_function(), passes=["tests.diagnostics.Says"])
+    assert [said["severity"] for said in report["diagnostics"]] == ["warning", "note"]
+    assert "by the way" in caplog.text
