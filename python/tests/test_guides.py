@@ -1,8 +1,8 @@
 """The guides for Python and the README, done as a reader would: each file they show is written, each block of Python run.
 
 - A block ```` ```toml pipeline.toml ```` is a file of that name; so is ```` ```python acme.py ````.
-- The other blocks of Python run one after the other in one program, in a directory with the files, and with ``examples`` of
-  the checkout in it. A ```` ```text ```` block right below one is what it prints; without one it prints nothing.
+- The other blocks of Python run one after the other in one program, in a directory with the files, and with ``examples`` and
+  ``plugin-api`` of the checkout in it. A ```` ```text ```` block right below one is what it prints; without one it prints nothing.
 - In a ```` ```console ```` block, a line ``$ …`` is typed into a shell, and the lines below are what it prints; ``? 1`` among them
   is the exit status that isn't 0. The README's are typed by ``cargo xtask guides``.
 
@@ -15,8 +15,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,85 +127,113 @@ def typed(block: Block) -> list[Typed]:
     return found
 
 
-def run_python(code: list[str], directory: Path) -> list[tuple[list[str], bool]]:
-    """Runs blocks in one program; what each prints, and whether it failed."""
-    (directory / ".code.json").write_text(json.dumps(code))
-    files = [directory / ".code.json", directory / ".printed.json"]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "PASSDOCK_CACHE": "off"}
+def follow(steps: list[dict[str, str]], directory: Path) -> list[tuple[list[str], int]]:
+    """Does steps in one program; what each prints, and its status."""
+    files = [directory / ".steps.json", directory / ".printed.json"]
+    files[0].write_text(json.dumps(steps))
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PASSDOCK_CACHE": "off",
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
     subprocess.run([sys.executable, READER, *files], cwd=directory, env=environment, check=True)
     printed = json.loads(files[1].read_text())
-    return [(shown(each["printed"], directory), each["failed"]) for each in printed]
+    return [(shown(each["printed"], directory), each["status"]) for each in printed]
 
 
-def run_command(command: str, directory: Path) -> list[str]:
-    """Types a command; what it prints, and the status if it isn't 0."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "COLUMNS": "100"}
-    done = subprocess.run(
-        ["sh", "-c", command],
-        cwd=directory,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    status = [f"? {done.returncode}"] if done.returncode else []
-    return status + shown(done.stdout, directory)
+def write_files(found: list[Block], directory: Path) -> None:
+    """Writes the files that a guide shows."""
+    for block in found:
+        if block.file is not None:
+            path = directory / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(block.lines) + "\n", encoding="utf-8")
 
 
 def read(guide: Path, directory: Path) -> list[str]:
     """Does what a guide says; what is otherwise than it says."""
     lines = guide.read_text(encoding="utf-8").splitlines()
     found = blocks(lines)
-    (directory / "examples").symlink_to(ROOT / "examples")
-    for block in found:
-        if block.file is not None:
-            path = directory / block.file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join(block.lines) + "\n", encoding="utf-8")
-    code = [block for block in found if block.info == "python"]
-    printed = run_python(["\n".join(block.lines) + "\n" for block in code], directory)
+    write_files(found, directory)
+    is_typed = guide.name != "README.md"
+    code = [block for block in found if block.info == "python" or (block.info == "console" and is_typed)]
+    steps = []
+    for block in code:
+        if block.info == "python":
+            steps.append({"code": "\n".join(block.lines) + "\n"})
+        else:
+            steps += [{"command": each.command} for each in typed(block)]
+    printed = iter(follow(steps, directory))
     wrong: list[str] = []
-    # From the end, so that numbers of lines stay what they are.
+    # Where the guide is corrected: lines, and what is to be there.
     corrections: list[tuple[int, int, list[str]]] = []
-    for block, (prints, failed) in zip(code, printed, strict=True):
-        output = output_of(block, found, lines)
-        if agree(output.lines if output else [], prints) and (output is not None or not failed):
+
+    def complain(block: Block, what: str, says: list[str], prints: list[str]) -> None:
+        wrong.append("\n".join([f"{guide.name}:{block.start + 1}: {what} says:", *says, "and prints:", *prints]))
+
+    for block in code:
+        if block.info == "console":
+            text: list[str] = []
+            for each in typed(block):
+                prints, status = next(printed)
+                prints = [*([f"? {status}"] if status else []), *prints]
+                is_right = agree(each.says, prints)
+                if not is_right:
+                    complain(block, f"`{each.command}`", each.says, prints)
+                text += [*([""] if text else []), f"$ {each.command}", *(each.says if is_right else prints)]
+            if text != block.lines:
+                corrections.append((block.start, block.end, text))
             continue
-        says = "\n".join(output.lines) if output else "(nothing)"
-        place = f"{guide.name}:{block.start + 1}"
-        wrong.append(f"{place}: the block says:\n{says}\nand prints:\n" + "\n".join(prints))
+        output = output_of(block, found, lines)
+        says = output.lines if output else []
+        prints, status = next(printed)
+        if agree(says, prints) and (output is not None or status == 0):
+            continue
+        complain(block, "the block", says, prints)
         if output is not None:
             corrections.append((output.start, output.end, prints))
-        elif not failed:
+        elif status == 0:
             corrections.append((block.end + 1, block.end + 1, ["", "```text", *prints, "```"]))
-    for block in found:
-        if block.info != "console" or guide.name == "README.md":
-            continue
-        text: list[str] = []
-        for each in typed(block):
-            prints = run_command(each.command, directory)
-            if text:
-                text.append("")
-            if agree(each.says, prints):
-                text += [f"$ {each.command}", *each.says]
-                continue
-            text += [f"$ {each.command}", *prints]
-            wrong.append(f"{guide.name}: `{each.command}` says:\n" + "\n".join([*each.says, "and prints:", *prints]))
-        if text != block.lines:
-            corrections.append((block.start, block.end, text))
     if os.environ.get("UPDATE_EXPECT") and corrections:
+        # From the end, so that numbers of lines stay what they are.
         for start, end, text in sorted(corrections, reverse=True):
             lines[start:end] = text
         guide.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return wrong
 
 
+def lay_out_vendors(directory: Path) -> None:
+    """What the guide on vendors' plugins has: that of `examples/python-vendor`, as pip would install it."""
+    for program in ("cargo", "c++"):
+        if shutil.which(program) is None:
+            pytest.skip(f"the plugins of the guide are built by {program}, which isn't here")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target" / "python-vendor"))
+    crate = ROOT / "examples" / "hello-pass"
+    subprocess.run(["cargo", "build", "--quiet", "--locked", "--target-dir", target], cwd=crate, check=True)
+    plugins = directory / "hello_passdock" / "plugins"
+    plugins.mkdir(parents=True)
+    (plugins.parent / "__init__.py").touch()
+    shutil.copy(target / "debug" / "libhello_pass.so", plugins)
+    project = tomllib.loads((ROOT / "examples" / "python-vendor" / "pyproject.toml").read_text())["project"]
+    about = directory / f"hello_passdock-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (points,) = project["entry-points"].items()
+    named = "".join(f"{name} = {place}\n" for name, place in points[1].items())
+    (about / "entry_points.txt").write_text(f"[{points[0]}]\n{named}")
+
+
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_a_guide_is_true(guide: Path, tmp_path: Path) -> None:
     for package in NEEDS.get(guide.stem, ()):
         pytest.importorskip(package, reason=f"the guide works with {package}, which isn't installed")
+    for name in ("examples", "plugin-api"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    if guide.stem == "python-vendor-plugin":
+        lay_out_vendors(tmp_path)
     wrong = read(guide, tmp_path)
     assert not wrong, "\n\n".join([*wrong, "UPDATE_EXPECT=1 corrects the guide"])
 
