@@ -28,6 +28,7 @@ Run passes under a context, as in TVM::
 from __future__ import annotations
 
 import os as _os
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _passdock, diagnostics, instrument, transform
 from ._passdock import (
@@ -43,7 +44,6 @@ from ._passdock import (
     load_dir,
     load_plugin,
 )
-from .batch import batch
 from .batch import batch
 from .errors import (
     ConfigError,
@@ -61,7 +61,6 @@ from .errors import (
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
 from .pipeline import Pipeline, Report, explain, optimize, run
-from .plugins import load_plugins, plugins
 from .plugins import load_plugins, plugins
 from .transform import (
     FunctionPass,
@@ -121,18 +120,32 @@ __all__ = [
     "load_dir",
     "load_plugin",
     "load_plugins",
-    "load_plugins",
     "module_pass",
     "optimize",
     "pass_instrument",
     "plugins",
-    "plugins",
     "prim_func_pass",
     "register_config_option",
     "register_pass",
+    "relax",
+    "rewrite",
     "run",
+    "tir",
     "transform",
+    "walk",
 ]
+
+if _TYPE_CHECKING:
+    from . import relax, rewrite, tir, walk
+else:
+    # Modules that not every program needs.
+    def __getattr__(name: str) -> object:
+        if name in ("ray", "relax", "rewrite", "tir", "walk"):
+            import importlib
+
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__: str = _passdock.version()
 
