@@ -100,6 +100,10 @@ class Report(Mapping[str, Any]):
         passes = head.format("pass", "<th>time</th><th>ops before</th><th>after</th>")
         ops = head.format("op", "<th>before</th><th>after</th>")
         summary = html.escape(str(self).rsplit("\n", 1)[-1])
+        page = self._fields.get("page")
+        if page:
+            frame = "<iframe src='{}' style='width:100%;height:32em;border:0'></iframe>"
+            said += frame.format(html.escape(page, quote=True))
         return (
             f"<p>{summary}</p><table>{passes}{rows}</table>"
             f"<details><summary>ops by kind</summary><table>{ops}{kinds}</table></details>{said}"
@@ -198,6 +202,8 @@ def _request(
     jobs: int | None = None,
     verify: str = "changed",
     reproducer_dir: PathLike | None = None,
+    page: PathLike | None = None,
+    verify_outputs: bool = False,
 ) -> dict[str, Any]:
     if pipeline is None and not passes:
         pipeline = "default"
@@ -221,6 +227,8 @@ def _request(
         "jobs": jobs,
         "verify": verify,
         "reproducer_dir": None if reproducer_dir is None else os.fspath(reproducer_dir),
+        "page": None if page is None else os.fspath(page),
+        "verify_outputs": verify_outputs,
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -287,6 +295,8 @@ def run(
         jobs: threads for function passes; None: one for each core.
         verify: ``"changed"``, ``"all"`` or ``"off"``.
         reproducer_dir: where what it takes to run into a failure again is written.
+        page: the file of a page that shows the run: each pass, and the graph before and after. A notebook shows it, too.
+        verify_outputs: whether ONNX Runtime compares the results of the model before and after.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.

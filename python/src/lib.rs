@@ -74,6 +74,16 @@ mod _passdock {
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         passdock::set_interrupt(super::error::interrupted);
+        // As the command has them. A second module of the same process finds them there.
+        let registry = passdock::Registry::global();
+        let own = [
+            passdock_tools::numerics::instrument(),
+            passdock_tools::numerics::verify_outputs(),
+            passdock_page::instrument(),
+        ];
+        for instrument in own {
+            let _ = registry.register_instrument(instrument);
+        }
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! Pipelines: what the command `passdock run` does, on files and on modules.
 
 use passdock::Registry;
-use passdock::pipeline::{self, Report, Request, Watch};
+use std::path::{Path, PathBuf};
+
+use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,11 +12,41 @@ use crate::convert;
 use crate::error;
 use crate::module::Module;
 
-/// A request as a dict says it: the fields of the host's own.
-fn request(said: &Bound<'_, PyDict>) -> PyResult<Request> {
-    let table = convert::to_table(said)?;
+/// A request as a dict says it: the fields of the host's own, and the page that is to be written.
+fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
+    let mut table = convert::to_table(said)?;
+    let page = table
+        .remove("page")
+        .and_then(|page| page.as_str().map(str::to_owned));
+    let verify_outputs = table
+        .remove("verify_outputs")
+        .is_some_and(|wanted| wanted.as_bool() == Some(true));
     let wrong = |error: toml::de::Error| PyValueError::new_err(error.message().to_owned());
-    toml::Value::Table(table).try_into().map_err(wrong)
+    let mut request: Request = toml::Value::Table(table).try_into().map_err(wrong)?;
+    if let Some(page) = &page {
+        let asked = AskedInstrument::by_flag("page", passdock_page::NAME);
+        request
+            .instruments
+            .push(asked.option("file", page.as_str()));
+    }
+    if verify_outputs {
+        let name = passdock_tools::numerics::VERIFY_OUTPUTS;
+        request
+            .instruments
+            .push(AskedInstrument::by_flag("verify_outputs", name));
+    }
+    Ok((request, page.map(PathBuf::from)))
+}
+
+/// Writes the page that was asked for.
+fn write_page(
+    py: Python<'_>,
+    page: Option<&Path>,
+    report: &mut Report,
+) -> PyResult<Option<PathBuf>> {
+    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
+    let written = py.detach(|| passdock_page::write_run(page, report, program, Vec::new()));
+    written.map_err(|error| error::to_exception(py, &error))
 }
 
 /// What is told while passes run: the name of each pass that begins.
@@ -35,18 +67,18 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     }
 }
 
-fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyAny>> {
+fn report_dict<'py>(
+    py: Python<'py>,
+    report: &Report,
+    page: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyAny>> {
     let json =
         serde_json::to_value(report).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let dict = convert::from_json(py, &json)?;
-    dict.set_item(
-        "rendered",
-        report
-            .diagnostics
-            .iter()
-            .map(|said| said.render(false))
-            .collect::<Vec<_>>(),
-    )?;
+    let said = report.diagnostics.iter();
+    let said: Vec<String> = said.map(|said| said.render(false)).collect();
+    dict.set_item("rendered", said)?;
+    dict.set_item("page", page.map(|page| page.display().to_string()))?;
     Ok(dict)
 }
 
@@ -58,11 +90,12 @@ pub(crate) fn run<'py>(
     said: &Bound<'py, PyDict>,
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
-    let request = request(said)?;
-    let (report, made) =
+    let (request, page) = request(said)?;
+    let (mut report, made) =
         py.detach(|| pipeline::run_to_module(Registry::global(), &request, watch(on_pass)));
     let failed = made.err().map(|error| error::to_exception(py, &error));
-    Ok((report_dict(py, &report)?, failed))
+    let page = write_page(py, page.as_deref(), &mut report)?;
+    Ok((report_dict(py, &report, page)?, failed))
 }
 
 /// Runs a request on a module; answers the report, and the module that came out, or the exception.
@@ -74,10 +107,11 @@ pub(crate) fn run_module<'py>(
     module: &Module,
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<Module>, Option<PyErr>)> {
-    let (request, given) = (request(said)?, module.now()?);
+    let ((request, page), given) = (request(said)?, module.now()?);
     let ran = py.detach(|| pipeline::run_on(Registry::global(), &request, given, watch(on_pass)));
-    let (report, made) = ran;
-    let report = report_dict(py, &report)?;
+    let (mut report, made) = ran;
+    let page = write_page(py, page.as_deref(), &mut report)?;
+    let report = report_dict(py, &report, page)?;
     Ok(match made {
         Ok(made) => (report, Some(Module::own(made)), None),
         Err(error) => (report, None, Some(error::to_exception(py, &error))),
@@ -90,7 +124,7 @@ pub(crate) fn explain<'py>(
     py: Python<'py>,
     said: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let request = request(said)?;
+    let (request, _) = request(said)?;
     let explained = py.detach(|| pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(&explained)

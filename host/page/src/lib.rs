@@ -12,8 +12,10 @@ mod html;
 mod lineage;
 mod picture;
 mod recorder;
+mod run;
 
 pub use document::{Document, RunFacts};
 pub use html::{render, write};
 pub use picture::{DrawnFunction, DrawnOp, DrawnValue, OpFate};
 pub use recorder::{NAME, PassTrail, PluginRelease, Recorded, instrument};
+pub use run::write_run;
