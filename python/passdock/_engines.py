@@ -8,8 +8,10 @@ the same lines in the same file; fingerprints there are their own, as the code o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +29,21 @@ __all__ = ["Plan", "outcomes"]
 _OF_COMMAND = ("verify_outputs", "external_data", "drop_spans", "outside_data")
 # The longest list of models in one command line.
 _LONGEST = 1_000_000
+# What stands between this program and the command: it ends with this program, however that ends, and takes the command
+# along, which would go on and write into a file that the next batch has opened. Models that failed aren't its failure.
+_GUARD = """
+import os, signal, subprocess, sys, threading
+def listen():
+    sys.stdin.buffer.read()
+    os.killpg(0, signal.SIGKILL)
+try:
+    command = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+except OSError as error:
+    sys.exit(f"{error.filename}: {error.strerror}")
+threading.Thread(target=listen, daemon=True).start()
+status = command.wait()
+os._exit({0: 0, 1: 0}.get(status, 1))
+"""
 
 
 class Plan:
@@ -61,10 +78,15 @@ class Plan:
                 f"`passes=[{pipeline.info.name!r}]` and `imports=` with the module that registers it"
             )
         self.record = _pipeline._pipeline_text(pipeline)
-        self.modules = _worker.import_all(imports)
+        modules = _worker.import_all(imports)
         has = {name: value for name, value in options.items() if name not in _OF_COMMAND}
         #: What would run, which is said of one that can't.
         self.explained = _pipeline.explain(self.pipeline(), **has)
+        # By now those that the pipeline names are imported, too.
+        named = [] if self.record is None else _python_modules(str(self.record["text"]))
+        files = (getattr(sys.modules.get(name), "__file__", None) for name in named)
+        #: The files of the modules that passes of Python come from.
+        self.modules = [*modules, *(file for file in files if file)]
 
     def pipeline(self) -> _pipeline.Pipeline | None:
         """The pipeline, which was read once."""
@@ -103,6 +125,33 @@ class Plan:
             # Paths in it start from where it is.
             record = {**record, "path": where(str(record["path"]))}
         return {"imports": imports, "pipeline": record, "options": options}
+
+
+def _python_modules(text: str) -> list[str]:
+    """The modules that a pipeline's text names passes of: `python = "package.module:name"`."""
+    if "python" not in text:
+        return []
+    import tomllib
+
+    found: set[str] = set()
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            named = value.get("python")
+            if isinstance(named, str):
+                found.add(named.partition(":")[0])
+            for inner in value.values():
+                look(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                look(inner)
+
+    try:
+        look(tomllib.loads(text))
+    except tomllib.TOMLDecodeError:
+        # A file of rules.
+        return []
+    return sorted(found)
 
 
 def outcomes(plan: Plan) -> Iterator[Outcome]:
@@ -254,16 +303,16 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
         try:
             # The terminal's Ctrl-C is this program's, which ends the command.
             process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-I", "-S", "-c", _GUARD, *command],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=printed,
                 env={**os.environ, "NO_COLOR": "1"},
                 start_new_session=True,
             )
         except OSError as error:
-            raise PassError(f"`{command[0]}` can't be started: {error.strerror}.", code="crashed") from error
-        assert process.stdout is not None
+            raise PassError(f"No process can be started: {error.strerror}.", code="crashed") from error
+        assert process.stdin is not None and process.stdout is not None
         try:
             for line in process.stdout:
                 said = json.loads(line)
@@ -272,14 +321,16 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
                 yield Outcome(said)
             status = process.wait()
         finally:
+            process.stdin.close()
             process.stdout.close()
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        if status not in (0, 1):
+        if status != 0:
             printed.seek(0)
             text = printed.read().decode("utf-8", "replace").strip()
-            raise PassError(f"The command ended with status {status}: {text}", code="crashed")
+            raise PassError(f"The command `{command[0]}` didn't do the batch. {text}".rstrip(), code="crashed")
 
 
 def _refused(said: Mapping[str, Any]) -> PassError:

@@ -248,6 +248,25 @@ def test_a_file_of_passes_is_imported(tmp_path: Path) -> None:
     assert batch.wait().done_before == 0
 
 
+def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "named_passes.py").write_text(
+        textwrap.dedent("""
+        from passdock import function_pass
+
+        @function_pass(opt_level=0, name="tests.Named")
+        def named(func, mod, ctx):
+            return func
+        """)
+    )
+    model(tmp_path / "a.onnx")
+    pipeline = {"passes": [{"python": "named_passes:named"}]}
+    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().ok == 1
+    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 1
+    os.utime(tmp_path / "named_passes.py", (1, 1))
+    assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 0
+
+
 def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
@@ -323,6 +342,34 @@ def test_who_leaves_a_batch_leaves_no_process(engine: str, models: Path, tmp_pat
     with passdock.batch(models, None, tmp_path / "out") as batch:
         next(batch)
     assert list(batch) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which isn't here")
+def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path) -> None:
+    for at in range(40):
+        model(tmp_path / "models" / f"{at}.onnx", ops=20)
+    options = "" if engine == "command" else ', verify="all"'
+    code = f'import passdock\nfor outcome in passdock.batch("models", None, "out"{options}): print(outcome, flush=True)'
+    path = os.pathsep.join([str(Path(passdock.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "PASSDOCK": _engines._command() or ""}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, stdout=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline()
+        started = below(program.pid)
+        assert started
+        program.kill()
+    deadline = time.monotonic() + 10
+    while alive(started) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive(started) == []
+
+
+def test_a_command_that_is_not_there(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSDOCK", str(tmp_path / "none"))
+    with pytest.raises(PassError, match="none: No such file or directory"):
+        passdock.batch(models, None, tmp_path / "out").wait()
 
 
 def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> None:
