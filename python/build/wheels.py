@@ -1,11 +1,10 @@
 """What the package has beside what maturin makes: `passdock/_dist`, with the command and the standard plugins.
 
 `passdock/_dist` is laid out as an installation is, so the command finds its plugins, and `passdock/__init__.py` does.
-`backend.py` does this for pip; `cargo xtask wheel`, `python` and `test` run this file:
+`backend.py` adds it to maturin's wheel, for pip; `cargo xtask wheel`, `test` and `python` run this file:
 
-    wheels.py add WHEEL --program FILE --plugin FILE… [--licences FILE]
-    wheels.py assemble DIRECTORY --extension FILE --program FILE --plugin FILE…
-    wheels.py link [--extension FILE] --program FILE --plugin FILE…
+    wheels.py --extension FILE --program FILE --plugin FILE… assemble DIRECTORY [--licences FILE] [--platform NAME]
+    wheels.py --extension FILE --program FILE --plugin FILE… link
 """
 
 from __future__ import annotations
@@ -49,22 +48,31 @@ def add(wheel: Path, files: Files) -> None:
     new.replace(wheel)
 
 
-def assemble(directory: Path, files: Files) -> Path:
-    """A wheel for this machine, of what was built before: maturin writes what is said of the package, and builds nothing."""
+def assemble(directory: Path, files: Files, *, licences: Path | None, platform: str | None, level: int) -> Path:
+    """A wheel of what was built before, by one cargo: maturin writes what is said of the package, and builds nothing.
+
+    `platform` is the system it is for, without the machine: `manylinux_2_28`; without, whatever works with this one.
+    """
     with tempfile.TemporaryDirectory() as place:
-        words = ["pep517", "write-dist-info", "--metadata-directory", place, "--interpreter", sys.executable]
-        subprocess.run(["maturin", *words], cwd=_ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words = ["maturin", "pep517", "write-dist-info", "--metadata-directory", place, "--interpreter", sys.executable]
+        maturin = subprocess.run(words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if maturin.returncode != 0:
+            raise SystemExit(f"error: maturin can't say what the package is; it says\n{maturin.stdout}")
         (info,) = Path(place).iterdir()
-        (tag,) = (line[5:] for line in (info / "WHEEL").read_text().splitlines() if line.startswith("Tag: "))
+        about = info / "WHEEL"
+        if platform:
+            about.write_text(about.read_text().replace("-linux_", f"-{platform}_"))
+        (tag,) = (line.removeprefix("Tag: ") for line in about.read_text().splitlines() if line.startswith("Tag: "))
         said = {info.name / PurePosixPath(file.relative_to(info)): file for file in info.rglob("*") if file.is_file()}
-        wheel = directory / f"{info.name.removesuffix('.dist-info')}-{tag}.whl"
+        if licences:
+            said[PurePosixPath(info.name, "licenses", licences.name)] = licences
         directory.mkdir(parents=True, exist_ok=True)
-        # Whatever was built before would be found by who looks for a wheel.
+        # Whatever was made before would be found by who looks for a wheel.
         for older in directory.glob("*.whl"):
             older.unlink()
+        wheel = directory / f"{info.name.removesuffix('.dist-info')}-{tag}.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
-            # What isn't optimised is large, and its wheel is used once.
-            _write(archive, {}, {**_sources(), **files, **said}, f"{info.name}/RECORD", level=1)
+            _write(archive, {}, {**_sources(), **files, **said}, f"{info.name}/RECORD", level)
     return wheel
 
 
@@ -103,27 +111,24 @@ def _write(
 
 
 def _main() -> None:
-    parser = argparse.ArgumentParser(description="Puts the command and the standard plugins into passdock's package.")
-    parser.add_argument("action", choices=["add", "assemble", "link"])
-    parser.add_argument("place", type=Path, nargs="?", help="the wheel, or the directory of the wheel that is made")
-    parser.add_argument("--extension", type=Path, help="the native module")
+    parser = argparse.ArgumentParser(description="Puts what cargo has built into passdock's package.")
+    parser.add_argument("--extension", type=Path, required=True, help="the native module")
     parser.add_argument("--program", type=Path, required=True, help="the command")
     parser.add_argument("--plugin", type=Path, action="append", required=True, help="a standard plugin")
-    parser.add_argument("--licences", type=Path, help="the licences of what is linked into all of these")
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("link", help="link it into the checkout")
+    wheel = actions.add_parser("assemble", help="make a wheel")
+    wheel.add_argument("directory", type=Path, help="where the wheel is put; older ones there are removed")
+    wheel.add_argument("--licences", type=Path, help="the licences of what is linked into all of these")
+    wheel.add_argument("--platform", help="the system that the wheel is for, as tags name it: manylinux_2_28")
+    wheel.add_argument("--level", type=int, default=9, help="how hard to compress, 1 to 9")
     said = parser.parse_args()
-    files = dict(in_package(said.program, said.plugin))
-    if said.extension:
-        files[_EXTENSION] = said.extension
-    match said.action:
-        case "add":
-            if said.licences:
-                info = "-".join(said.place.name.split("-")[:2]) + ".dist-info"
-                files[PurePosixPath(info, "licenses", said.licences.name)] = said.licences
-            add(said.place, files)
-        case "assemble":
-            print(assemble(said.place, files))
-        case "link":
-            link(_ROOT / "python", files)
+    files = {_EXTENSION: said.extension, **in_package(said.program, said.plugin)}
+    if said.action == "link":
+        link(_ROOT / "python", files)
+    else:
+        made = assemble(said.directory, files, licences=said.licences, platform=said.platform, level=said.level)
+        print(made.relative_to(_ROOT) if made.is_relative_to(_ROOT) else made)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 //! `cargo xtask wheel` and `python`: the Python package as one file, and in the checkout.
 //!
-//! maturin builds the native module and writes the wheel; `python/build/wheels.py` adds the command and the standard plugins,
-//! as it does for `pip install .`. With zig each file of it works with [`OLDEST_GLIBC`]; without, with this machine's.
+//! Cargo builds all of its files at once: the native module, the command, the standard plugins. `python/build/wheels.py` puts
+//! them into a wheel, with what maturin says of the package. With zig each works with [`OLDEST_GLIBC`]; without, with this
+//! machine's. (`maturin build --zig` is the same linker, for one crate.)
 
 mod elf;
 mod trial;
 
 use std::env::consts::EXE_SUFFIX;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,22 +62,26 @@ fn how<'a>(words: &[&'a str]) -> Result<How<'a>> {
 pub(crate) fn wheel(project: &Project, words: &[&str]) -> Result<PathBuf> {
     let how = how(words)?;
     let tools = tools(project, how.zig)?;
-    let built = programs(project, &how, &tools)?;
-    let wheel = made_by_maturin(project, &how, &tools, &built.system)?;
-    let mut packages: Vec<&str> = dist::packages().collect();
-    packages.push(MODULE);
+    let files = build(project, &how, &tools)?;
     let licences = project
         .target
         .join("wheels/licences/LICENSES-THIRD-PARTY.txt");
     fs::create_dir_all(licences.parent().expect("it was just joined"))?;
-    fs::write(
-        &licences,
-        dist::of_what_is_linked(project, &built.system, &packages)?,
+    let packages: Vec<&str> = packages().collect();
+    let text = dist::of_what_is_linked(project, &files.others.system, &packages)?;
+    fs::write(&licences, text)?;
+    let mut more = vec![("--licences", licences.into_os_string())];
+    if how.zig {
+        let (major, minor) = OLDEST_GLIBC;
+        more.push(("--platform", format!("manylinux_{major}_{minor}").into()));
+    }
+    let wheel = assemble(
+        project,
+        &tools,
+        &project.target.join("wheels"),
+        &files,
+        &more,
     )?;
-    let mut add = Command::new(&tools);
-    add.arg(SCRIPT).arg("add").arg(&wheel);
-    add.arg("--licences").arg(&licences);
-    shell::run(with_programs(&mut add, &built).current_dir(&project.root))?;
 
     let root = trial::unpack(project, &tools, &wheel)?;
     let is_optimised = how.profile == PROFILE;
@@ -100,37 +106,33 @@ pub(crate) fn wheel(project: &Project, words: &[&str]) -> Result<PathBuf> {
 /// A wheel for this machine of what the tests have built; nothing is built for it.
 pub(crate) fn of_tests(project: &Project) -> Result<PathBuf> {
     let tools = tools(project, false)?;
+    let files = Files {
+        module: project.built(Profile::Dev).join(library_name(LIBRARY)),
+        others: Built::to_test(project)?,
+    };
+    // Its files are large, and it's used once.
+    let more = [("--level", "1".into())];
     let directory = project.target.join("wheels/tests");
-    let mut assemble = Command::new(&tools);
-    assemble.arg(SCRIPT).arg("assemble").arg(&directory);
-    assemble.arg("--extension").arg(module(project));
-    with_programs(&mut assemble, &Built::to_test(project)?);
-    shell::run(with_tools_in_path(&mut assemble, &tools)?.current_dir(&project.root))?;
-    only_wheel(&directory)
+    assemble(project, &tools, &directory, &files, &more)
 }
 
 /// Builds the package quickly, and links it into the checkout: `PYTHONPATH=python` uses it from there.
 pub(crate) fn develop(project: &Project) -> Result<()> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--package", MODULE]);
-    for package in dist::packages() {
+    cargo.arg("build");
+    for package in packages() {
         cargo.args(["--package", package]);
     }
     shell::run(&mut cargo)?;
+    let files = Files {
+        module: project.built(Profile::Dev).join(library_name(LIBRARY)),
+        others: Built::to_test(project)?,
+    };
     let mut link = Command::new("python3");
-    link.arg(SCRIPT)
-        .arg("link")
-        .arg("--extension")
-        .arg(module(project));
-    with_programs(&mut link, &Built::to_test(project)?);
+    files.told_to(link.arg(SCRIPT)).arg("link");
     shell::run(link.current_dir(&project.root))?;
     println!("PYTHONPATH=python python3 -c 'import passdock' uses it");
     Ok(())
-}
-
-/// The native module that a plain build makes.
-fn module(project: &Project) -> PathBuf {
-    project.built(Profile::Dev).join(library_name(LIBRARY))
 }
 
 /// The interpreter of the environment that has what makes wheels.
@@ -142,7 +144,97 @@ fn tools(project: &Project, zig: bool) -> Result<PathBuf> {
     environment::made(project, name, requirements)
 }
 
-/// A command that finds an environment's programs, and leaves nothing outside of the target directory.
+/// What cargo makes for the package.
+struct Files {
+    module: PathBuf,
+    /// The command and the standard plugins.
+    others: Built,
+}
+
+impl Files {
+    /// Tells the script of them.
+    fn told_to<'c>(&self, script: &'c mut Command) -> &'c mut Command {
+        script.arg("--extension").arg(&self.module);
+        script.arg("--program").arg(&self.others.command);
+        for plugin in &self.others.plugins {
+            script.arg("--plugin").arg(plugin);
+        }
+        script
+    }
+}
+
+/// The packages that are built, all at once: by itself each has other features of what it depends on, and all of that
+/// would be built again.
+fn packages() -> impl Iterator<Item = &'static str> {
+    dist::packages().chain([MODULE])
+}
+
+fn build(project: &Project, how: &How<'_>, tools: &Path) -> Result<Files> {
+    let system = dist::system(project)?;
+    let (mut build, target) = match how.zig {
+        true => {
+            // What zig links has a directory of its own, and zig's own caches are there.
+            let target = project.target.join("wheel");
+            let mut zigbuild = Command::new(beside(tools, "cargo-zigbuild"));
+            with_tools_in_path(zigbuild.arg("zigbuild"), tools)?
+                .env("CARGO_ZIGBUILD_CACHE_DIR", target.join("zig"))
+                .env("ZIG_GLOBAL_CACHE_DIR", target.join("zig/global"));
+            (zigbuild, target)
+        }
+        false => {
+            let mut build = project.cargo();
+            build.arg("build");
+            (build, project.target.clone())
+        }
+    };
+    let (major, minor) = OLDEST_GLIBC;
+    let glibc = if how.zig {
+        format!(".{major}.{minor}")
+    } else {
+        String::new()
+    };
+    build.args(["--locked", "--profile", how.profile]);
+    build.args(["--target", &format!("{system}{glibc}")]);
+    for package in packages() {
+        build.args(["--package", package]);
+    }
+    build
+        .current_dir(&project.root)
+        .env("RUSTFLAGS", dist::without_paths(project)?)
+        .env("CARGO_TARGET_DIR", &target);
+    shell::run(&mut build)?;
+    let directory = match how.profile {
+        "dev" => "debug",
+        profile => profile,
+    };
+    let directory = target.join(&system).join(directory);
+    Ok(Files {
+        module: directory.join(library_name(LIBRARY)),
+        others: Built::in_directory(&directory, system),
+    })
+}
+
+/// Makes a wheel of files that were built: what is said of the package in it is maturin's.
+fn assemble(
+    project: &Project,
+    tools: &Path,
+    directory: &Path,
+    files: &Files,
+    more: &[(&str, OsString)],
+) -> Result<PathBuf> {
+    let mut assemble = Command::new(tools);
+    files
+        .told_to(assemble.arg(SCRIPT))
+        .arg("assemble")
+        .arg(directory);
+    for (option, value) in more {
+        assemble.arg(option).arg(value);
+    }
+    shell::run(with_tools_in_path(&mut assemble, tools)?.current_dir(&project.root))?;
+    only_wheel(directory)
+}
+
+/// A command that finds an environment's programs.
 fn with_tools_in_path<'c>(command: &'c mut Command, tools: &Path) -> Result<&'c mut Command> {
     let bin = tools
         .parent()
@@ -152,101 +244,15 @@ fn with_tools_in_path<'c>(command: &'c mut Command, tools: &Path) -> Result<&'c 
     Ok(command.env("PATH", std::env::join_paths(paths)?))
 }
 
-fn with_programs<'c>(command: &'c mut Command, built: &Built) -> &'c mut Command {
-    command.arg("--program").arg(&built.command);
-    for plugin in &built.plugins {
-        command.arg("--plugin").arg(plugin);
-    }
-    command
-}
-
-/// Where cargo builds for a wheel. What zig links has a directory of its own; else `dist` has built most of it.
-fn target(project: &Project, zig: bool) -> PathBuf {
-    match zig {
-        true => project.target.join("wheel"),
-        false => project.target.clone(),
-    }
-}
-
-/// Builds the command and the standard plugins.
-fn programs(project: &Project, how: &How<'_>, tools: &Path) -> Result<Built> {
-    let system = dist::system(project)?;
-    let (program, action, system_of_target) = match how.zig {
-        true => {
-            let (major, minor) = OLDEST_GLIBC;
-            let program = beside(tools, "cargo-zigbuild");
-            (program, "zigbuild", format!("{system}.{major}.{minor}"))
-        }
-        false => ("cargo".into(), "build", system.clone()),
-    };
-    let mut build = Command::new(program);
-    build.args([action, "--locked", "--profile", how.profile]);
-    build.args(["--target", &system_of_target]);
-    for package in dist::packages() {
-        build.args(["--package", package]);
-    }
-    shell::run(for_wheels(&mut build, project, how, tools)?)?;
-    let directory = match how.profile {
-        "dev" => "debug",
-        profile => profile,
-    };
-    let directory = target(project, how.zig).join(&system).join(directory);
-    Ok(Built::in_directory(&directory, system))
-}
-
-/// Lets maturin build the native module and write the wheel.
-fn made_by_maturin(
-    project: &Project,
-    how: &How<'_>,
-    tools: &Path,
-    system: &str,
-) -> Result<PathBuf> {
-    let directory = project.target.join("wheels/new");
-    if directory.exists() {
-        fs::remove_dir_all(&directory)?;
-    }
-    let (major, minor) = OLDEST_GLIBC;
-    let oldest = format!("manylinux_{major}_{minor}");
-    let mut maturin = Command::new(beside(tools, "maturin"));
-    maturin.args(["build", "--locked", "--profile", how.profile]);
-    maturin.args(["--target", system, "--interpreter"]);
-    maturin.arg(tools).arg("--out").arg(&directory);
-    match how.zig {
-        true => maturin.args(["--zig", "--auditwheel", "check", "--compatibility", &oldest]),
-        false => maturin.args(["--auditwheel", "skip", "--compatibility", "linux"]),
-    };
-    shell::run(for_wheels(&mut maturin, project, how, tools)?)?;
-    let made = only_wheel(&directory)?;
-    let name = made.file_name().context("a wheel has a name")?;
-    let wheel = project.target.join("wheels").join(name);
-    fs::rename(&made, &wheel)?;
-    Ok(wheel)
-}
-
-/// A command that builds for a wheel: every one the same way, so that cargo builds nothing twice.
-fn for_wheels<'c>(
-    command: &'c mut Command,
-    project: &Project,
-    how: &How<'_>,
-    tools: &Path,
-) -> Result<&'c mut Command> {
-    let target = target(project, how.zig);
-    with_tools_in_path(command, tools)?
-        .current_dir(&project.root)
-        .env("RUSTFLAGS", dist::without_paths(project)?)
-        .env("CARGO_ZIGBUILD_CACHE_DIR", target.join("zig"))
-        .env("ZIG_GLOBAL_CACHE_DIR", target.join("zig/global"))
-        .env("CARGO_TARGET_DIR", target);
-    Ok(command)
-}
-
 /// A program of an environment.
 fn beside(python: &Path, program: &str) -> PathBuf {
     python.with_file_name(format!("{program}{EXE_SUFFIX}"))
 }
 
+/// The wheel that was just made; older ones were removed.
 fn only_wheel(directory: &Path) -> Result<PathBuf> {
-    let mut wheels = dist::files(directory)?;
+    let files = fs::read_dir(directory)?.map(|entry| Ok(entry?.path()));
+    let mut wheels = files.collect::<Result<Vec<_>>>()?;
     wheels.retain(|file| file.extension().is_some_and(|extension| extension == "whl"));
     match <[PathBuf; 1]>::try_from(wheels) {
         Ok([wheel]) => Ok(wheel),
