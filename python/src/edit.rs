@@ -1,7 +1,7 @@
 //! `Function`: its edits, those of plugins.
 
 use passdock::sdk::{
-    ConstantSpec, EditError, LocId, OpBuilder, OpId, Position, TypeId, TypeSpec, ValueId,
+    ConstantSpec, EditError, LocId, OpBuilder, OpId, Position, RegionId, TypeId, TypeSpec, ValueId,
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -102,6 +102,14 @@ pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
     }
 }
 
+/// The id of a region, which has to be of this function.
+fn region_of(slf: &Bound<'_, Function>, region: &Region) -> PyResult<RegionId> {
+    match region.function.is(slf) {
+        true => Ok(region.id),
+        false => Err(other_function(slf)),
+    }
+}
+
 pub(crate) fn other_function(slf: &Bound<'_, Function>) -> PyErr {
     let name = slf
         .get()
@@ -128,7 +136,7 @@ pub(crate) fn place(
                 None => Position::end_of(f.parent_region(op)),
             })
         }
-        (None, None, Some(region)) => Ok(Position::end_of(region.id)),
+        (None, None, Some(region)) => Ok(Position::end_of(region_of(slf, region)?)),
         (None, None, None) => slf.get().read(|f| Position::end_of(f.body())),
         _ => Err(PyTypeError::new_err(
             "give one of `before`, `after` and `end_of`",
@@ -363,6 +371,7 @@ impl Function {
         names: Option<Vec<String>>,
     ) -> PyResult<()> {
         let values = ids_of(slf, &values)?;
+        let region = region.map(|region| region_of(slf, region)).transpose()?;
         if let Some(names) = names.as_ref().filter(|names| names.len() != values.len()) {
             return Err(PyValueError::new_err(format!(
                 "{} names for {} results: `names` has one for each",
@@ -371,7 +380,7 @@ impl Function {
             )));
         }
         function::edit(slf, |f| {
-            let region = region.map_or_else(|| f.body(), |region| region.id);
+            let region = region.unwrap_or_else(|| f.body());
             let Some(names) = names else {
                 return f.set_results(region, &values);
             };

@@ -1,7 +1,7 @@
 //! `Op`: an operation, as a program reads it.
 
 use passdock::sdk::{self, OpId, OpKind, SymbolId};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -48,6 +48,29 @@ impl Op {
         seen.ok_or_else(|| {
             Python::attach(|py| error::raised(py, "StaleError", "The op was erased."))
         })
+    }
+}
+
+/// Whether an op stands before another one in the text, which may be in regions of its own.
+fn is_before(f: &sdk::Function, op: OpId, other: OpId) -> bool {
+    let around = |op: OpId| {
+        let up = |&op: &OpId| f.parent_op(f.parent_region(op));
+        let mut chain: Vec<OpId> = std::iter::successors(Some(op), up).collect();
+        chain.reverse();
+        chain
+    };
+    let (own, others) = (around(op), around(other));
+    let apart = own.iter().zip(&others).find(|(own, other)| own != other);
+    match apart {
+        // An op stands before what is in it.
+        None => own.len() < others.len(),
+        Some((&own, &other)) => {
+            let (region, other_region) = (f.parent_region(own), f.parent_region(other));
+            match region == other_region {
+                true => f.is_before(own, other),
+                false => region.0 < other_region.0,
+            }
+        }
     }
 }
 
@@ -172,7 +195,7 @@ impl Op {
         self.read(|f, op| f.loc_name(op).map(str::to_owned))
     }
 
-    /// Whether the op has no effect but its results, as far as its definition says.
+    /// Whether the op has no effect but its results, by its definition, which is asked in passes only: False elsewhere.
     #[getter]
     fn is_pure(&self) -> PyResult<bool> {
         self.read(|f, op| f.traits(op).is_pure())
@@ -210,10 +233,15 @@ impl Op {
         self.read(|f, op| f.callee(op).map(|name| f.text(name).to_owned()))
     }
 
-    /// Whether the op stands before another one, or one of the ops around it does.
+    /// Whether the op stands before another one of the function, in the order of ``Function.ops``.
     fn is_before(&self, other: &Op) -> PyResult<bool> {
         other.read(|_, _| ())?;
-        self.read(|f, op| f.is_before(op, other.id))
+        if other.function.as_ptr() != self.function.as_ptr() {
+            return Err(PyValueError::new_err(
+                "the ops are of different functions: neither stands before the other",
+            ));
+        }
+        self.read(|f, op| is_before(f, op, other.id))
     }
 
     /// Whether it is there still: whether no edit erased it.

@@ -139,7 +139,7 @@ impl Wanted {
                 dims.strip_suffix(']').ok_or_else(wrong)?,
             ),
         };
-        if dims.trim() == "..." {
+        if matches!(dims.trim(), "*" | "...") {
             return Ok(Wanted::Tensor(dtype, None));
         }
         let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from passdock import PassContext, _passdock
+pytest.register_assert_rewrite("support")
+
+from passdock import PassContext, _passdock  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

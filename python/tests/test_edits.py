@@ -1,0 +1,388 @@
+"""Edits: IR text in, a pass, IR text out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import passdock
+from passdock import EditError, Function, Module, Op, PassContext, module_pass
+from support import check, module, on_functions
+
+RELUS = """
+    module {
+      fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+        %a = onnx.Relu(%x) : f32[n,3] loc("first")
+        %b = onnx.Relu(%a) : f32[n,3] loc("second")
+        %y = onnx.Abs(%b) : f32[n,3]
+        return %y
+      }
+    }
+"""
+
+
+def edited(text: str, edit: Callable[[Function, PassContext], object]) -> Module:
+    """What a function pass that edits makes of a module; the module that went in is as it was."""
+    mod = module(text)
+    before = str(mod)
+
+    def run(func: Function, ctx: PassContext) -> Function:
+        assert func.is_editable
+        edit(func, ctx)
+        return func
+
+    after = on_functions("Edits", run)(mod)
+    assert str(mod) == before
+    return after
+
+
+def refused(text: str, edit: Callable[[Function, PassContext], object], said: str, op: str | None = None) -> None:
+    """An edit that the host refuses, and that names an op; the pass goes on, and nothing was changed."""
+
+    def run(func: Function, ctx: PassContext) -> None:
+        before = str(func)
+        with pytest.raises(EditError, match=said) as raised:
+            edit(func, ctx)
+        named = raised.value.op
+        assert (named.name if named else None) == op
+        assert str(func) == before
+
+    check(edited(text, run), text)
+
+
+def test_ops_are_created() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        a, b, y = func.ops
+        first = func.create_op("onnx.Neg", [func.params[0]], results=["f32[n,3]"], before=a)
+        func.set_value_name(first.result, "first")
+        second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a)
+        assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
+        func.create_op("acme.Two", [], results=2, before=y)
+        func.create_op("acme.None", [b.result], results=0)
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+            %first = onnx.Neg(%x) : f32[n,3]
+            %a = onnx.Relu(%x) : f32[n,3] loc("first")
+            %0 = onnx.Pad(%a, _) {mode = "edge", axes = [1], v = 1.5}
+            %b = onnx.Relu(%a) : f32[n,3] loc("second")
+            %1, %2 = acme.Two()
+            %y = onnx.Abs(%b) : f32[n,3]
+            acme.None(%b)
+            return %y
+          }
+        }
+        """,
+    )
+
+
+def test_types_are_said_in_three_ways() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        (x,) = func.params
+        func.create_op("acme.A", [x], results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"])
+
+    after = edited(RELUS, edit)
+    (op,) = after["main"].ops_named("acme.A")
+    assert [str(result.type) for result in op.results] == ["f32[n,3,?]", "i64[n,2,?]", "f32[n,3]", "?", "f16[*]", "i8[*]"]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("f32[", r"`f32\[` isn't the type of a tensor"),
+        ("f33[2]", "`f33` is no dtype"),
+        ("f32[a b]", "isn't the type of a tensor"),
+        (5, "a type is a text like"),
+        (("f32", (1.5,)), "a size is an int, the name of a symbol, or None"),
+    ],
+)
+def test_what_is_no_type(said: Any, message: str) -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises((ValueError, TypeError), match=message):
+            func.create_op("acme.A", [], results=[said])
+
+    check(edited(RELUS, edit), RELUS)
+
+
+def test_values_with_their_types() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        made = ctx.create_value(func, "onnx.Transpose", [func.params[0]], attrs={"perm": [1, 0]}, before=func.ops[0])
+        assert made.shape == (3, "n")
+        assert func.ops[0].is_pure
+        op = func.create_op("onnx.Transpose", [made], attrs={"perm": [1, 0]}, before=func.ops[1])
+        ctx.infer(op)
+        func.set_operand(func.ops[2], 0, op.result)
+        assert ctx.attr_default(func.create_op("onnx.Flatten", [made]), "axis") == 1
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+            %0 = onnx.Transpose(%x) {perm = [1, 0]} : f32[3,n]
+            %1 = onnx.Transpose(%0) {perm = [1, 0]} : f32[n,3]
+            %a = onnx.Relu(%1) : f32[n,3] loc("first")
+            %b = onnx.Relu(%a) : f32[n,3] loc("second")
+            %y = onnx.Abs(%b) : f32[n,3]
+            %2 = onnx.Flatten(%0)
+            return %y
+          }
+        }
+        """,
+    )
+
+
+def test_ops_are_replaced() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        a, b, y = func.ops
+        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6})
+        assert (made.name, b.is_live) == ("acme.Relu", False)
+        func.replace_op(y, "onnx.Neg", [made.result])
+        func.replace_op_with(a, [func.params[0]])
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+            %b = acme.Relu(%x) {limit = 6} : f32[n,3] loc("second")
+            %y = onnx.Neg(%b) : f32[n,3]
+            return %y
+          }
+        }
+        """,
+    )
+
+
+def test_what_nobody_uses_goes_too() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        func.replace_op_with(func.ops[2], [func.params[0]], erase_dead=True)
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+            return %x
+          }
+        }
+        """,
+    )
+
+
+def test_ops_move_and_are_erased() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        a, b, y = func.ops
+        extra = func.create_op("onnx.Neg", [func.params[0]])
+        func.move_op(extra, before=a)
+        func.set_operand(y, 0, a.result)
+        func.erase_op(b)
+        assert [op.name for op in func.ops] == ["onnx.Neg", "onnx.Relu", "onnx.Abs"]
+        func.move_op(extra, after=y)
+        func.move_op(extra, end_of=func.body)
+        with pytest.raises(TypeError, match="give one of `before`, `after` and `end_of`"):
+            func.move_op(extra, before=a, after=y)
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+            %a = onnx.Relu(%x) : f32[n,3] loc("first")
+            %y = onnx.Abs(%a) : f32[n,3]
+            %0 = onnx.Neg(%x)
+            return %y
+          }
+        }
+        """,
+    )
+
+
+def test_attributes_names_types_locations_opsets() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        a, b, y = func.ops
+        func.set_attr(a, "i", True)
+        func.set_attr(a, "t", func.add_constant([1, 2]).constant)
+        func.set_attr(a, "ty", y.result.type)
+        func.set_attr(a, "s", "text")
+        func.set_attr(a, "gone", 1)
+        func.remove_attr(a, "gone")
+        func.set_value_name(a.result, "renamed")
+        func.set_loc_from(y, [a, b])
+        func.set_opset("acme", 3)
+        func.set_function_attr("level", 2)
+        func.set_function_attr("other", [1.0, 2.5])
+        func.remove_function_attr("other")
+        func.replace_uses(b.result, a.result)
+
+    check(
+        edited(RELUS, edit),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17, "acme" = 3) attributes {level = 2} {
+            %0 = const i64[2] [1, 2]
+            %renamed = onnx.Relu(%x) {i = 1, t = tensor i64[2] [1, 2], ty = type f32[n,3], s = "text"} : f32[n,3] loc("first")
+            %b = onnx.Relu(%renamed) : f32[n,3] loc("second")
+            %y = onnx.Abs(%renamed) : f32[n,3] loc("first", "second")
+            return %y
+          }
+        }
+        """,
+    )
+
+
+def test_results_are_set() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        a, _, y = func.ops
+        func.set_results([y.result, a.result], names=["out", "relu"])
+        with pytest.raises(ValueError, match="1 names for 2 results"):
+            func.set_results([y.result, a.result], names=["out"])
+
+    @module_pass(opt_level=0)
+    def run(mod: Module, ctx: PassContext) -> Module:
+        edit(mod["main"], ctx)
+        return mod
+
+    check(
+        run(module(RELUS)),
+        """
+        module {
+          fn @main(%x: f32[n,3]) -> (%out: f32[n,3], %relu: f32[n,3]) opset("" = 17) {
+            %a = onnx.Relu(%x) : f32[n,3] loc("first")
+            %b = onnx.Relu(%a) : f32[n,3] loc("second")
+            %y = onnx.Abs(%b) : f32[n,3]
+            return %y, %a
+          }
+        }
+        """,
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "said", "op"),
+    [
+        (lambda f, cx: f.erase_op(f.ops[0]), "result %a is used by op1", "onnx.Relu"),
+        (lambda f, cx: f.set_operand(f.ops[0], 0, f.ops[1].result), "where it isn't visible", "onnx.Relu"),
+        (lambda f, cx: f.set_operand(f.ops[2], 5, f.params[0]), "operand", "onnx.Abs"),
+        (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "can't move behind op1", "onnx.Relu"),
+        (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
+        (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
+    ],
+)
+def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
+    refused(RELUS, edit, said, op)
+
+
+def test_what_is_of_another_function() -> None:
+    other = module(RELUS)["main"]
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        for wrong in (
+            lambda: func.create_op("onnx.Relu", [other.params[0]]),
+            lambda: func.erase_op(other.ops[0]),
+            lambda: func.create_op("onnx.Relu", [func.params[0]], before=other.ops[0]),
+            lambda: func.replace_uses(other.params[0], func.params[0]),
+        ):
+            with pytest.raises(ValueError, match="that is of another function than this one, @main"):
+                wrong()
+
+    check(edited(RELUS, edit), RELUS)
+
+
+def test_regions_of_another_function_are_refused() -> None:
+    other = module(RELUS)["main"]
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(ValueError, match="that is of another function"):
+            func.create_op("onnx.Relu", [func.params[0]], end_of=other.body)
+        with pytest.raises(ValueError, match="that is of another function"):
+            func.set_results([func.params[0]], other.body)
+
+    check(edited(RELUS, edit), RELUS)
+
+
+def test_an_op_is_evaluated_or_decomposed() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        two = func.add_constant([2.0, 3.0])
+        mul = func.create_op("onnx.Mul", [two, two])
+        ctx.infer(mul)
+        made = ctx.evaluate(mul)
+        assert made is not None
+        (value,) = made
+        assert value is not None and value.constant is not None
+        assert value.constant.numpy().tolist() == [4.0, 9.0]
+        assert ctx.evaluate(func.ops[0]) is None
+        func.erase_op(mul)
+
+    edited(RELUS, edit)
+
+
+def test_functions_are_made_and_removed() -> None:
+    @module_pass(opt_level=0)
+    def run(mod: Module, ctx: PassContext) -> Module:
+        helper = mod.create("helper")
+        p = helper.add_param("p", "f32[n]")
+        helper.set_results([ctx.create_value(helper, "onnx.Abs", [p])], names=["q"])
+        loop = mod.create("loop", kind="prim", like=None)
+        assert loop.kind == "prim"
+        mod.remove("loop")
+        assert list(mod) == ["main", "helper"]
+        assert mod.get("loop") is None
+        with pytest.raises(EditError, match="main"):
+            mod.create("main")
+        with pytest.raises(EditError, match="nothing"):
+            mod.remove("nothing")
+        with pytest.raises(ValueError, match='`graph` is no kind of function; they are "fn" and "prim"'):
+            mod.create("x", kind="graph")
+        return mod
+
+    after = run(module(RELUS))
+    assert str(after["helper"]) == (
+        'fn @helper(%p: f32[n]) -> (%q: f32[n]) opset("" = 17) {\n  %0 = onnx.Abs(%p) : f32[n]\n  return %0\n}\n'
+    )
+
+
+def test_a_pass_runs_another_by_name() -> None:
+    @module_pass(opt_level=0)
+    def run(mod: Module, ctx: PassContext) -> Module:
+        before: Op = mod["main"].ops[0]
+        ctx.run_pass(mod, "DeadCodeElimination")
+        assert [op.name for op in mod["main"].ops] == ["onnx.Abs"]
+        with pytest.raises(passdock.StaleError):
+            _ = before.name
+        return mod
+
+    after = run(
+        module("""
+            module {
+              fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+                %a = onnx.Relu(%x) : f32[n,3]
+                %y = onnx.Abs(%x) : f32[n,3]
+                return %y
+              }
+            }
+        """)
+    )
+    assert after.op_count == 1
+
+
+def test_rewrites_are_counted() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        assert ctx.may_rewrite("mine")
+        func.replace_op_with(func.ops[1], [func.ops[0].result])
+        ctx.rewrote("mine")
+
+    assert edited(RELUS, edit).op_count == 2
+
+
+def test_what_only_passes_may_ask() -> None:
+    ctx = PassContext()
+    func = module(RELUS)["main"]
+    for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
+        with pytest.raises(RuntimeError, match="is for passes: of the context that a pass is given"):
+            ask()
