@@ -26,7 +26,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 READER = Path(__file__).with_name("read_guide.py")
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
+GUIDES = [ROOT / "README.md", ROOT / "docs" / "tvm.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
 #: What a guide works with that not every environment has.
 NEEDS = {"python-optimise-a-model": ("onnx", "onnx_ir", "onnxruntime")}
 
