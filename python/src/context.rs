@@ -6,6 +6,7 @@ use std::sync::Arc;
 use passdock::sdk::{self, EditError};
 use passdock::{Entered, InstrumentRef};
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -436,6 +437,20 @@ impl PassContext {
 
     fn __str__(&self) -> String {
         self.core.to_string()
+    }
+
+    /// An instrument may hold the context that holds it.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let instruments = self.core.sole_instruments();
+        instruments
+            .iter()
+            .flat_map(|all| all.iter())
+            .try_for_each(|own| instrument::traverse(own, &visit))
+    }
+
+    fn __clear__(&self) {
+        // It isn't entered: nothing would hold it alone.
+        let _ = self.core.override_instruments(Vec::new());
     }
 
     /// A context that is made anew of the same settings; a copy has the instruments, too, if they can be copied.

@@ -7,6 +7,7 @@ use passdock::{
     Frame, InstrumentRef, InstrumentResult, InstrumentSetup, PassCall, PassError, Registry,
 };
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
 
@@ -273,6 +274,17 @@ fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
         )));
     }
     Ok(Arc::new(PyInstrument::new(object)?))
+}
+
+/// Shows Python's collector the object of an instrument that nothing else holds.
+pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    let of_python = own
+        .as_any()
+        .and_then(|any| any.downcast_ref::<PyInstrument>());
+    match of_python {
+        Some(instrument) if Arc::strong_count(own) == 1 => visit.call(&instrument.object),
+        _ => Ok(()),
+    }
 }
 
 /// The object of an instrument: the program's own, or one for the host's.

@@ -1,12 +1,13 @@
 //! `PassHandle`: a pass of the host, or one of the program's own, as the package's classes hold it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use passdock::{
     PassDeclaration, PassRef, Registry, create_function_pass, create_module_pass,
     create_prim_func_pass, sdk,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -24,6 +25,23 @@ pub(crate) struct PassHandle {
     pub(crate) pass: PassRef,
     /// The passes of a Sequential as the program gave them.
     children: Option<Py<PyList>>,
+    /// What the pass runs, of one of Python.
+    code: Option<Arc<Code>>,
+}
+
+/// What a pass of Python runs. Python's collector takes it, if nothing but itself holds the pass.
+struct Code(Mutex<Option<Py<PyAny>>>);
+
+impl Code {
+    fn lock(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let code = self.lock().as_ref().map(|code| code.clone_ref(py));
+        let taken = || PyRuntimeError::new_err("the pass was taken by Python's collector");
+        Ok(code.ok_or_else(taken)?.into_bound(py))
+    }
 }
 
 impl PassHandle {
@@ -31,6 +49,7 @@ impl PassHandle {
         PassHandle {
             pass,
             children: None,
+            code: None,
         }
     }
 }
@@ -49,7 +68,7 @@ fn context(py: Python<'_>, run: &lend::Loan<sdk::PassContext>) -> PyResult<Py<Pa
 }
 
 fn function_body(
-    run: Py<PyAny>,
+    run: Arc<Code>,
 ) -> impl Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static {
     move |f, cx| {
         let around = |body: &mut dyn FnMut(Option<Module>) -> sdk::PassResult| match cx.module() {
@@ -71,7 +90,7 @@ fn function_body(
                             )?;
                             // What it was given ends with this call, also in other threads.
                             let answer =
-                                run.bind(py).call1((function, module, context(py, cx)?))?;
+                                run.get(py)?.call1((function, module, context(py, cx)?))?;
                             check_function(&answer, f)
                         })();
                         called.map_err(|raised| error::as_failure(py, raised))
@@ -103,7 +122,7 @@ fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> P
 }
 
 fn module_body(
-    run: Py<PyAny>,
+    run: Arc<Code>,
 ) -> impl for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static
 {
     move |m, cx| {
@@ -113,7 +132,7 @@ fn module_body(
                     error::forget();
                     let called = (|| {
                         let module = Py::new(py, Module::lent(m.lent()))?;
-                        let answer = run.bind(py).call1((module, context(py, cx)?))?;
+                        let answer = run.get(py)?.call1((module, context(py, cx)?))?;
                         other_module(&answer, m)
                     })();
                     called.map_err(|raised| error::as_failure(py, raised))
@@ -173,7 +192,9 @@ impl PassHandle {
     #[staticmethod]
     fn of_function(kind: &str, info: &PassInfo, run: Py<PyAny>) -> PyResult<PassHandle> {
         let declared = declaration(info);
-        Ok(PassHandle::new(match kind {
+        let code = Arc::new(Code(Mutex::new(Some(run))));
+        let run = code.clone();
+        let pass = match kind {
             "module" => create_module_pass(declared, module_body(run)),
             "function" => create_function_pass(declared, function_body(run)),
             "prim_func" => create_prim_func_pass(declared, function_body(run)),
@@ -182,7 +203,30 @@ impl PassHandle {
                     "`{other}` is no kind of pass"
                 )));
             }
-        }))
+        };
+        Ok(PassHandle {
+            code: Some(code),
+            ..PassHandle::new(pass)
+        })
+    }
+
+    /// A pass may hold itself: by what its function sees.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some(children) = &self.children {
+            visit.call(children)?;
+        }
+        let code = self.code.as_ref();
+        // What a Sequential or the registry holds, too, isn't this one's to give.
+        let code = code.filter(|_| Arc::strong_count(&self.pass) == 1);
+        match code.and_then(|code| code.0.try_lock().ok()) {
+            Some(code) => code.iter().try_for_each(|code| visit.call(code)),
+            None => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let taken = self.code.as_ref().and_then(|code| code.lock().take());
+        drop(taken);
     }
 
     /// A Sequential of passes.
@@ -202,6 +246,7 @@ impl PassHandle {
         Ok(PassHandle {
             pass: sequential.into_pass(),
             children: Some(passes.clone().unbind()),
+            code: None,
         })
     }
 

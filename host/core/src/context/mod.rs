@@ -151,6 +151,17 @@ impl PassContext {
         self.instrument_list().to_vec()
     }
 
+    /// The instruments, if nothing else holds the context, and no thread changes them: for programs of a language
+    /// whose collector looks for cycles of objects.
+    #[doc(hidden)]
+    pub fn sole_instruments(&self) -> Option<Arc<[Arc<dyn PassInstrument>]>> {
+        let is_sole = Arc::strong_count(&self.0) == 1;
+        let instruments = self.0.instruments.try_lock().ok();
+        instruments
+            .filter(|_| is_sole)
+            .map(|instruments| instruments.list.clone())
+    }
+
     /// Whether both are the same context, not merely equal ones.
     pub fn is(&self, other: &PassContext) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

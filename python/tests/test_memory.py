@@ -1,0 +1,239 @@
+"""What is let go is gone: no handle, exception or instrument is kept by the host, and loops don't grow."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passdock import Function, Module, PassContext, Sequential, function_pass, get_pass, module_pass
+from passdock.transform import ModulePass
+from support import Watch, one_function, recorder
+
+
+class Weak:
+    """An object whose end is seen."""
+
+
+def resident() -> int:
+    """The resident bytes of the process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def grows_not(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> None:
+    """Holds a loop against growing: of Python's objects, of blocks, and of the process."""
+    for _ in range(times // 10):
+        step()
+    gc.collect()
+    blocks, before = sys.getallocatedblocks(), resident()
+    for _ in range(times):
+        step()
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < max(500, times // 10)
+    assert resident() - before < bytes_
+
+
+def edit(func: Function, mod: Module, ctx: PassContext) -> Function:
+    op = func.ops[0]
+    func.set_attr(op, "n", 1)
+    assert op.name and op.operands and op.attrs and func.body.ops
+    return func
+
+
+def test_ten_thousand_passes() -> None:
+    pass_ = function_pass(edit, opt_level=0)
+    mod = one_function()
+    grows_not(lambda: pass_(mod), 10_000)
+
+
+def test_ten_thousand_failures() -> None:
+    """Neither exceptions nor their tracebacks are kept."""
+
+    @module_pass(opt_level=0)
+    def fails(mod: Module, ctx: PassContext) -> Module:
+        raise ValueError("no")
+
+    mod = one_function()
+    sequential = Sequential([fails])
+
+    def step() -> None:
+        with pytest.raises(ValueError, match="no"):
+            sequential(mod)
+
+    grows_not(step, 3_000)
+
+
+def test_ten_thousand_contexts_and_instruments() -> None:
+    mod = one_function()
+    pass_ = recorder([], "A")
+
+    def step() -> None:
+        events: list[str] = []
+        with PassContext(instruments=[Watch(events)]) as ctx:
+            pass_(mod)
+            ctx.override_instruments([Watch(events)])
+
+    # The recorder's own list of events grows by a pointer each time.
+    grows_not(step, 10_000)
+
+
+def test_many_modules() -> None:
+    text = str(one_function())
+
+    def step() -> None:
+        mod = Module.from_text(text)
+        assert len(mod["main"].ops) == 1
+        Module.from_onnx(mod.to_onnx())
+
+    grows_not(step, 3_000)
+
+
+def test_many_passes_made() -> None:
+    mod = one_function()
+
+    def step() -> None:
+        Sequential([recorder([], "A"), get_pass("FoldConstant")])(mod)
+
+    grows_not(step, 2_000)
+
+
+def made(weak: Weak) -> ModulePass:
+    """A pass that holds an object."""
+
+    @module_pass(opt_level=0)
+    def holds(mod: Module, ctx: PassContext) -> Module:
+        assert weak is not None
+        return mod
+
+    result: ModulePass = holds
+    return result
+
+
+def test_a_pass_goes_with_what_it_holds() -> None:
+    weak = Weak()
+    gone = weakref.ref(weak)
+    pass_ = made(weak)
+    del weak
+    sequential = Sequential([pass_, Sequential([pass_])])
+    sequential(one_function())
+    del pass_
+    assert gone() is not None
+    del sequential
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_pass_that_holds_itself_goes() -> None:
+    """A cycle through the host is seen by Python's collector."""
+    weak = Weak()
+    gone = weakref.ref(weak)
+
+    def cycle(weak: Weak) -> None:
+        holder: list[Any] = [weak]
+
+        def body(mod: Module, ctx: PassContext) -> Module:
+            assert holder
+            return mod
+
+        pass_ = module_pass(body, opt_level=0)
+        holder.append(pass_)
+        pass_(one_function())
+
+    cycle(weak)
+    del weak
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_instrument_that_holds_its_context_goes() -> None:
+    weak = Weak()
+    gone = weakref.ref(weak)
+
+    def cycle(weak: Weak) -> None:
+        class Holds(Watch):
+            pass
+
+        holds = Holds([])
+        ctx = PassContext(instruments=[holds])
+        holds.held = (ctx, weak)  # type: ignore[attr-defined]
+        with ctx:
+            recorder([], "A")(one_function())
+
+    cycle(weak)
+    del weak
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_instrument_goes_with_its_context() -> None:
+    watch = Watch([])
+    gone = weakref.ref(watch)
+    ctx = PassContext(instruments=[watch])
+    with ctx:
+        recorder([], "A")(one_function())
+    del watch
+    assert gone() is not None
+    ctx.override_instruments(None)
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_last_exception_is_not_kept() -> None:
+    class Error(Exception):
+        pass
+
+    weak = Weak()
+    gone = weakref.ref(weak)
+
+    def fails(weak: Weak) -> None:
+        @module_pass(opt_level=0)
+        def fail(mod: Module, ctx: PassContext) -> Module:
+            held = weak
+            raise Error(str(held))
+
+        with pytest.raises(Error):
+            Sequential([fail])(one_function())
+
+    fails(weak)
+    del weak
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_a_pass_was_given_goes() -> None:
+    """A handle that is kept keeps no module of the host's."""
+    kept: list[Any] = []
+
+    @module_pass(opt_level=0)
+    def keeps(mod: Module, ctx: PassContext) -> Module:
+        kept.extend([mod, mod["main"], mod["main"].ops[0], ctx])
+        return mod
+
+    def step() -> None:
+        keeps(one_function())
+        kept.clear()
+
+    grows_not(step, 2_000)
+
+
+def test_values_of_a_loop_are_let_go() -> None:
+    mod = one_function()
+    func = mod["main"]
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            _ = [(op.name, op.operands, op.attrs) for op in func.ops]
+        first, _peak = tracemalloc.get_traced_memory()
+        for _ in range(5_000):
+            _ = [(op.name, op.operands, op.attrs) for op in func.ops]
+        last, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert last - first < 10_000

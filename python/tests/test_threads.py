@@ -1,0 +1,189 @@
+"""Threads: each has its own contexts; passes of Python and of plugins run in all of them at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import pytest
+
+from passdock import Function, Module, PassContext, Sequential, function_pass, get_pass, module_pass
+from support import Watch, module, one_function, raiser, recorder, two_functions
+
+T = TypeVar("T")
+
+
+def in_thread(body: Callable[[], T]) -> T:
+    """What a function answers in a thread of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(body).result(timeout=60)
+
+
+def test_r019_a_new_thread_starts_with_its_own_context() -> None:
+    with PassContext(opt_level=3, disabled_pass=["FoldConstant"]) as outer:
+        inner = in_thread(PassContext.current)
+        assert inner != outer
+        assert (inner.opt_level, inner.disabled_pass) == (2, ())
+
+        def takes_along() -> int:
+            with outer:
+                return PassContext.current().opt_level
+
+        assert in_thread(takes_along) == 3
+        assert PassContext.current() is outer
+
+
+def test_r022_a_context_is_left_by_the_thread_that_entered_it() -> None:
+    with PassContext() as ctx:
+        with pytest.raises(Exception, match="isn't entered on this thread"):
+            in_thread(lambda: ctx.__exit__(None, None, None))
+        assert PassContext.current() is ctx
+
+
+def test_r120_instruments_hear_of_their_thread_only() -> None:
+    events: list[str] = []
+    with PassContext(instruments=[Watch(events)]):
+        in_thread(lambda: recorder(events, "There")(one_function()))
+    assert events == ["enter", "There", "exit"]
+
+
+def test_what_a_pass_was_given_belongs_to_its_thread() -> None:
+    @module_pass(opt_level=0)
+    def lends(mod: Module, ctx: PassContext) -> Module:
+        func = mod["main"]
+        for ask in (lambda: str(mod), lambda: func.ops, lambda: ctx.may_rewrite("x")):
+            with pytest.raises(RuntimeError, match="belongs to the thread that its pass runs on"):
+                in_thread(ask)
+        return mod
+
+    lends(one_function())
+
+
+def test_modules_are_read_by_all_threads_at_once() -> None:
+    mod = two_functions()
+    func = mod["main"]
+
+    def reads() -> list[str]:
+        return [op.name for _ in range(300) for op in func.ops]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [task.result(timeout=60) for task in [pool.submit(reads) for _ in range(8)]]
+    assert answers == [["onnx.Relu"] * 300] * 8
+
+
+def test_passes_run_in_all_threads_at_once() -> None:
+    """One pass object, many modules; an exception stays in its thread."""
+
+    @function_pass(opt_level=0)
+    def negates(func: Function, mod: Module, ctx: PassContext) -> Function:
+        for op in func.ops_named("onnx.Relu"):
+            func.replace_op(op, "onnx.Neg", op.operands)
+        return func
+
+    passes = Sequential([get_pass("FoldConstant"), negates, get_pass("DeadCodeElimination")])
+
+    def works(at: int) -> str:
+        if at % 5 == 0:
+            with pytest.raises(ValueError, match=rf"^{at}\b"):
+                Sequential([negates, raiser(ValueError(str(at)))])(one_function())
+        with PassContext(opt_level=at % 4):
+            return str(passes(one_function()))
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = {task.result(timeout=60) for task in [pool.submit(works, at) for at in range(200)]}
+    assert answers == {str(negates(one_function()))}
+
+
+def test_a_pass_may_wait_for_another_thread_that_runs_passes() -> None:
+    """No lock of the host is held while Python runs."""
+
+    @module_pass(opt_level=0)
+    def waits(mod: Module, ctx: PassContext) -> Module:
+        assert in_thread(lambda: recorder([], "There")(one_function())).op_count == 1
+        return mod
+
+    waits(one_function())
+
+
+def test_a_pass_may_run_itself() -> None:
+    depth = 0
+
+    def body(mod: Module, ctx: PassContext) -> Module:
+        nonlocal depth
+        depth += 1
+        return recurses(mod) if depth < 5 else mod
+
+    recurses = module_pass(body, opt_level=0, name="Recurses")
+    mod = one_function()
+    assert recurses(mod) is mod
+    assert depth == 5
+
+
+def test_other_threads_go_on_while_the_host_works() -> None:
+    """The interpreter isn't held by passes of plugins."""
+    ops = "\n".join(f"%v{at} = onnx.Relu(%v{at - 1}) : f32[4]" for at in range(1, 20_000))
+    mod = Module.from_text(
+        f'module {{ fn @main(%v0: f32[4]) -> (%y: f32[4]) opset("" = 17) {{\n{ops}\nreturn %v19999 }} }}'
+    )
+    ticks = 0
+    done = threading.Event()
+
+    def ticking() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=ticking)
+    thread.start()
+    try:
+        started = time.perf_counter()
+        for _ in range(3):
+            Sequential([get_pass("SimplifyExpr"), get_pass("EliminateCommonSubexpr"), get_pass("InferType")])(mod)
+        took = time.perf_counter() - started
+    finally:
+        done.set()
+        thread.join(timeout=60)
+    assert ticks > took / 0.05
+
+
+def test_threads_may_end_while_passes_are_kept() -> None:
+    """What a thread had of its own goes with it."""
+    kept: list[Any] = []
+
+    def works() -> None:
+        ctx = PassContext(instruments=[Watch([])])
+        with ctx:
+            kept.append(recorder([], "A")(one_function()))
+        kept.append(ctx)
+        with pytest.raises(ValueError, match="kept"):
+            raiser(ValueError("kept"))(one_function())
+        PassContext.current().override_instruments([Watch([])])
+
+    threads = [threading.Thread(target=works) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(kept) == 40
+    assert all(str(mod) == str(one_function()) for mod in kept[::2] if isinstance(mod, Module))
+
+
+def test_a_context_of_a_module_with_many_functions() -> None:
+    """Function passes of Python see functions one after the other, in order, on the thread of the call."""
+    seen: list[tuple[str, bool]] = []
+    here = threading.get_ident()
+
+    @function_pass(opt_level=0)
+    def see(func: Function, mod: Module, ctx: PassContext) -> Function:
+        seen.append((func.name, threading.get_ident() == here))
+        return func
+
+    functions = "\n".join(
+        f"fn @f{at}(%x: f32[2]) -> (%y: f32[2]) {{ %y = onnx.Relu(%x) : f32[2] return %y }}" for at in range(50)
+    )
+    see(module(f"module {{ {functions} }}"))
+    assert seen == [(f"f{at}", True) for at in range(50)]
