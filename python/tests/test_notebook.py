@@ -31,8 +31,7 @@ def shows(cell: dict[str, Any]) -> list[str]:
 def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient = pytest.importorskip("nbclient", reason="nbclient isn't installed, which executes notebooks")
     pytest.importorskip("ipykernel", reason="ipykernel isn't installed, in which notebooks run")
-    import nbformat
-
+    nbformat: Any = pytest.importorskip("nbformat")
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     kept = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
