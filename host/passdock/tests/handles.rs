@@ -37,6 +37,24 @@ fn data_of_a_constant_outlives_the_pass() -> Result<(), PassError> {
 }
 
 #[test]
+fn a_snapshot_knows_the_functions_of_its_module() {
+    let text = "module {
+      fn @main(%x: f32[2]) -> (%y) opset(\"\" = 17, \"acme\" = 1) { %0 = acme.Twice(%x) return %0 }
+      fn @acme.Twice(%x: f32[2]) -> (%y) opset(\"\" = 17) { %0 = onnx.Add(%x, %x) return %0 }
+    }";
+    let module = ir::parse_text("calls.ir", text).expect("it is right");
+    let main = module.function_named("main").expect("it is there").clone();
+    let callee = |f: &ir::FunctionSnapshot| {
+        let op = f.iter().next().expect("it has a call");
+        f.callee(op).map(|name| f.text(name).to_owned())
+    };
+    let alone = ir::FunctionSnapshot::new(main.clone());
+    assert_eq!(callee(&alone), None);
+    let of_module = ir::FunctionSnapshot::in_module(main, module);
+    assert_eq!(callee(&of_module).as_deref(), Some("acme.Twice"));
+}
+
+#[test]
 fn a_module_pass_takes_another_module() -> Result<(), PassError> {
     let other = ir::parse_text(
         "other.ir",
