@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._outcomes import Outcome, Summary
-    from ._running import Batch
+    from ._batch.outcomes import Outcome, Summary
+    from ._batch.running import Batch
     from .pipeline import PathLike, Pipeline
 
 __all__ = ["Batch", "Outcome", "Summary", "batch"]
@@ -21,11 +21,11 @@ __all__ = ["Batch", "Outcome", "Summary", "batch"]
 def __getattr__(name: str) -> Any:
     # Whoever imports passdock imports this module, and few of them run batches.
     if name in ("Outcome", "Summary"):
-        from . import _outcomes
+        from ._batch import outcomes
 
-        return getattr(_outcomes, name)
+        return getattr(outcomes, name)
     if name == "Batch":
-        from ._running import Batch
+        from ._batch.running import Batch
 
         return Batch
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -79,10 +79,10 @@ def batch(
         PipelineError, UnknownNameError, ConfigError: the pipeline isn't right, which isn't said of each model.
         PluginError: a module of ``imports`` can't be imported.
     """
-    from . import _engines
-    from ._items import expand, items, usage
-    from ._outcomes import Summary
-    from ._running import OUTCOMES, Batch, refuse_in_worker
+    from ._batch import engines
+    from ._batch.items import expand, items, usage
+    from ._batch.outcomes import Summary
+    from ._batch.running import OUTCOMES, Batch, refuse_in_worker
 
     if output is None:
         raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')
@@ -93,7 +93,7 @@ def batch(
     named = expand(models)
     found = items(named, to)
     kept = os.path.join(to, OUTCOMES) if results is None else os.fspath(results)
-    plan = _engines.Plan(
+    plan = engines.Plan(
         models=named,
         items=found,
         pipeline=pipeline,
@@ -105,4 +105,4 @@ def batch(
         imports=tuple(imports),
         options=options,
     )
-    return Batch(_engines.outcomes(plan), len(found), Summary(kept), progress)
+    return Batch(engines.outcomes(plan), len(found), Summary(kept), progress)

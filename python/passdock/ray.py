@@ -12,13 +12,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _outcomes, _passdock
-from ._outcomes import Outcome, OutcomeFile, Summary
-from ._running import OUTCOMES, Batch, refuse_in_worker
+from . import _passdock
+from ._batch import outcomes as _outcomes
+from ._batch.outcomes import Outcome, OutcomeFile, Summary
+from ._batch.running import OUTCOMES, Batch, refuse_in_worker
 from .errors import PassError
 
 if TYPE_CHECKING:
-    from . import _engines, _items, _worker
+    from ._batch import engines as _engines
+    from ._batch import items as _items
+    from ._batch import worker as _worker
     from .pipeline import PathLike, Pipeline
 
 __all__ = ["batch"]
@@ -87,7 +90,9 @@ def batch(
         ImportError: ray isn't installed, or what fsspec takes for the storage.
         UsageError, PipelineError, UnknownNameError, ConfigError, PluginError: as of ``passdock.batch``.
     """
-    from . import _engines, _items, _storage
+    from ._batch import engines as _engines
+    from ._batch import items as _items
+    from ._batch import storage as _storage
 
     ray = _ray()
     if output is None:
@@ -188,7 +193,8 @@ class _Cluster:
 
 
 def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, Any] | None) -> Iterator[Outcome]:
-    from . import _engines, _storage
+    from ._batch import engines as _engines
+    from ._batch import storage as _storage
 
     of = _engines.fingerprints(plan)
     running: dict[Any, tuple[_items.Item, int]] = {}
@@ -233,7 +239,7 @@ def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, A
 
 
 def _of_node(path: str) -> str:
-    from . import _storage
+    from ._batch import storage as _storage
 
     return path if _storage.is_address(path) else os.path.abspath(path)
 
@@ -244,7 +250,7 @@ class _Kept:
     def __init__(self, path: str, storage: Mapping[str, Any] | None) -> None:
         import tempfile
 
-        from . import _storage
+        from ._batch import storage as _storage
 
         self._directory: Any = None
         self._copied = time.monotonic()
@@ -298,7 +304,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a model, and answers the parts of the report that an outcome has."""
     import tempfile
 
-    from . import _storage
+    from ._batch import storage as _storage
 
     if job["version"] != _passdock.version():
         message = f"The node has passdock {_passdock.version()}, and the program {job['version']}."
@@ -330,7 +336,7 @@ def _run(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ask(job: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     global _running
-    from ._worker import Worker
+    from ._batch.worker import Worker
 
     if _running is None or _running.is_over or _running.setup != job["setup"]:
         if _running is not None:

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import PassError, UnknownNameError, UsageError, _engines, _worker
-from passdock._outcomes import Outcome, OutcomeFile
+from passdock import PassError, UnknownNameError, UsageError
+from passdock._batch import engines, worker
+from passdock._batch.outcomes import Outcome, OutcomeFile
 from passdock.batch import Batch
 from support import module
 
@@ -31,7 +32,7 @@ def command() -> str | None:
     """The command: the package's own, the one that is named, or the one that was built in the checkout."""
     target = Path(__file__).parents[2] / "target"
     built = [str(path) for path in (target / "debug" / "passdock", target / "release" / "passdock") if path.exists()]
-    return _engines._command() or next(iter(built), None)
+    return engines._command() or next(iter(built), None)
 
 
 def model(path: Path, op: str = "Relu", ops: int = 2) -> Path:
@@ -51,7 +52,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     found = command()
     if kind == "command" and found is None:
         pytest.skip("the command isn't in the package, and isn't built")
-    monkeypatch.setattr(_engines, "_command", lambda: found if kind == "command" else None)
+    monkeypatch.setattr(engines, "_command", lambda: found if kind == "command" else None)
     return kind
 
 
@@ -122,7 +123,7 @@ def test_the_command_and_a_batch_continue_each_other(
     program = command()
     if program is None:
         pytest.skip("the command isn't in the package, and isn't built")
-    monkeypatch.setattr(_engines, "_command", lambda: program)
+    monkeypatch.setattr(engines, "_command", lambda: program)
     (models / "bad.onnx").unlink()
     out = tmp_path / "out"
 
@@ -145,7 +146,7 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed("-p", "simplify") == [False, False]
     assert [outcome.done_before for outcome in passdock.batch(models, "simplify", out)] == [True, True]
     # What workers of Python wrote is read, too, and is of other fingerprints.
-    monkeypatch.setattr(_engines, "_command", lambda: None)
+    monkeypatch.setattr(engines, "_command", lambda: None)
     assert passdock.batch(models, "simplify", out).wait().done_before == 0
     assert typed("-p", "simplify") == [False, False]
 
@@ -351,7 +352,7 @@ def test_a_program_that_is_killed_leaves_no_process(engine: str, tmp_path: Path)
     options = "" if engine == "command" else ', verify="all"'
     code = f'import passdock\nfor outcome in passdock.batch("models", None, "out"{options}): print(outcome, flush=True)'
     path = os.pathsep.join([str(Path(passdock.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "PASSDOCK": _engines._command() or ""}
+    environment = {**os.environ, "PYTHONPATH": path, "PASSDOCK": engines._command() or ""}
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, stdout=subprocess.PIPE
     ) as program:
@@ -383,7 +384,7 @@ def test_a_batch_that_never_runs_is_told_of(models: Path, tmp_path: Path) -> Non
 def test_a_script_that_is_imported_begins_no_batch(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(_worker.IN_WORKER, "1")
+    monkeypatch.setenv(worker.IN_WORKER, "1")
     with pytest.raises(UsageError, match="__main__"):
         passdock.batch(models, None, tmp_path / "out")
 
@@ -446,6 +447,6 @@ def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
 
 def test_many_models_are_several_command_lines() -> None:
     models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
-    portions = list(_engines._portions(models))
+    portions = list(engines._portions(models))
     assert len(portions) == 4
     assert [name for portion in portions for name in portion] == models

@@ -7,13 +7,15 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 import passdock
 import passdock.ray
-from passdock import UsageError, _engines, _passdock, _storage
+from passdock import UsageError, _passdock
+from passdock._batch import engines, storage
 from batch_passes import MARK
 from test_batch import FIELDS, model, said
 
@@ -27,14 +29,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ray = pytest.importorskip("ray", reason="ray isn't installed: pip install 'passdock[ray]'")
     pytest.importorskip("fsspec", reason="fsspec isn't installed: pip install 'passdock[ray]'")
     marks = tmp_path_factory.mktemp("marks")
-    with pytest.MonkeyPatch.context() as patched:
+    # Names of sockets are short, and pytest's directories aren't.
+    with pytest.MonkeyPatch.context() as patched, TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as home:
         patched.setenv(MARK, str(marks))
         # Its processes find this package, and these tests.
         patched.setenv("PYTHONPATH", os.pathsep.join([*BOTH, os.environ.get("PYTHONPATH", "")]))
         # It would keep a token in the home directory.
         patched.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
         patched.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _temp_dir=home)
         yield marks
         ray.shutdown()
 
@@ -67,7 +70,7 @@ def test_models_of_a_shared_disk(cluster: Path, models: Path, tmp_path: Path, mo
     assert passdock.ray.batch("models", None, "models/out").wait().ok == 2
     assert passdock.ray.batch("models", None, "models/out").wait().done_before == 2
     # Workers of Python on this machine continue it.
-    monkeypatch.setattr(_engines, "_command", lambda: None)
+    monkeypatch.setattr(engines, "_command", lambda: None)
     assert passdock.batch("models", None, "models/out").wait().done_before == 2
     assert passdock.ray.batch(models, None, out, opt_level=0).wait().done_before == 0
     assert passdock.ray.batch(models, None, out, opt_level=0, resume=False).wait().done_before == 0
@@ -107,7 +110,7 @@ def test_data_beside_a_model_goes_with_it(cluster: Path, tmp_path: Path) -> None
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     options = {"save_as_external_data": True, "all_tensors_to_one_file": True, "size_threshold": 0}
     onnx.save_model(made, str(home / "m.onnx"), location="weights.bin", **options)
-    assert _storage.data_files(str(home / "m.onnx")) == ["weights.bin"]
+    assert storage.data_files(str(home / "m.onnx")) == ["weights.bin"]
     summary = passdock.ray.batch(f"file://{home}/m.onnx", None, f"file://{tmp_path}/out").wait()
     assert summary.ok == 1, summary
     (tmp_path / "models" / "weights.bin").unlink()
@@ -197,14 +200,14 @@ def test_storage_of_another_kind() -> None:
     there.store.clear()
     for name in ("zoo/a.onnx", "zoo/deep/b.onnx", "zoo/.hidden/c.onnx", "zoo/readme.md", "zoo/out/d.onnx"):
         there.pipe_file(f"/{name}", b"1")
-    found = _storage.items(["memory://zoo"], "memory://zoo/out", None)
+    found = storage.items(["memory://zoo"], "memory://zoo/out", None)
     assert [(item.model, item.output) for item in found] == [
         ("memory:///zoo/a.onnx", "memory://zoo/out/a.onnx"),
         ("memory:///zoo/deep/b.onnx", "memory://zoo/out/deep/b.onnx"),
     ]
     state = found[0].state
     there.pipe_file("/zoo/a.onnx", b"22")
-    again = _storage.items(["memory://zoo/a.onnx", "memory://zoo/deep/*.onnx"], "memory://out", None)
+    again = storage.items(["memory://zoo/a.onnx", "memory://zoo/deep/*.onnx"], "memory://out", None)
     assert [item.output for item in again] == ["memory://out/a.onnx", "memory://out/b.onnx"]
     assert again[0].state != state
 
@@ -223,7 +226,7 @@ def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return move(self, source, target, **options)
 
     monkeypatch.setattr(type(there), "mv", moving)
-    _storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
+    storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
     assert moved == ["/out/m.onnx.data", "/out/m.onnx"]
     assert there.find("/out") == ["/out/m.onnx", "/out/m.onnx.data"]
 
@@ -233,7 +236,7 @@ def test_a_result_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     there.store.clear()
     monkeypatch.setattr(type(there), "mv", failing)
     with pytest.raises(passdock.PassError, match="`memory://out/m.onnx` can't be written: OSError: full"):
-        _storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
+        storage.copied_back(str(tmp_path), "memory://out/m.onnx", None)
     assert there.find("/out") == []
 
 
@@ -249,4 +252,4 @@ def test_what_is_missing_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(ImportError, match=r"pip install 'passdock\[ray\]'"):
         passdock.ray.batch(tmp_path, None, tmp_path / "out")
     with pytest.raises(ImportError, match=r"`s3://` take the package fsspec: pip install"):
-        _storage.file_system("s3://bucket/a.onnx", None)
+        storage.file_system("s3://bucket/a.onnx", None)

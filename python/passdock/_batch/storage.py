@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _items
-from ._items import Item, check_outputs, none_found, usage
-from .errors import PassError
+from ..errors import PassError
+from . import items as _items
+from .items import Item, check_outputs, none_found, usage
 
 __all__ = ["copied_back", "copied_here", "data_files", "file_system", "is_address", "is_file", "items"]
 
@@ -50,7 +50,7 @@ def is_file(address: str, options: Mapping[str, Any] | None) -> bool:
 
 
 def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> list[Item]:
-    """As ``passdock._items.items``, of addresses and paths, mixed.
+    """As ``passdock._batch.items.items``, of addresses and paths, mixed.
 
     Raises:
         UsageError: as there.

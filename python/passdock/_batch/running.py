@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._outcomes import Outcome, Summary
-from .errors import UsageError
+from ..errors import UsageError
+from .outcomes import Outcome, Summary
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -136,7 +136,7 @@ class Batch(Iterator[Outcome]):
 
 def refuse_in_worker() -> None:
     """Refuses a batch in a process that runs models: a script that is imported there would begin it again."""
-    from ._worker import IN_WORKER
+    from .worker import IN_WORKER
 
     if os.environ.get(IN_WORKER):
         advice = 'Begin it below `if __name__ == "__main__":`, so that importing the module doesn\'t.'

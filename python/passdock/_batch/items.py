@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .errors import UsageError
+from ..errors import UsageError
 
 __all__ = ["Item", "expand", "found", "items"]
 

@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ._outcomes import failure
-from .errors import PassError, PluginError
+from ..errors import PassError, PluginError
+from .outcomes import failure
 
 __all__ = ["IN_WORKER", "Worker", "import_all", "main"]
 
@@ -26,7 +26,7 @@ __all__ = ["IN_WORKER", "Worker", "import_all", "main"]
 IN_WORKER = "PASSDOCK_IN_WORKER"
 
 # The path comes first, so that a worker finds what this program finds.
-_START = "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); from passdock._worker import main; main()"
+_START = "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); from passdock._batch.worker import main; main()"
 
 
 class Worker:
@@ -261,8 +261,8 @@ def main() -> None:
 def _do(
     setup: Mapping[str, Any], job: Mapping[str, Any], answer: Callable[[Mapping[str, Any]], None]
 ) -> dict[str, Any]:
-    from . import _passdock
-    from .pipeline import Pipeline, _request
+    from .. import _passdock
+    from ..pipeline import Pipeline, _request
 
     began = time.monotonic()
     try:

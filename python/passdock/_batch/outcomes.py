@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import PassError, UsageError
+from ..errors import PassError, UsageError
 
 __all__ = ["Outcome", "OutcomeFile", "Summary"]
 

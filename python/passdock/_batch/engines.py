@@ -2,7 +2,7 @@
 
 The command ``passdock batch`` supervises each model already, says of which call a plugin dies, and knows its own
 fingerprints: driven by it, a batch and a command line continue each other's file. It has no Python. A pipeline with
-passes that a program registered, and options that only ``run`` has, go to workers of Python (``_worker``), which keep
+passes that a program registered, and options that only ``run`` has, go to workers of Python (``worker``), which keep
 the same lines in the same file; fingerprints there are their own, as the code of the passes is a part of them.
 """
 
@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _items, _outcomes, _passdock, _worker
-from . import pipeline as _pipeline
-from ._outcomes import Outcome, OutcomeFile
-from .errors import PassError, UnknownNameError
-from .transform import Pass
+from .. import _passdock
+from .. import pipeline as _pipeline
+from ..errors import PassError, UnknownNameError
+from ..transform import Pass
+from . import items as _items
+from . import outcomes as _outcomes
+from . import worker as _worker
+from .outcomes import Outcome, OutcomeFile
 
 __all__ = ["Plan", "outcomes"]
 
@@ -182,7 +185,7 @@ def _command() -> str | None:
     named = os.environ.get("PASSDOCK")
     if named:
         return named
-    path = Path(__file__).parent / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
+    path = Path(__file__).parents[1] / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
     return str(path) if path.exists() else None
 
 
@@ -236,7 +239,7 @@ def _arguments(plan: Plan) -> list[str] | None:
 
 
 def _standard_dir() -> str:
-    from . import _DIST
+    from .. import _DIST
 
     return os.environ.get("PASSDOCK_STANDARD_PLUGINS") or os.path.join(_DIST, "lib", "passdock", "plugins")
 

@@ -1,0 +1,1 @@
+"""What ``passdock.batch`` and ``passdock.ray`` are made of: models, processes, storage, outcomes."""
