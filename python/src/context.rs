@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use passdock::sdk::{self, EditError};
 use passdock::{Entered, InstrumentRef};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -347,6 +347,11 @@ impl PassContext {
         end_of: Option<&Region>,
     ) -> PyResult<Option<Value>> {
         let wish = Wish::new(function, name, &operands, attrs, results)?;
+        if wish.has_no_results() {
+            return Err(PyValueError::new_err(
+                "an op without results makes no value; `Function.create_op` makes one",
+            ));
+        }
         let at = edit::place(function, before, after, end_of)?;
         let id = self.on("create_value", function, |cx, f| {
             let types = wish.types(f)?;

@@ -42,6 +42,11 @@ impl<'a> Wish<'a> {
         })
     }
 
+    /// Whether the op is to have no results.
+    pub(crate) fn has_no_results(&self) -> bool {
+        self.results.as_ref().is_some_and(Vec::is_empty)
+    }
+
     pub(crate) fn types(
         &self,
         f: &mut passdock::sdk::Function,

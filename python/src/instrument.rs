@@ -154,7 +154,7 @@ impl passdock::PassInstrument for PyInstrument {
 }
 
 /// An instrument of the host's, or of a plugin: made by ``passdock.instrument.get_instrument``.
-#[pyclass(frozen, subclass, module = "passdock")]
+#[pyclass(frozen, module = "passdock")]
 pub(crate) struct NativeInstrument(InstrumentRef);
 
 #[pymethods]
