@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CRATE = "../hello-pass"
 
 
-class BuildPlugin(BuildHookInterface):
+class BuildPlugin(BuildHookInterface[Any]):
     """Has cargo build the crate before the wheel is made."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

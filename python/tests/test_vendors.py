@@ -131,6 +131,7 @@ USES = """
     except passdock.UnknownNameError:
         print("not yet")
     passdock.load_plugins("hello")
+    assert passdock.load_plugins("hello") == [passdock.plugins()["hello"].directory]
     print(passdock.get_pass("hello.transform.FuseDoubleRelu")(mod))
 
     # Processes that run models are told of it.
