@@ -184,6 +184,21 @@ class Pipeline:
         return f"<passdock.Pipeline {self._record['path']}>"
 
 
+def _onnx_runtime() -> str | None:
+    """The library of this program's package onnxruntime, which isn't imported; None if the host is to look for one."""
+    if os.environ.get("ORT_DYLIB_PATH"):
+        return None
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    spec = find_spec("onnxruntime")
+    for home in (spec.submodule_search_locations if spec else None) or ():
+        for pattern in ("libonnxruntime.so*", "libonnxruntime*.dylib", "onnxruntime.dll"):
+            for found in Path(home, "capi").glob(pattern):
+                return str(found)
+    return None
+
+
 def _request(
     pipeline: Any,
     *,
@@ -228,7 +243,7 @@ def _request(
         "verify": verify,
         "reproducer_dir": None if reproducer_dir is None else os.fspath(reproducer_dir),
         "page": None if page is None else os.fspath(page),
-        "verify_outputs": verify_outputs,
+        "verify_outputs": (_onnx_runtime() or True) if verify_outputs else False,
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -258,7 +273,7 @@ def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any]
     if callable(wanted):
         return wanted, lambda: None
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return lambda name: _log(name), lambda: None
     bar = tqdm(unit=" passes", desc="passdock")

@@ -18,9 +18,7 @@ fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let page = table
         .remove("page")
         .and_then(|page| page.as_str().map(str::to_owned));
-    let verify_outputs = table
-        .remove("verify_outputs")
-        .is_some_and(|wanted| wanted.as_bool() == Some(true));
+    let verify_outputs = table.remove("verify_outputs");
     let wrong = |error: toml::de::Error| PyValueError::new_err(error.message().to_owned());
     let mut request: Request = toml::Value::Table(table).try_into().map_err(wrong)?;
     if let Some(page) = &page {
@@ -29,11 +27,15 @@ fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
             .instruments
             .push(asked.option("file", page.as_str()));
     }
-    if verify_outputs {
-        let name = passdock_tools::numerics::VERIFY_OUTPUTS;
-        request
-            .instruments
-            .push(AskedInstrument::by_flag("verify_outputs", name));
+    let name = passdock_tools::numerics::VERIFY_OUTPUTS;
+    let verify = AskedInstrument::by_flag("verify_outputs", name);
+    match verify_outputs {
+        Some(toml::Value::Boolean(true)) => request.instruments.push(verify),
+        Some(toml::Value::String(library)) => {
+            let verify = verify.option("library", library.as_str());
+            request.instruments.push(verify);
+        }
+        _ => {}
     }
     Ok((request, page.map(PathBuf::from)))
 }
