@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import UsageError
 from .outcomes import Outcome, Summary
@@ -45,7 +45,7 @@ class Batch(Iterator[Outcome]):
         self._is_over = False
         self.summary = summary
 
-    def __iter__(self) -> Batch:
+    def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Outcome:
@@ -106,7 +106,7 @@ class Batch(Iterator[Outcome]):
         """The time that the batch took so far."""
         return self.summary.seconds
 
-    def __enter__(self) -> Batch:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
