@@ -51,7 +51,8 @@ def _dtype(name: str) -> np.dtype[Any]:
     except ImportError:
         message = f"arrays of {name} take the package ml_dtypes: pip install 'passdock[ml_dtypes]'"
         raise ImportError(message) from None
-    return np.dtype(getattr(ml_dtypes, wanted))
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, wanted))
+    return found
 
 
 def view(constant: Constant) -> np.ndarray[Any, Any]:
@@ -67,13 +68,14 @@ def view(constant: Constant) -> np.ndarray[Any, Any]:
         if constant.is_splat:
             return np.broadcast_to(texts, shape)
         return texts.reshape(shape)
-    data = constant.data
+    data = memoryview(constant.data)
     if name in _PACKED:
         return _unpack(np.frombuffer(data, np.uint8), name, shape, splat=constant.is_splat)
     dtype = _dtype(name)
     if constant.is_splat:
         return np.broadcast_to(np.frombuffer(data, dtype, count=1).reshape(()), shape)
-    return np.frombuffer(data, dtype).reshape(shape)
+    viewed: np.ndarray[Any, Any] = np.frombuffer(data, dtype).reshape(shape)
+    return viewed
 
 
 def _unpack(data: np.ndarray[Any, Any], name: str, shape: tuple[int, ...], *, splat: bool) -> np.ndarray[Any, Any]:
@@ -81,7 +83,7 @@ def _unpack(data: np.ndarray[Any, Any], name: str, shape: tuple[int, ...], *, sp
 
     bits, _ = _PACKED[name]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    each = (data[:, None] >> shifts) & ((1 << bits) - 1)
+    each: np.ndarray[Any, Any] = (data[:, None] >> shifts) & ((1 << bits) - 1)
     each = each.astype(np.uint8).reshape(-1)
     if name.startswith("i"):
         sign = 1 << (bits - 1)
@@ -187,6 +189,7 @@ def _pack(array: np.ndarray[Any, Any], name: str) -> bytes:
     import numpy as np
 
     bits, _ = _PACKED[name]
+    each: np.ndarray[Any, Any]
     if name == "f4e2m1":
         each = np.ascontiguousarray(array, dtype=_dtype(name)).view(np.uint8)
     else:
@@ -195,4 +198,5 @@ def _pack(array: np.ndarray[Any, Any], name: str) -> bytes:
     per_byte = 8 // bits
     each = np.concatenate([each, np.zeros(-len(each) % per_byte, np.uint8)]).reshape(-1, per_byte)
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    return np.bitwise_or.reduce(each << shifts, axis=1).astype(np.uint8).tobytes()
+    packed: np.ndarray[Any, Any] = np.bitwise_or.reduce(each << shifts, axis=1)
+    return packed.astype(np.uint8).tobytes()

@@ -6,8 +6,8 @@ The names are those of ``tvm.ir.transform`` and ``tvm.relax.transform``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, TypeVar, overload
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar, Protocol, Self, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassContext, PassInfo
@@ -34,16 +34,20 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Names = Iterable[str] | None
+Made_co = TypeVar("Made_co", bound="Pass", covariant=True)
+Names = Collection[str] | None
+# In the order in which they run.
+Required = list[str] | tuple[str, ...] | None
 
 
 class Pass:
     """A map from modules to modules. ``pass_(module)`` runs it under the current context."""
 
     _handle: _passdock.PassHandle
+    _kind: ClassVar[str] = ""
 
     @classmethod
-    def _of(cls: type[T], handle: _passdock.PassHandle) -> T:
+    def _of(cls, handle: _passdock.PassHandle) -> Self:
         made = cls.__new__(cls)
         object.__setattr__(made, "_handle", handle)
         return made
@@ -67,9 +71,9 @@ class Pass:
             raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
         return self._handle.call(mod, ctx)
 
-    def register(self: T) -> T:
+    def register(self) -> Self:
         """Puts the pass in the registry under its name, so that pipelines and ``required`` find it."""
-        self._handle.register()  # type: ignore[attr-defined]
+        self._handle.register()
         return self
 
     def __str__(self) -> str:
@@ -82,7 +86,7 @@ class Pass:
 
 def _describe(pass_: Pass) -> str:
     info = pass_.info
-    return f"Run {pass_._kind} pass: {info.name} at the optimization level {info.opt_level}"  # type: ignore[attr-defined]
+    return f"Run {pass_._kind} pass: {info.name} at the optimization level {info.opt_level}"
 
 
 class ModulePass(Pass):
@@ -124,7 +128,7 @@ class Sequential(Pass):
         passes: Sequence[Pass] | None = None,
         opt_level: int = 0,
         name: str = "sequential",
-        required: Names = None,
+        required: Required = None,
         *,
         disabled: Names = None,
     ) -> None:
@@ -255,6 +259,15 @@ def _arity(function: Callable[..., Any], count: int, what: str, form: str) -> No
         raise TypeError(f"{what} takes {form}, and this one is declared as {signature}") from None
 
 
+class _Decorator(Protocol[Made_co]):
+    """What makes a pass of a function, or of a class another class, whose objects are passes."""
+
+    @overload
+    def __call__(self, target: type[T], /) -> type[T]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, target: Callable[..., Any], /) -> Made_co: ...
+
+
 def _make(
     kind: str,
     base: type[Pass],
@@ -264,7 +277,7 @@ def _make(
     target: Any,
     opt_level: int | None,
     name: str | None,
-    required: Names,
+    required: Required,
 ) -> Any:
     article = {"module": "module pass", "function": "function pass", "prim_func": "prim_func pass"}[kind]
     if opt_level is None:
@@ -280,10 +293,10 @@ def _make(
         if not callable(target):
             raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
         _arity(target, count, f"a {article}", form)
-        called = name or getattr(target, "__name__", type(target).__name__)
+        called = name or str(getattr(target, "__name__", type(target).__name__))
         info = PassInfo(opt_level, called, required)
         made = base._of(_passdock.PassHandle.of_function(kind, info, target))
-        functools.update_wrapper(made, target, updated=())  # type: ignore[arg-type]
+        functools.update_wrapper(made, target, updated=())
         return made
 
     return decorate if target is None else decorate(target)
@@ -298,7 +311,7 @@ def _decorated_class(
     wrapped: type,
     opt_level: int,
     name: str | None,
-    required: Names,
+    required: Required,
 ) -> type[Pass]:
     transform = getattr(wrapped, method, None)
     if not callable(transform):
@@ -328,7 +341,7 @@ def _decorated_class(
         def __setattr__(self, attribute: str, value: Any) -> None:
             setattr(self._inner, attribute, value)
 
-    functools.update_wrapper(Decorated.__init__, wrapped.__init__)
+    functools.update_wrapper(Decorated.__init__, wrapped.__init__)  # type: ignore[misc]
     Decorated.__name__ = wrapped.__name__
     Decorated.__qualname__ = wrapped.__qualname__
     Decorated.__doc__ = wrapped.__doc__
@@ -337,25 +350,29 @@ def _decorated_class(
 
 
 @overload
-def module_pass(pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...) -> type[ModulePass]: ...
+def module_pass(  # type: ignore[overload-overlap]
+    pass_func: type[T], opt_level: int, name: str | None = ..., required: Required = ...
+) -> type[T]: ...
 @overload
 def module_pass(
-    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Required = ...
 ) -> ModulePass: ...
 @overload
 def module_pass(
-    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
-) -> Callable[[Any], Any]: ...
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Required = ...
+) -> _Decorator[ModulePass]: ...
 def module_pass(
     pass_func: Any = None,
     opt_level: int | None = None,
     name: str | None = None,
-    required: Names = None,
+    required: Required = None,
 ) -> Any:
     """Makes a module pass of a function ``(mod, ctx) -> mod``, or of a class with ``transform_module(self, mod, ctx)``.
 
     The module is the pass's own to edit: ``mod["main"]`` has the edits of ``passdock.Function``. It answers that module,
     or another one; None is refused, since it is what a forgotten ``return`` answers. A decorator, or a call.
+
+    Type checkers know that the objects of a class are passes if it is a subclass of ``ModulePass``, too.
 
     Args:
         pass_func: the function or class.
@@ -371,22 +388,22 @@ def module_pass(
 
 
 @overload
-def function_pass(
-    pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...
-) -> type[FunctionPass]: ...
+def function_pass(  # type: ignore[overload-overlap]
+    pass_func: type[T], opt_level: int, name: str | None = ..., required: Required = ...
+) -> type[T]: ...
 @overload
 def function_pass(
-    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Required = ...
 ) -> FunctionPass: ...
 @overload
 def function_pass(
-    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
-) -> Callable[[Any], Any]: ...
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Required = ...
+) -> _Decorator[FunctionPass]: ...
 def function_pass(
     pass_func: Any = None,
     opt_level: int | None = None,
     name: str | None = None,
-    required: Names = None,
+    required: Required = None,
 ) -> Any:
     """Makes a function pass of a function ``(func, mod, ctx) -> func``, or of a class with ``transform_function``.
 
@@ -398,22 +415,22 @@ def function_pass(
 
 
 @overload
-def prim_func_pass(
-    pass_func: type, opt_level: int, name: str | None = ..., required: Names = ...
-) -> type[PrimFuncPass]: ...
+def prim_func_pass(  # type: ignore[overload-overlap]
+    pass_func: type[T], opt_level: int, name: str | None = ..., required: Required = ...
+) -> type[T]: ...
 @overload
 def prim_func_pass(
-    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Names = ...
+    pass_func: Callable[..., Any], opt_level: int, name: str | None = ..., required: Required = ...
 ) -> PrimFuncPass: ...
 @overload
 def prim_func_pass(
-    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Names = ...
-) -> Callable[[Any], Any]: ...
+    pass_func: None = ..., *, opt_level: int, name: str | None = ..., required: Required = ...
+) -> _Decorator[PrimFuncPass]: ...
 def prim_func_pass(
     pass_func: Any = None,
     opt_level: int | None = None,
     name: str | None = None,
-    required: Names = None,
+    required: Required = None,
 ) -> Any:
     """Makes a pass on each function of the loop level; otherwise as ``function_pass``."""
     form = "(func, mod, ctx)"

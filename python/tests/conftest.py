@@ -8,7 +8,7 @@ import pytest
 
 pytest.register_assert_rewrite("support")
 
-from passdock import PassContext, _passdock  # noqa: E402
+from passdock import PassContext, _passdock
 
 
 @pytest.fixture(autouse=True)

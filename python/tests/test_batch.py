@@ -22,10 +22,21 @@ from passdock._batch.outcomes import Outcome, OutcomeFile
 from passdock.batch import Batch
 from support import module
 
-FIELDS = (
-    "model output ok exit_status done_before seconds ops_before ops_after bytes_before bytes_after diagnostics "
-    "reproducer fingerprint"
-).split()
+FIELDS = [
+    "model",
+    "output",
+    "ok",
+    "exit_status",
+    "done_before",
+    "seconds",
+    "ops_before",
+    "ops_after",
+    "bytes_before",
+    "bytes_after",
+    "diagnostics",
+    "reproducer",
+    "fingerprint",
+]
 
 
 def command() -> str | None:
@@ -220,7 +231,7 @@ def test_passes_that_processes_do_not_know_are_told_once(tmp_path: Path) -> None
     with pytest.raises(UnknownNameError, match=r"tests\.OfThisProcess.*imports=\["):
         passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=["tests.OfThisProcess"])
     with pytest.raises(TypeError, match=r"passes=\['tests\.OfThisProcess'\]"):
-        passdock.batch(tmp_path / "a.onnx", own, tmp_path / "out")
+        passdock.batch(tmp_path / "a.onnx", own, tmp_path / "out")  # type: ignore[arg-type]
     with pytest.raises(passdock.PluginError, match="`no_such_module`"):
         passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", imports=["no_such_module"])
 

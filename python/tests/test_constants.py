@@ -224,7 +224,7 @@ def test_the_protocol_of_arrays() -> None:
         ([1, 2], np.dtype("u1"), "u8[2] [1, 2]"),
         ([1.0, 2.0], "bf16", "bf16[2] [1.0, 2.0]"),
         ([1.0, 2.0], ml_dtypes.bfloat16, "bf16[2] [1.0, 2.0]"),
-        (np.float64([1.0]), None, "f64[1] [1.0]"),
+        (np.array([1.0], np.float64), None, "f64[1] [1.0]"),
         (np.array([1.0, 2.0], ">f4"), None, "f32[2] [1.0, 2.0]"),
         (np.arange(6, dtype=np.int32).reshape(2, 3).T, None, "i32[3,2] [0, 3, 1, 4, 2, 5]"),
         (np.arange(10)[::3], None, "i64[4] [0, 3, 6, 9]"),
@@ -280,7 +280,9 @@ def test_a_name_that_is_taken_gets_a_number() -> None:
     assert names == ["c", "c_1", "c_2"]
 
 
-NUMBERS = st.sampled_from([np.float16, np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_])
+NUMBERS = st.sampled_from(
+    [np.float16, np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_]
+)
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import DiagnosticError, Function, Module, PassContext, Sequential, function_pass, module_pass, prim_func_pass
+from passdock import (
+    DiagnosticError,
+    Function,
+    Module,
+    PassContext,
+    Sequential,
+    function_pass,
+    module_pass,
+    prim_func_pass,
+)
 from passdock.diagnostics import (
     Diagnostic,
     DiagnosticContext,
@@ -41,7 +50,9 @@ def emits(*said: tuple[DiagnosticLevel, str], name: str = "Emits", error: BaseEx
 def shown() -> list[str]:
     """What is shown, in place of standard error."""
     all_: list[str] = []
-    override_renderer(lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics)))
+    override_renderer(
+        lambda ctx: all_.append("; ".join(f"{said.level.name} {said.message}" for said in ctx.diagnostics))
+    )
     return all_
 
 
@@ -93,7 +104,9 @@ def test_r142_levels_and_diagnostics() -> None:
 
 def test_r143_collected_shown_once_and_an_error_raises(shown: list[str]) -> None:
     fails = emits((NOTE, "one"), (ERROR, "two"), (WARNING, "three"))
-    with pytest.raises(DiagnosticError, match="One or more error diagnostics were emitted, please check diagnostic render"):
+    with pytest.raises(
+        DiagnosticError, match="One or more error diagnostics were emitted, please check diagnostic render"
+    ):
         Sequential([fails])(one_function())
     assert shown == ["NOTE one; ERROR two; WARNING three"]
     shown.clear()
@@ -298,7 +311,10 @@ def test_a_context_of_the_programs_own() -> None:
 
 def test_diagnostics_of_a_pipeline_are_warnings_and_lines_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
     emits((WARNING, "careful"), (NOTE, "by the way"), name="tests.diagnostics.Says").register()
-    with caplog.at_level("INFO", logger="passdock"), pytest.warns(UserWarning, match=r"tests\.diagnostics\.Says: careful"):
+    with (
+        caplog.at_level("INFO", logger="passdock"),
+        pytest.warns(UserWarning, match=r"tests\.diagnostics\.Says: careful"),
+    ):
         report = passdock.run(one_function(), passes=["tests.diagnostics.Says"])
     assert [said["severity"] for said in report["diagnostics"]] == ["warning", "note"]
     assert "by the way" in caplog.text

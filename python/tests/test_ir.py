@@ -89,7 +89,7 @@ def test_a_function() -> None:
     assert not func.is_editable
     assert repr(func) == "<passdock.Function @main, 4 ops>"
     assert str(func).startswith("fn @main(%x: f32[n,3,?], %c: bool[])")
-    assert func.value("a").name == func.value("t").name.replace("t", "a")
+    assert func.value("t").name == "t"
     with pytest.raises(KeyError, match="no value is called `nothing`"):
         func.value("nothing")
 
@@ -100,7 +100,7 @@ def test_ops_in_order() -> None:
     assert [op.name for op in func.body.ops] == ["onnx.Mul", "onnx.If"]
     assert [op.name for op in func.ops_named("onnx.Relu")] == ["onnx.Relu"]
     assert func.ops_named("onnx.Nothing") == []
-    mul, if_, relu, clip = func.ops
+    mul, if_, _, clip = func.ops
     order = [[one.is_before(other) for other in func.ops] for one in func.ops]
     assert order == [[at < than for than in range(4)] for at in range(4)]
     with pytest.raises(ValueError, match="the ops are of different functions"):

@@ -250,7 +250,10 @@ def test_pass_exception() -> None:
 def test_should_run_exception() -> None:
     """TVM's case of the name (rule 108)."""
     events: list[str] = []
-    with pytest.raises(RuntimeError, match="Just a dummy error"), PassContext(instruments=labelled(events, "%2", "should_run")):
+    with (
+        pytest.raises(RuntimeError, match="Just a dummy error"),
+        PassContext(instruments=labelled(events, "%2", "should_run")),
+    ):
         events.clear()
         recorder(events, "transform")(model())
     assert events == ["%1 should_run transform", "%2 should_run transform", "%1 exit", "%2 exit", "%3 exit"]
@@ -259,7 +262,10 @@ def test_should_run_exception() -> None:
 def test_run_before_exception() -> None:
     """TVM's case of the name (rule 108): those that heard that the pass begins hear that it failed."""
     events: list[str] = []
-    with pytest.raises(RuntimeError, match="Just a dummy error"), PassContext(instruments=labelled(events, "%2", "before")):
+    with (
+        pytest.raises(RuntimeError, match="Just a dummy error"),
+        PassContext(instruments=labelled(events, "%2", "before")),
+    ):
         recorder(events, "transform")(model())
     assert [event for event in events if "should_run" not in event and "enter" not in event] == [
         "%1 before transform",
@@ -274,7 +280,10 @@ def test_run_before_exception() -> None:
 def test_run_after_exception() -> None:
     """TVM's case of the name (rule 109)."""
     events: list[str] = []
-    with pytest.raises(RuntimeError, match="Just a dummy error"), PassContext(instruments=labelled(events, "%2", "after")):
+    with (
+        pytest.raises(RuntimeError, match="Just a dummy error"),
+        PassContext(instruments=labelled(events, "%2", "after")),
+    ):
         recorder(events, "transform")(model())
     after = events[events.index("transform") :]
     assert after[:3] == ["transform", "%1 after transform", "%2 after transform"]
@@ -482,7 +491,7 @@ def test_r168_classes_are_made_instruments() -> None:
     with pytest.raises(TypeError, match="pi_cls must be a class"):
         pass_instrument(5)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"int is no instrument: make its class one by @pass_instrument"):
-        PassContext(instruments=[5])  # type: ignore[list-item]
+        PassContext(instruments=[5])
     with pytest.raises(TypeError, match="expected a list of instruments"):
         PassContext(instruments=5)  # type: ignore[arg-type]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import passdock
@@ -130,7 +132,7 @@ def test_function_class_pass() -> None:
     """TVM's case of the name: a class whose object answers another function."""
 
     @function_pass(opt_level=1)
-    class TestReplaceFunc:
+    class TestReplaceFunc(FunctionPass):
         """Puts one function in the place of each."""
 
         def __init__(self, new_func: Function) -> None:
@@ -165,7 +167,7 @@ def test_module_class_pass() -> None:
     """TVM's case of the name: the module that a pass answers is the one that comes out."""
 
     @module_pass(opt_level=1)
-    class TestPipeline:
+    class TestPipeline(ModulePass):
         """Puts a module in the place of another, or doesn't."""
 
         def __init__(self, new_mod: Module, replace: bool) -> None:
@@ -346,7 +348,7 @@ def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
     """KEEP. Passes made of functions and classes without a name are called after them."""
 
     @module_pass(opt_level=0)
-    class Cleanup:
+    class Cleanup(ModulePass):
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
             return mod
 
@@ -357,7 +359,9 @@ def test_r003_a_pass_is_called_after_its_function_or_class() -> None:
 
 def test_r004_a_level_has_to_be_said() -> None:
     """KEEP. A pass without a level is refused."""
-    with pytest.raises(ValueError, match=r"Please provide opt_level for the module pass\b.*@module_pass\(opt_level=1\)"):
+    with pytest.raises(
+        ValueError, match=r"Please provide opt_level for the module pass\b.*@module_pass\(opt_level=1\)"
+    ):
         module_pass(add_abs)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="Please provide opt_level for the function pass"):
         function_pass(double_params)  # type: ignore[call-overload]
@@ -743,9 +747,9 @@ def test_r161_a_class_keeps_what_it_is() -> None:
             self.factor += 1
             return mod
 
-    Made = module_pass(Plain, opt_level=0)
+    Made: Any = module_pass(Plain, opt_level=0)
     made = Made(5, name="five")
-    assert isinstance(made, ModulePass)
+    assert issubclass(Made, ModulePass)
     assert (Made.__name__, Made.__doc__, Made.__module__) == ("Plain", "What it does.", __name__)
     assert Made.__qualname__ == Plain.__qualname__
     assert (made.factor, made.label, made.scaled()) == (5, "five", 15)

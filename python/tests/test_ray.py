@@ -14,9 +14,9 @@ import pytest
 
 import passdock
 import passdock.ray
+from batch_passes import MARK
 from passdock import UsageError, _passdock
 from passdock._batch import engines, storage
-from batch_passes import MARK
 from test_batch import FIELDS, model, said
 
 TESTS = str(Path(__file__).parent)

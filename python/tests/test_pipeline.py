@@ -1,0 +1,152 @@
+"""Pipelines: on files, bytes and models of other packages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir
+import pytest
+
+import passdock
+from passdock import Module, PassError, Pipeline, PipelineError, Report, explain, optimize, run
+from support import one_function, raiser, recorder
+
+CHAIN = """
+module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %a = onnx.Identity(%x) : f32[2]
+    %y = onnx.Relu(%a) : f32[2]
+    return %y
+  }
+}
+"""
+
+
+def proto() -> onnx.ModelProto:
+    tensor = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy"]
+    nodes = [onnx.helper.make_node("Identity", ["x"], ["a"]), onnx.helper.make_node("Relu", ["a"], ["y"])]
+    graph = onnx.helper.make_graph(nodes, "g", tensor[:1], tensor[1:])
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+
+
+def kinds(mod: Module) -> list[str]:
+    return [op.name for op in mod["main"].ops]
+
+
+def test_a_module_is_optimised() -> None:
+    mod = Module.from_text(CHAIN)
+    after = optimize(mod)
+    assert kinds(after) == ["onnx.Relu"]
+    assert kinds(mod) == ["onnx.Identity", "onnx.Relu"]
+
+
+def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(proto(), path)
+    assert kinds(optimize(path)) == kinds(optimize(str(path))) == ["onnx.Relu"]
+    made = optimize(proto().SerializeToString())
+    assert isinstance(made, bytes) and kinds(Module.from_onnx(made)) == ["onnx.Relu"]
+    made = optimize(proto())
+    assert isinstance(made, onnx.ModelProto) and [node.op_type for node in made.graph.node] == ["Relu"]
+    made = optimize(onnx_ir.from_proto(proto()))
+    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
+    made = optimize(CHAIN)
+    assert isinstance(made, str) and "Identity" not in made
+    with pytest.raises(TypeError, match="int is no model; it may be a path"):
+        optimize(5)
+
+
+def test_from_file_to_file(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(proto(), path)
+    report = optimize(path, out)
+    assert isinstance(report, Report)
+    assert kinds(Module.read(out)) == ["onnx.Relu"]
+    assert report["ok"] is True and report.ok is True
+    assert (report.model["ops_before"], report.model["ops_after"]) == (2, 1)
+    assert json.loads(report.to_json())["model"] == report.model
+    assert str(report).splitlines()[-1].startswith("2 → 1 ops in ")
+    assert repr(report) == "<passdock.Report ok, 2 → 1 ops>"
+    assert "<table>" in report._repr_html_()
+    assert set(report) >= {"model", "ok", "passes", "seconds"} and len(report) > 5
+    with pytest.raises(AttributeError, match="a report has no 'nothing'; it has "):
+        _ = report.nothing
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"passes": ["DeadCodeElimination", "CanonicalizeBindings"]},
+        'passes = ["CanonicalizeBindings"]\n\n',
+        "simplify",
+        {"passes": [{"name": "CanonicalizeBindings"}], "context": {"opt_level": 3}},
+    ],
+)
+def test_pipelines_of_all_kinds(source: Any) -> None:
+    after = Pipeline(source)(Module.from_text(CHAIN))
+    assert "onnx.Identity" not in kinds(after)
+
+
+def test_pipelines_are_files_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('passes = ["CanonicalizeBindings"]\n')
+    assert kinds(Pipeline(path)(Module.from_text(CHAIN))) == ["onnx.Relu"]
+    assert repr(Pipeline(str(path))) == f"<passdock.Pipeline {path}>"
+    with pytest.raises(PipelineError, match=r"nothing\.toml` can't be read"):
+        Pipeline(tmp_path / "nothing.toml")
+    with pytest.raises(PassError, match="nothing"):
+        Pipeline("nothing")
+    with pytest.raises(PipelineError, match="passs"):
+        run(one_function(), {"passs": []})
+
+
+def test_passes_of_python_are_named_by_pipelines() -> None:
+    events: list[str] = []
+    recorder(events, "tests.pipeline.Mine").register()
+    report = run(one_function(), {"passes": ["FoldConstant", "tests.pipeline.Mine"]})
+    assert events == ["tests.pipeline.Mine"]
+    assert [entry["name"] for entry in report.passes][-1] == "tests.pipeline.Mine"
+    assert report.module is not None
+    explained = explain(passes=["tests.pipeline.Mine"])
+    assert "tests.pipeline.Mine" in json.dumps(explained)
+
+
+def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
+    """Its exception comes out as itself, and nothing is written."""
+    error = LookupError("mine")
+    raiser(error, "tests.pipeline.Fails").register()
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(proto(), path)
+    with pytest.raises(LookupError) as raised:
+        run(path, None, out, passes=["tests.pipeline.Fails"])
+    assert raised.value is error
+    assert not out.exists()
+    assert any("tests.pipeline.Fails" in note for note in error.__notes__)
+
+
+def test_a_pass_that_fails_leaves_its_report() -> None:
+    with pytest.raises(PassError) as raised:
+        run(one_function(), passes=["Nothing"])
+    assert isinstance(raised.value.report, Report)
+    assert raised.value.report["ok"] is False
+    assert str(raised.value.report).endswith("failed")
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(
+        TypeError, match=r"disabled_pass: expected a list of names, got a string; did you mean \['A'\]\?"
+    ):
+        run(one_function(), disabled_pass="A")
+    with pytest.raises(TypeError, match="colour"):
+        run(one_function(), colour="red")
+    with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):
+        run(one_function(), config={"testing.immutable_modul": True})
+
+
+def test_progress_hears_the_names_of_passes() -> None:
+    heard: list[str] = []
+    run(one_function(), passes=["FoldConstant", "InferType"], progress=heard.append)
+    assert heard[-2:] == ["relax.transform.FoldConstant", "relax.transform.InferType"]
