@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from typing import Any, TypeVar, overload
 
@@ -87,10 +87,11 @@ def _check(cls: type) -> None:
         form, count = _HOOKS[name]
         try:
             signature = inspect.signature(value)
-            is_bound = isinstance(vars(cls)[name], (classmethod, staticmethod))
-            signature.bind(*[None] * (count - is_bound))
-        except ValueError:
+        except (TypeError, ValueError):
             continue
+        is_bound = isinstance(vars(cls)[name], (classmethod, staticmethod))
+        try:
+            signature.bind(*[None] * (count - is_bound))
         except TypeError:
             raise TypeError(f"{cls.__name__}.{name} is called as {form}, and declared as {signature}") from None
 
@@ -98,7 +99,7 @@ def _check(cls: type) -> None:
 @overload
 def pass_instrument(pi_cls: type[T]) -> type[T]: ...
 @overload
-def pass_instrument(pi_cls: None = None) -> Any: ...
+def pass_instrument(pi_cls: None = None) -> Callable[[type[T]], type[T]]: ...
 def pass_instrument(pi_cls: Any = None) -> Any:
     """Makes a class an instrument: ``@pass_instrument`` or ``@pass_instrument()``.
 

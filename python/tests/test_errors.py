@@ -121,10 +121,10 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         made: Pass = fails.register()
         return made
 
-    def instrument(hook: str, fail: Callable[[], None]) -> Callable[[], object]:
+    def instrument(where: str, fail: Callable[[], None]) -> Callable[[], object]:
         class Fails(Watch):
-            def _hear(self, heard: str, of: str = "") -> None:
-                if heard == hook:
+            def _hear(self, hook: str, of: str = "") -> None:
+                if hook == where:
                     fail()
 
         def run() -> None:
@@ -137,8 +137,8 @@ def ways() -> dict[str, Callable[[Callable[[], None]], Callable[[], object]]]:
         inner = registered(lambda: None)
 
         class Fails(Watch):
-            def _hear(self, heard: str, of: str = "") -> None:
-                if heard == "before" and of == inner.info.name:
+            def _hear(self, hook: str, of: str = "") -> None:
+                if hook == "before" and of == inner.info.name:
                     fail()
 
         def run() -> None:
