@@ -23,24 +23,51 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// The most diagnostics of one run of a pass that are kept.
+/// The most diagnostics of one run of a pass that are kept, and the most bytes of all their texts.
 const MAX_SAID: usize = 10_000;
+const MAX_SAID_BYTES: usize = 16 << 20;
 
-/// Adds a diagnostic to those of a pass. Of very many only the first are kept, with a warning that there were more; an
-/// error among the others is kept all the same, since it makes the pass fail.
-pub(crate) fn keep_said(said: &mut Vec<Diagnostic>, one: Diagnostic) {
-    if said.len() < MAX_SAID {
-        said.push(one);
-        return;
+/// What a pass says. Of very much only the first is kept, with a warning that there was more; an error among the rest is
+/// kept all the same, since it makes the pass fail.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    kept: Vec<Diagnostic>,
+    bytes: usize,
+    is_full: bool,
+    has_late_failure: bool,
+}
+
+impl Said {
+    /// Adds a diagnostic.
+    pub(crate) fn keep(&mut self, one: Diagnostic) {
+        if !self.is_full {
+            self.bytes = self.bytes.saturating_add(one.text_bytes());
+            self.is_full = self.kept.len() == MAX_SAID || self.bytes > MAX_SAID_BYTES;
+            if !self.is_full {
+                self.kept.push(one);
+                return;
+            }
+            let message = format!(
+                "The pass says very much; what comes after {} diagnostics is left out.",
+                self.kept.len()
+            );
+            let left_out = Diagnostic::new(Severity::Warning, "too-many", message);
+            self.kept.push(left_out);
+        }
+        if one.severity.is_failure() && !self.has_late_failure {
+            self.has_late_failure = true;
+            self.kept.push(one);
+        }
     }
-    if said.len() == MAX_SAID {
-        let message = format!(
-            "The pass says very much; what comes after {MAX_SAID} diagnostics is left out."
-        );
-        said.push(Diagnostic::new(Severity::Warning, "too-many", message));
+
+    /// What is kept.
+    pub(crate) fn kept(&self) -> &[Diagnostic] {
+        &self.kept
     }
-    if one.severity.is_failure() && said.len() == MAX_SAID + 1 {
-        said.push(one);
+
+    /// Takes what is kept.
+    pub(crate) fn into_kept(self) -> Vec<Diagnostic> {
+        self.kept
     }
 }
 
@@ -57,21 +84,33 @@ pub(crate) fn thread_number() -> u32 {
 mod tests {
     use super::*;
 
+    fn of(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(severity, code, message)
+    }
+
     #[test]
     fn of_very_many_diagnostics_the_first_are_kept_and_an_error() {
-        let mut said = Vec::new();
+        let mut said = Said::default();
         for at in 0..MAX_SAID + 100 {
-            keep_said(
-                &mut said,
-                Diagnostic::new(Severity::Note, "a", at.to_string()),
-            );
+            said.keep(of(Severity::Note, "a", at.to_string()));
         }
-        assert_eq!(said.len(), MAX_SAID + 1);
-        assert_eq!(said[MAX_SAID].code, "too-many");
+        assert_eq!(said.kept().len(), MAX_SAID + 1);
+        assert_eq!(said.kept()[MAX_SAID].code, "too-many");
         for _ in 0..2 {
-            keep_said(&mut said, Diagnostic::new(Severity::Error, "b", "wrong"));
+            said.keep(of(Severity::Error, "b", "wrong"));
         }
-        assert_eq!(said.len(), MAX_SAID + 2);
-        assert_eq!(said[MAX_SAID + 1].code, "b");
+        assert_eq!(said.kept().len(), MAX_SAID + 2);
+        assert_eq!(said.kept()[MAX_SAID + 1].code, "b");
+    }
+
+    #[test]
+    fn of_very_long_diagnostics_the_first_are_kept_and_an_error() {
+        let mut said = Said::default();
+        for _ in 0..20 {
+            said.keep(of(Severity::Note, "a", "x".repeat(1 << 20)));
+        }
+        said.keep(of(Severity::Error, "b", "wrong"));
+        let codes: Vec<&str> = said.kept().iter().map(|one| &*one.code).collect();
+        assert_eq!(codes[14..], ["a", "too-many", "b"]);
     }
 }

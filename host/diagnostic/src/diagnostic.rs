@@ -230,6 +230,19 @@ impl Diagnostic {
         }
     }
 
+    /// The bytes of its texts, about.
+    pub fn text_bytes(&self) -> usize {
+        let of_snippet = |snippet: &Option<Snippet>| {
+            let sum = |one: &Snippet| one.text.len() + one.label.len() + one.file.len();
+            snippet.as_ref().map_or(0, sum)
+        };
+        let of_label = |label: &Label| label.text.len() + of_snippet(&label.snippet);
+        let own = self.code.len() + self.message.len() + self.help.as_ref().map_or(0, String::len);
+        let notes: usize = self.notes.iter().map(String::len).sum();
+        let labels: usize = self.labels.iter().map(of_label).sum();
+        own + notes + of_snippet(&self.snippet) + labels
+    }
+
     /// Adds a place. The first one is the op that the diagnostic is about, later ones become
     /// labels.
     pub fn point_at(&mut self, shown: Excerpt, text: &str) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use passdock_diagnostic::{Diagnostic, terminal};
 
-use crate::util;
+use crate::util::{self, Said};
 
 /// A function that shows a pass's diagnostics, in order. It isn't called for a pass without any.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
@@ -18,7 +18,7 @@ struct Inner {
     pass: String,
     run_by: Vec<String>,
     renderer: Arc<Renderer>,
-    said: Mutex<Vec<Diagnostic>>,
+    said: Mutex<Said>,
 }
 
 impl DiagnosticContext {
@@ -55,12 +55,12 @@ impl DiagnosticContext {
     /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as
     /// failed.
     pub fn emit(&self, diagnostic: Diagnostic) {
-        util::keep_said(&mut util::lock(&self.0.said), diagnostic);
+        util::lock(&self.0.said).keep(diagnostic);
     }
 
     /// The diagnostics that aren't shown yet.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        util::lock(&self.0.said).clone()
+        util::lock(&self.0.said).kept().to_vec()
     }
 
     /// The renderer that will show the diagnostics.
@@ -75,13 +75,14 @@ impl DiagnosticContext {
 
     /// Takes the diagnostics, to show them.
     pub(crate) fn take(&self) -> Vec<Diagnostic> {
-        std::mem::take(&mut *util::lock(&self.0.said))
+        std::mem::take(&mut *util::lock(&self.0.said)).into_kept()
     }
 }
 
 impl std::fmt::Debug for DiagnosticContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(&*util::lock(&self.0.said)).finish()
+        let said = util::lock(&self.0.said);
+        f.debug_list().entries(said.kept()).finish()
     }
 }
 

@@ -490,3 +490,38 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
          = in function @main, op1 (t.A)"#]]
     .assert_eq(&said.join("\n"));
 }
+
+/// Of very many parts the first are kept, and the others counted.
+#[test]
+fn diagnostics_of_very_many_parts_are_kept_in_part() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        let op = f.ops().next().expect("it has ops");
+        let mut said = sdk::Diagnostic::warning("Much.").at(op);
+        for at in 0..100_000 {
+            said = said.with_note(format!("Note {at}."));
+            said = said.label(sdk::Place::operand(op, 0), format!("label {at}"));
+        }
+        cx.emit(&said);
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let (done, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    assert!(done.is_ok());
+    let [said] = &said[..] else {
+        panic!("it is one");
+    };
+    // The op is a place, too, and the first one is what it is about.
+    assert_eq!((said.notes.len(), said.labels.len()), (102, 99));
+    assert_eq!(
+        said.notes[100..],
+        [
+            "99900 more notes are left out.",
+            "99901 more places are left out."
+        ]
+    );
+    assert!(said.render(false).contains("label 5"));
+}

@@ -20,7 +20,7 @@ use super::{gate, input, settings};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
-use crate::util;
+use crate::util::Said;
 
 /// All of the table but `rewrite`, which needs more than a session.
 pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
@@ -85,7 +85,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
 /// The rarely used state of a context.
 #[derive(Default)]
 struct Extras {
-    diagnostics: RefCell<Vec<Diagnostic>>,
+    diagnostics: RefCell<Said>,
     failure: RefCell<Option<CallFailure>>,
     /// Items of settings that were handed out, which live as long as the session.
     items: RefCell<Vec<Vec<SettingItem>>>,
@@ -281,7 +281,7 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         match self.extras.get() {
             None => Vec::new(),
-            Some(extras) => extras.diagnostics.take(),
+            Some(extras) => extras.diagnostics.take().into_kept(),
         }
     }
 
@@ -306,7 +306,7 @@ impl<'a> ContextSession<'a> {
             silent: true,
             ..CallFailure::new(match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
-                Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
+                Status::PANICKED => "it didn't say why.".to_owned(),
                 Status(code) => format!("The pass answered status {code} and didn't say why."),
             })
         });
@@ -418,7 +418,7 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
         let mut diagnostic = described(session, &input::described(diagnostic)?)?;
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
         diagnostic.definition = session.blamed(message, op);
-        util::keep_said(&mut session.extras().diagnostics.borrow_mut(), diagnostic);
+        session.extras().diagnostics.borrow_mut().keep(diagnostic);
         Ok(())
     })
 }
@@ -436,6 +436,9 @@ fn severity(said: abi::Severity) -> (Severity, bool) {
     let (next, severity) = next.unwrap_or((abi::Severity::HELP, Severity::Help));
     (severity, said == next)
 }
+
+/// The most notes of one diagnostic that are kept, and the most places that it points at.
+const MAX_PARTS: usize = 100;
 
 /// A diagnostic of the contract as the host keeps it.
 ///
@@ -455,7 +458,7 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
     };
     let mut diagnostic = Diagnostic::new(severity, code, message);
     diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
-    for note in notes {
+    for note in notes.iter().take(MAX_PARTS) {
         // SAFETY: the caller's promise.
         diagnostic
             .notes
@@ -467,7 +470,15 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
             said.severity.0
         ));
     }
-    for label in labels.iter() {
+    for (what, count) in [("notes", notes.len()), ("places", labels.len())] {
+        if count > MAX_PARTS {
+            let left_out = count - MAX_PARTS;
+            diagnostic
+                .notes
+                .push(format!("{left_out} more {what} are left out."));
+        }
+    }
+    for label in labels.iter().take(MAX_PARTS) {
         let label = label?;
         let function = match label.function {
             symbol::EMPTY => said.function,
@@ -494,11 +505,14 @@ unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let said = input::described(failure)?;
-        let message = input::text(said.message, "message")?.to_owned();
+        let message = input::said_text(said.message, "message")?;
         let file = input::text(said.file, "source file").unwrap_or_default();
         let panic_at = format!("{file}:{}:{}", said.line, said.column);
         let panic_at = (!file.is_empty()).then_some(panic_at);
-        session.fail(said.op, said.function, message, panic_at);
+        // Without a word it is as if it had said nothing, but for the place.
+        if !message.is_empty() || panic_at.is_some() {
+            session.fail(said.op, said.function, message, panic_at);
+        }
         Ok(())
     });
 }

@@ -218,6 +218,26 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     std::str::from_utf8(bytes).map_err(|_| EditError::invalid(format!("The {what} isn't UTF-8.")))
 }
 
+/// The most bytes of a text for the user that are kept.
+const MAX_SAID_BYTES: usize = 1 << 14;
+
+/// A text for the user that nobody would learn of if it were refused: what is too long of it is left out, and what isn't
+/// UTF-8 is replaced.
+///
+/// # Safety
+/// As [`text`].
+pub(in crate::boundary) unsafe fn said_text(text: abi::Str, what: &str) -> Edit<String> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { list(text.ptr, text.len, what)? };
+    match bytes.split_at_checked(MAX_SAID_BYTES) {
+        Some((kept, rest)) if !rest.is_empty() => {
+            let kept = String::from_utf8_lossy(kept);
+            Ok(format!("{kept}… ({} more bytes are left out)", rest.len()))
+        }
+        _ => Ok(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
 /// Writes a result to the plugin's memory.
 ///
 /// # Safety
@@ -271,4 +291,28 @@ fn check_pointer<T>(at: *const T, what: &str) -> Edit {
 fn wrong_pointer(is_null: bool, what: &str) -> EditError {
     let wrong = if is_null { "null" } else { "misaligned" };
     EditError::invalid(format!("The pointer to the {what} is {wrong}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(bytes: &[u8]) -> String {
+        let text = abi::Str {
+            ptr: bytes.as_ptr(),
+            len: bytes.len(),
+        };
+        // SAFETY: the bytes live until it returns.
+        unsafe { said_text(text, "message") }.unwrap()
+    }
+
+    #[test]
+    fn what_a_plugin_says_last_is_taken_whatever_it_is() {
+        assert_eq!(said(b"plain"), "plain");
+        assert_eq!(said(b"odd \xff one"), "odd \u{fffd} one");
+        let long = said("é".repeat(100_000).as_bytes());
+        assert!(long.starts_with("éé"));
+        assert!(long.ends_with("é… (183616 more bytes are left out)"));
+        assert_eq!(said(&[b'x'; MAX_SAID_BYTES]).len(), MAX_SAID_BYTES);
+    }
 }
