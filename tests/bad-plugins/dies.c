@@ -42,12 +42,19 @@ static void *exits(void *state) {
     return state;
 }
 
+static void *sinks(void *state) {
+    sink(0);
+    return state;
+}
+
 static void *stays(void *state) {
     for (;;) pause();
     return state;
 }
 
 static void status_at_exit(void) { _exit(9); }
+
+static void good_at_exit(void) { _exit(0); }
 
 static void fall_at_exit(void) { fall(); }
 
@@ -264,6 +271,9 @@ static void die(void) {
     }
     if (is("thread")) on_a_thread(falls);
     if (is("thread exit")) on_a_thread(exits);
+    if (is("thread stack")) on_a_thread(sinks);
+    if (is("atexit, exit 3")) atexit(good_at_exit), exit(3);
+    if (is("child takes over") && fork() != 0) _exit(0);
     if (is("handled segv")) signal(SIGSEGV, end_with), fall();
     if (is("child holds on")) leave_a_child(), fall();
     if (is("fork and hang")) start_another(), stays(NULL);

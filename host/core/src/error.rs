@@ -266,9 +266,14 @@ impl PassError {
         if let Some(plugin) = other.and_then(|culprit| culprit.plugin.as_ref()) {
             error.notes.push(format!("it is in `{plugin}`"));
         }
-        let is_of_whoever = culprit.is_none()
-            && !matches!(cause, DeathCause::Exit { .. } | DeathCause::Exec { .. });
-        if is_of_whoever || death.on_other_thread {
+        // One that ended the process was the pass that ran, if one did.
+        let names_plugin = death
+            .pass
+            .as_ref()
+            .is_some_and(|pass| pass.plugin.is_some());
+        let is_of_pass =
+            names_plugin && matches!(cause, DeathCause::Exit { .. } | DeathCause::Exec { .. });
+        if culprit.is_none() && !is_of_pass || death.on_other_thread {
             let names = death.loaded.iter().map(|file| format!("`{file}`"));
             let names: Vec<String> = names.collect();
             if !names.is_empty() {

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::trace::Trace;
@@ -32,7 +33,27 @@ impl Mapped {
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Mapped { at: at.cast(), len })
+        let mapped = Mapped { at: at.cast(), len };
+        mapped.leave_to_this_process();
+        Ok(mapped)
+    }
+
+    /// A process that this one forks, as a plugin may do, writes to memory of its own from then on: the file tells of this
+    /// one alone.
+    fn leave_to_this_process(self) {
+        static FIRST: OnceLock<Mapped> = OnceLock::new();
+        unsafe extern "C" fn part() {
+            if let Some(Mapped { at, len }) = FIRST.get() {
+                let rights = libc::PROT_READ | libc::PROT_WRITE;
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+                // SAFETY: the memory that was mapped there is replaced by zeros, which stand for nothing.
+                unsafe { libc::mmap(at.cast(), *len, rights, flags, -1, 0) };
+            }
+        }
+        if FIRST.set(self).is_ok() {
+            // SAFETY: in the new process the function makes one call of the system. If it isn't kept, both write.
+            unsafe { libc::pthread_atfork(None, None, Some(part)) };
+        }
     }
 
     /// A trace at a place; `None`: there is no room for it.

@@ -142,6 +142,23 @@ fn exit_tells_its_status() {
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 
+/// What goes on in the other process is nothing of the run's: it is told of the one that ended.
+#[test]
+fn a_pass_that_goes_on_in_a_process_of_its_own_is_told_with_the_function() {
+    let Some(bench) = bench() else { return };
+    bench.write("out.ir", "as it was");
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies";
+    let ran = with(&bench, "child takes over", "pass", words);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for said in [
+        "It ended the process with status 0.",
+        "in pass c.transform.Dies of plugin `plugin.so`, function @main",
+    ] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    assert_eq!(bench.read("out.ir"), "as it was");
+}
+
 /// What a plugin started has the run's standard error open: nobody would see its end for ten minutes.
 #[test]
 fn what_a_plugin_starts_ends_with_the_run() {

@@ -48,6 +48,11 @@ pub(super) const PASS: &[Fault] = &[
     deadly("pass", "exit", "calls `exit(0)`"),
     deadly("pass", "quick_exit", "calls `quick_exit(0)`"),
     deadly("pass", "_exit", "calls `_exit(0)`"),
+    deadly(
+        "pass",
+        "atexit, exit 3",
+        "calls `exit(3)`, and makes that 0 (`atexit`)",
+    ),
     deadly("pass", "pthread_exit", "calls `pthread_exit`"),
     deadly("pass", "exec", "puts another program in its place"),
     deadly("pass", "handled segv", "crashes, and ends with 0 over it"),
@@ -63,6 +68,11 @@ pub(super) const PASS: &[Fault] = &[
         "pass",
         "thread exit",
         "calls `exit(0)` on a thread of its own",
+    ),
+    deadly(
+        "pass",
+        "thread stack",
+        "uses up the stack of a thread of its own",
     ),
     deadly(
         "pass",

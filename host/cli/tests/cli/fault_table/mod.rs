@@ -28,10 +28,17 @@ const CONSTANT: &str = r#"module {
 "#;
 
 /// What can't be noticed in the process that it happens to: the status is that of whoever ended it.
-const UNNOTICED: [&str; 4] = ["_exit", "exec", "handled segv", "kill"];
+const UNNOTICED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
 
 /// What a signal that isn't caught ends, in process.
-const SIGNALLED: [&str; 5] = ["kill", "term", "usr1", "alarm", "stack, no other"];
+const SIGNALLED: [&str; 6] = [
+    "kill",
+    "term",
+    "usr1",
+    "alarm",
+    "stack, no other",
+    "thread stack",
+];
 
 /// What goes on until somebody ends it, in process.
 const ENDLESS: [&str; 3] = ["hang", "spin", "stop"];
