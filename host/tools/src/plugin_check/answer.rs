@@ -159,8 +159,9 @@ impl CheckAnswer {
             Some((name, _)) if self.unusable => {
                 CheckAnswer::skipped(format!("The plugin can't be used: see `{name}`."))
             }
-            Some((name, _)) => {
+            Some((name, other)) => {
                 self.reasons = vec![format!("As `{name}` says.")];
+                self.notes.retain(|note| !other.notes.contains(note));
                 self
             }
             None => self,
@@ -269,7 +270,8 @@ mod tests {
 
     #[test]
     fn what_one_check_found_is_said_once() {
-        let found = CheckAnswer::of(vec!["It is broken.".to_owned()], Vec::new());
+        let mut found = CheckAnswer::of(vec!["It is broken.".to_owned()], Vec::new());
+        found.notes.push("It was the wind.".to_owned());
         let none = || std::iter::empty();
         let unusable = CheckAnswer::unusable("It is broken.".to_owned());
         assert_eq!(unusable.clone().after(none()).verdict, CheckVerdict::Fail);
@@ -282,6 +284,7 @@ mod tests {
         let again = found.clone().after([("manifest", &found)].into_iter());
         assert_eq!(again.verdict, CheckVerdict::Fail);
         assert_eq!(again.reasons, ["As `manifest` says."]);
+        assert!(again.notes.is_empty());
     }
 
     #[test]

@@ -261,7 +261,11 @@ fn crashed(
     };
     let mut answer = CheckAnswer::crashed(format!("{what}{at}."));
     let said = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
-    let said = said.trim();
+    let lines = said
+        .lines()
+        .map(|line| line.trim().trim_start_matches("= "));
+    let said: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let said = said.join(" ");
     if !said.is_empty() {
         answer.notes.push(format!("Its last words: {said}"));
     }
