@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/ptrace.h>
@@ -103,6 +104,17 @@ static void start_another(void) {
         sleep(600);
         _exit(0);
     }
+}
+
+/* One that does so outside of the group of processes that this one is in. */
+static void start_a_daemon(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() == 0) sleep(600);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
 }
 
 /* Takes the stack away that handlers of signals run on. */
@@ -234,6 +246,7 @@ static void spoil(void) {
     if (is("fork returns")) fork();
     if (is("child stays")) leave_a_child();
     if (is("fork")) start_another();
+    if (is("daemon")) start_a_daemon();
     trouble_the_command();
     spoil_descriptors();
     spoil_channel();
@@ -277,6 +290,7 @@ static void die(void) {
     if (is("handled segv")) signal(SIGSEGV, end_with), fall();
     if (is("child holds on")) leave_a_child(), fall();
     if (is("fork and hang")) start_another(), stays(NULL);
+    if (is("daemon and crash")) start_a_daemon(), fall();
     if (is("fork and _exit")) start_another(), _exit(3);
     spoil();
 }

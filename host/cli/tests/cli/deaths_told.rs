@@ -164,7 +164,11 @@ fn a_pass_that_goes_on_in_a_process_of_its_own_is_told_with_the_function() {
 fn what_a_plugin_starts_ends_with_the_run() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
-    for (fault, status) in [("fork", 0), ("fork and _exit", 1)] {
+    let mut faults = vec![("fork", 0), ("fork and _exit", 1)];
+    if cfg!(target_os = "linux") {
+        faults.extend([("daemon", 0), ("daemon and crash", 1)]);
+    }
+    for (fault, status) in faults {
         let start = Instant::now();
         let ran = with(&bench, fault, "pass", words);
         assert_eq!(ran.status, status, "{fault}: {}", ran.stderr);

@@ -9,6 +9,8 @@
 mod guard;
 mod limit;
 mod message;
+#[cfg(target_os = "linux")]
+mod orphans;
 mod process;
 mod record;
 mod run;

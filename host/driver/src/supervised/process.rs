@@ -37,6 +37,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) struct Process<'s> {
     supervisor: &'s Supervisor,
     child: Child,
+    #[cfg(target_os = "linux")]
+    orphans: super::orphans::Orphans,
     channel: UnixStream,
     /// The marks of what it says.
     marks: Marks,
@@ -74,7 +76,10 @@ impl<'s> Process<'s> {
         for fd in [theirs.as_fd(), their_record.as_fd()] {
             fcntl_setfd(fd, FdFlags::empty())?;
         }
-        let child = Command::new(&supervisor.program)
+        let mut command = Command::new(&supervisor.program);
+        #[cfg(target_os = "linux")]
+        let orphans = super::orphans::Orphans::of(&mut command);
+        let child = command
             .args(&supervisor.before)
             .arg(theirs.as_raw_fd().to_string())
             .arg(their_record.as_raw_fd().to_string())
@@ -90,6 +95,8 @@ impl<'s> Process<'s> {
         let mut process = Process {
             supervisor,
             child,
+            #[cfg(target_os = "linux")]
+            orphans,
             channel,
             marks: task.marks.clone(),
             record,
@@ -286,6 +293,8 @@ impl<'s> Process<'s> {
         _ = self.child.kill();
         let status = self.child.wait()?;
         self.is_gone = true;
+        #[cfg(target_os = "linux")]
+        self.orphans.end();
         running().take();
         Ok((has_ended.then_some(status), program))
     }
