@@ -288,6 +288,10 @@ def view_after_ops(b, _):
     for _ in range(b.rng.randint(1, 3)):
         if b.opset < 7 or b.chance(0.5):
             value = b.around(value)
+        elif b.chance(0.3):
+            operands = [value, b.around(value)]
+            b.rng.shuffle(operands)
+            value = b.one("Add", operands, value.dtype, value.shape)
         else:
             operands = [value, b.data(value.dtype, ())]
             b.rng.shuffle(operands)

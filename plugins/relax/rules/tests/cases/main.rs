@@ -12,5 +12,6 @@ mod simplify_expr_parts;
 mod simplify_expr_pieces;
 mod simplify_expr_transposes;
 mod simplify_expr_values;
+mod simplify_expr_views_apart;
 #[path = "../../../tests/support/mod.rs"]
 mod support;

@@ -1,0 +1,239 @@
+//! Cases of `relax.transform.SimplifyExpr`: views that ops element by element stand between.
+
+use expect_test::{Expect, expect};
+
+use crate::support;
+
+const PASS: &str = "relax.transform.SimplifyExpr";
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    support::check(PASS, source, expected);
+}
+
+#[track_caller]
+fn check_stays(source: &str) {
+    support::check_stays(PASS, source);
+}
+
+#[test]
+fn views_with_ops_between() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,n,m,4]) -> (%y: f32[1,n,m,4]) opset("" = 17) {
+    %a = const i64[1] [0]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,m,4,n]
+    %1 = onnx.Squeeze(%0, %a) : f32[m,4,n]
+    %2 = onnx.Elu(%1) : f32[m,4,n]
+    %3 = onnx.Unsqueeze(%2, %a) : f32[1,m,4,n]
+    %4 = onnx.Transpose(%3) {perm = [0, 3, 1, 2]} : f32[1,n,m,4]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,n,m,4]) -> (%y: f32[1,n,m,4]) opset("" = 17) {
+                %0 = onnx.Elu(%x) : f32[1,n,m,4]
+                return %0
+              }
+            }
+        "#]],
+    );
+    check(
+        r#"module {
+  fn @main(%x: f32[*]) -> (%y: f32[*]) opset("" = 17) {
+    %a = const i64[1] [0]
+    %1 = onnx.Squeeze(%x, %a) : f32[*]
+    %2 = onnx.Elu(%1) : f32[*]
+    %3 = onnx.Unsqueeze(%2, %a) : f32[*]
+    %4 = onnx.Neg(%3) : f32[*]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[*]) -> (%y: f32[*]) opset("" = 17) {
+                %0 = onnx.Elu(%x) : f32[*]
+                %1 = onnx.Neg(%0) : f32[*]
+                return %1
+              }
+            }
+        "#]],
+    );
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3,4]) -> (%y: f32[4,6]) opset("" = 17) {
+    %a = const i64[2] [6, 4]
+    %b = const i64[2] [4, 6]
+    %1 = onnx.Reshape(%x, %a) : f32[6,4]
+    %2 = onnx.Elu(%1) : f32[6,4]
+    %3 = onnx.Reshape(%2, %b) : f32[4,6]
+    return %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3,4]) -> (%y: f32[4,6]) opset("" = 17) {
+                %0 = const i64[2] [4, 6]
+                %1 = onnx.Elu(%x) : f32[2,3,4]
+                %2 = onnx.Reshape(%1, %0) : f32[4,6]
+                return %2
+              }
+            }
+        "#]],
+    );
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,3,4], %w: f32[4]) -> (%y: f32[2,3,4]) opset("" = 17) {
+    %a = const i64[2] [3, 8]
+    %b = const i64[3] [2, 3, 4]
+    %v = const f32[8] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    %1 = onnx.Reshape(%x, %a) : f32[3,8]
+    %2 = onnx.Mul(%1, %v) : f32[3,8]
+    %3 = onnx.Reshape(%2, %b) : f32[2,3,4]
+    return %3
+  }
+}"#,
+    );
+}
+
+#[test]
+fn views_with_ops_between_that_share() {
+    // An exporter's approximation of a Gelu, behind a Gemm of what was a matrix for it alone.
+    check(
+        r#"module {
+  fn @main(%x: f32[18,4]) -> (%y: f32[18,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %half = const f32[] 0.5
+    %three = const f32[] 3.0
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Mul(%1, %half) : f32[2,9,4]
+    %3 = onnx.Pow(%1, %three) : f32[2,9,4]
+    %4 = onnx.Add(%1, %3) : f32[2,9,4]
+    %5 = onnx.Tanh(%4) : f32[2,9,4]
+    %6 = onnx.Mul(%2, %5) : f32[2,9,4]
+    %7 = onnx.Reshape(%6, %b) : f32[18,4]
+    return %7
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[18,4]) -> (%y: f32[18,4]) opset("" = 17) {
+                %half = const f32[] 0.5
+                %three = const f32[] 3.0
+                %0 = onnx.Mul(%x, %half) : f32[18,4]
+                %1 = onnx.Pow(%x, %three) : f32[18,4]
+                %2 = onnx.Add(%x, %1) : f32[18,4]
+                %3 = onnx.Tanh(%2) : f32[18,4]
+                %4 = onnx.Mul(%0, %3) : f32[18,4]
+                return %4
+              }
+            }
+        "#]],
+    );
+    // Of two views, in float16, with a size of 0.
+    check(
+        r#"module {
+  fn @main(%x: f16[n,4,0], %z: f16[n,4,0]) -> (%y: f16[n,4,0]) opset("" = 17) {
+    %a = const i64[1] [2]
+    %1 = onnx.Unsqueeze(%x, %a) : f16[n,4,1,0]
+    %2 = onnx.Unsqueeze(%z, %a) : f16[n,4,1,0]
+    %3 = onnx.Add(%1, %2) : f16[n,4,1,0]
+    %4 = onnx.Squeeze(%3, %a) : f16[n,4,0]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f16[n,4,0], %z: f16[n,4,0]) -> (%y: f16[n,4,0]) opset("" = 17) {
+                %0 = onnx.Add(%x, %z) : f16[n,4,0]
+                return %0
+              }
+            }
+        "#]],
+    );
+    // A view that somebody else needs stays.
+    check(
+        r#"module {
+  fn @main(%x: f32[18,4]) -> (%y: f32[18,4], %z: f32[2,9,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Exp(%1) : f32[2,9,4]
+    %3 = onnx.Mul(%1, %2) : f32[2,9,4]
+    %4 = onnx.Reshape(%3, %b) : f32[18,4]
+    return %4, %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[18,4]) -> (%y: f32[18,4], %z: f32[2,9,4]) opset("" = 17) {
+                %a = const i64[3] [2, 9, 4]
+                %0 = onnx.Reshape(%x, %a) : f32[2,9,4]
+                %1 = onnx.Exp(%x) : f32[18,4]
+                %2 = onnx.Mul(%x, %1) : f32[18,4]
+                return %2, %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn views_with_ops_between_that_others_need_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[18,4]) -> (%y: f32[18,4], %z: f32[2,9,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Exp(%1) : f32[2,9,4]
+    %3 = onnx.Mul(%1, %2) : f32[2,9,4]
+    %4 = onnx.Reshape(%3, %b) : f32[18,4]
+    return %4, %2
+  }
+}"#,
+    );
+    // One of the operands is no view, or is stretched.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[18,4], %w: f32[2,9,4]) -> (%y: f32[18,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Add(%1, %w) : f32[2,9,4]
+    %3 = onnx.Reshape(%2, %b) : f32[18,4]
+    return %3
+  }
+}"#,
+    );
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[18,4], %w: f32[9,4]) -> (%y: f32[18,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %c = const i64[3] [1, 9, 4]
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Reshape(%w, %c) : f32[1,9,4]
+    %3 = onnx.Add(%1, %2) : f32[2,9,4]
+    %4 = onnx.Reshape(%3, %b) : f32[18,4]
+    return %4
+  }
+}"#,
+    );
+    // Two sources of other shapes.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[18,4], %w: f32[9,8]) -> (%y: f32[18,4]) opset("" = 17) {
+    %a = const i64[3] [2, 9, 4]
+    %b = const i64[2] [18, 4]
+    %1 = onnx.Reshape(%x, %a) : f32[2,9,4]
+    %2 = onnx.Reshape(%w, %a) : f32[2,9,4]
+    %3 = onnx.Add(%1, %2) : f32[2,9,4]
+    %4 = onnx.Reshape(%3, %b) : f32[18,4]
+    return %4
+  }
+}"#,
+    );
+}
