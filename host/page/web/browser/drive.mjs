@@ -28,7 +28,7 @@ try {
 }
 
 /** A tab with the page; what it asks of a network, or throws, is an error. */
-async function opened({ width = 1280, scheme = "light" } = {}) {
+async function opened({ width = 1280, scheme = "light", motion = "reduce" } = {}) {
   const tab = await browser.newPage();
   const wrong = [];
   tab.on("pageerror", (error) => wrong.push(`thrown: ${error.message}`));
@@ -41,7 +41,7 @@ async function opened({ width = 1280, scheme = "light" } = {}) {
   await tab.setViewport({ width, height: 900 });
   await tab.emulateMediaFeatures([
     { name: "prefers-color-scheme", value: scheme },
-    { name: "prefers-reduced-motion", value: "reduce" },
+    { name: "prefers-reduced-motion", value: motion },
   ]);
   const start = performance.now();
   await tab.goto(pathToFileURL(resolve(page)).href);
@@ -153,12 +153,14 @@ async function opensAndSearches() {
 
 /** Everything without a pointer. */
 async function byKeyboardAlone() {
-  const { tab, close } = await opened({ width: 390 });
+  const { tab, close } = await opened({ width: 390, motion: "no-preference" });
   const { keyboard } = tab;
   const focused = () => tab.evaluate(() => document.activeElement?.textContent?.slice(0, 40) || document.activeElement?.className);
   await keyboard.press("/");
   assert.equal(await tab.evaluate(() => document.activeElement?.id), "search");
   await keyboard.type("made");
+  const top = await tab.$eval(".picture", (picture) => picture.getBoundingClientRect().top);
+  assert(top >= 0 && top < 900, `what is searched stands ${top} pixels from the top`);
   const found = await tab.$$eval(".results button", (all) => all.length);
   await keyboard.press("Escape");
   assert.equal(await tab.$eval("#search", (field) => field.value), "");

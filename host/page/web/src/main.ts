@@ -42,7 +42,8 @@ function show(data: PageData, main: HTMLElement): void {
     event.preventDefault();
     explorer.searchField.focus();
     explorer.searchField.select();
-    explorer.element.scrollIntoView({ block: "start" });
+    // At once: what is typed next would stop a smooth way there.
+    explorer.element.scrollIntoView({ behavior: "instant", block: "start" });
   });
   // A link to a pass opens what it leads to.
   const unfold = () => {
