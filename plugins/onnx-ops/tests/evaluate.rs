@@ -415,3 +415,104 @@ fn what_stays_has_a_reason_that_can_be_shown() {
     "#]]
     .assert_eq(&answers.concat());
 }
+
+#[test]
+fn normalised_by_its_own_mean_and_variance() {
+    let x = || singles(&[1, 2, 2], &[1.0, 3.0, -2.0, -2.0]);
+    let two = |a: f32, b: f32| singles(&[2], &[a, b]);
+    let operands = || {
+        [
+            x(),
+            two(1.0, 2.0),
+            two(0.0, 0.5),
+            two(0.5, 1.0),
+            two(4.0, 1.0),
+        ]
+    };
+    let attrs = |trains: i64| {
+        vec![
+            ("training_mode", Attr::Int(trains)),
+            ("epsilon", Attr::Float(0.0625)),
+        ]
+    };
+    check(
+        "onnx.BatchNormalization",
+        15,
+        &operands(),
+        attrs(0),
+        expect![[r#"
+            f32[1, 2, 2] [ec, 05, 7e, 3e, b4, c3, 9e, 3f, 72, 44, aa, c0, 72, 44, aa, c0]
+        "#]],
+    );
+    check(
+        "onnx.BatchNormalization",
+        15,
+        &operands(),
+        attrs(1),
+        expect![[r#"
+            f32[1, 2, 2] [42, 5b, 78, bf, 42, 5b, 78, 3f, 00, 00, 00, 3f, 00, 00, 00, 3f]
+            f32[2] [67, 66, 26, 3f, 32, 33, 33, 3f]
+            f32[2] [cc, cc, 6c, 40, 66, 66, 66, 3f]
+        "#]],
+    );
+    check(
+        "onnx.BatchNormalization",
+        9,
+        &operands(),
+        Vec::new(),
+        expect![[r#"
+            f32[1, 2, 2] [eb, ff, 7f, 3e, f3, ff, 9f, 3f, c1, ff, af, c0, c1, ff, af, c0]
+        "#]],
+    );
+    let each = || vec![("spatial", Attr::Int(0))];
+    check(
+        "onnx.BatchNormalization",
+        7,
+        &operands(),
+        each(),
+        expect![[r#"
+            each element has a mean of its own
+        "#]],
+    );
+    let nothing = [
+        singles(&[0, 2], &[]),
+        two(1.0, 1.0),
+        two(0.0, 0.0),
+        two(0.0, 0.0),
+        two(1.0, 1.0),
+    ];
+    check(
+        "onnx.BatchNormalization",
+        15,
+        &nothing,
+        attrs(0),
+        expect![[r#"
+            f32[0, 2] []
+        "#]],
+    );
+    check(
+        "onnx.BatchNormalization",
+        15,
+        &nothing,
+        attrs(1),
+        expect![[r#"
+            nothing has no mean
+        "#]],
+    );
+    let long = [
+        x(),
+        singles(&[3], &[1.0; 3]),
+        two(0.0, 0.0),
+        two(0.0, 0.0),
+        two(1.0, 1.0),
+    ];
+    check(
+        "onnx.BatchNormalization",
+        15,
+        &long,
+        attrs(0),
+        expect![[r#"
+            its operands aren't numbers of 2 channels
+        "#]],
+    );
+}

@@ -22,6 +22,7 @@ pub(crate) mod elementwise;
 pub(crate) mod gather;
 pub(crate) mod matrix;
 pub(crate) mod minifloat;
+pub(crate) mod normalize;
 pub(crate) mod number;
 pub(crate) mod quantize;
 mod readers;

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::operator::Operator;
 use super::shape::{along_last, same_type};
 use crate::decompose;
-use crate::eval::{choose, softmax};
+use crate::eval::{choose, normalize, softmax};
 use crate::infer::{Answer, Infer, wrong};
 
 const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
@@ -15,13 +15,16 @@ const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator 
 pub(super) const OPERATORS: &[Operator] = &[
     same("onnx.BatchNormalization", 7, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1])
-        .infers(batch_normalization),
+        .infers(batch_normalization)
+        .folds(normalize::batch_normalization),
     same("onnx.BatchNormalization", 9, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9])
-        .infers(batch_normalization),
+        .infers(batch_normalization)
+        .folds(normalize::batch_normalization),
     same("onnx.BatchNormalization", 14, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0])
-        .infers(batch_normalization),
+        .infers(batch_normalization)
+        .folds(normalize::batch_normalization),
     same("onnx.Dropout", 7, (1, 1))
         .attrs(attrs![ratio: float = 0.5])
         .with(OpTraits::IDENTITY)
