@@ -83,7 +83,7 @@ def CanonicalizeBindings() -> FunctionPass:
 def CombineParallelMatmul() -> FunctionPass:
     """Multiplies one value by several weights at once.
 
-    Level 4. Requires InferType.
+    Level 2. Requires InferType.
     """
     return FunctionPass._of(standard("relax.transform.CombineParallelMatmul"))
 

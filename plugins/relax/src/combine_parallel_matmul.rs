@@ -26,7 +26,8 @@
 //!
 //! The weights are constants of rank 2 that nobody else uses, as those of queries, keys and values in a transformer; what is
 //! added behind each product, one number a column, is added at once. It does so only where that leaves fewer ops: two
-//! products without sums would be a product and a `Split`. The model doesn't grow, as the weights replace the others.
+//! products without sums would be a product and a `Split`. The model doesn't grow, as the weights replace the others. Where
+//! they have more than 128 MiB in all, they stay as they are: they would be held in memory.
 //!
 //! It doesn't look at `Gemm`s and `Conv`s, nor at products in different regions. A runtime's kernels may sum in another order
 //! for other sizes, so results are equal up to rounding. It counts as `products_of_one_value`, which can be disabled as rules can.
@@ -49,8 +50,9 @@ const SPLIT: &str = "onnx.Split";
 /// The name that it is counted and disabled by, as rules are.
 const RULE: &str = "products_of_one_value";
 
-/// Weights of more bytes aren't put together: they would have to fit into memory.
-const MOST_BYTES: u64 = 256 << 20;
+/// Where the weights of a function have more bytes together, none are put beside others: they would have to fit into
+/// memory.
+const MOST_BYTES: u64 = 128 << 20;
 
 pub(crate) fn combine_parallel_matmul(f: &mut Function, cx: &PassContext) -> PassResult {
     let since = f.opset("").unwrap_or(0);
@@ -62,7 +64,13 @@ pub(crate) fn combine_parallel_matmul(f: &mut Function, cx: &PassContext) -> Pas
     {
         return Ok(());
     }
-    for branches in parallel(f) {
+    let mut groups = parallel(f);
+    groups.retain(|branches| pays(branches));
+    let bytes = groups.iter().flatten().map(|branch| branch.bytes);
+    if bytes.fold(0, u64::saturating_add) > MOST_BYTES {
+        return Ok(());
+    }
+    for branches in groups {
         combine(f, cx, &branches)?;
     }
     Ok(())
@@ -74,6 +82,7 @@ struct Branch {
     product: OpId,
     weights: ValueId,
     columns: i64,
+    bytes: u64,
     /// The sum and what is added.
     sum: Option<(OpId, ValueId)>,
 }
@@ -91,10 +100,13 @@ impl Branch {
             (Some(one), None) => sum(f, product, one.op, columns),
             _ => None,
         };
-        (rows > 0 && columns > 0).then_some(Branch {
+        let bytes = [rows, columns, size_of(f.dtype(weights))? as i64];
+        let bytes = bytes.into_iter().map(|count| count as u64);
+        (rows > 0 && columns > 0).then(|| Branch {
             product,
             weights,
             columns,
+            bytes: bytes.fold(1, u64::saturating_mul),
             sum,
         })
     }
@@ -145,14 +157,22 @@ fn parallel(f: &Function) -> Vec<Vec<Branch>> {
     all
 }
 
-/// Puts the products of a value together, if that leaves fewer ops.
+fn has_sums(branches: &[Branch]) -> bool {
+    branches.iter().all(|branch| branch.sum.is_some())
+}
+
+/// Whether that leaves fewer ops.
+fn pays(branches: &[Branch]) -> bool {
+    match has_sums(branches) {
+        true => 3 < 2 * branches.len(),
+        false => 2 < branches.len(),
+    }
+}
+
+/// Puts the products of a value together.
 fn combine(f: &mut Function, cx: &PassContext, branches: &[Branch]) -> PassResult {
-    let has_sums = branches.iter().all(|branch| branch.sum.is_some());
-    let (gone, made) = match has_sums {
-        true => (2 * branches.len(), 3),
-        false => (branches.len(), 2),
-    };
-    let Some(&first) = (branches.first()).filter(|_| made < gone && cx.may_rewrite(RULE)) else {
+    let has_sums = has_sums(branches);
+    let Some(&first) = branches.first().filter(|_| cx.may_rewrite(RULE)) else {
         return Ok(());
     };
     let Some(x) = f.operand(first.product, 0) else {
@@ -221,7 +241,7 @@ struct Together {
 }
 
 impl Together {
-    /// Of none, nothing; `None` if they don't stand in as many rows, or are too large.
+    /// Of none, nothing; `None` if they don't stand in as many rows.
     fn of(f: &Function, values: &[ValueId]) -> Result<Option<Together>, EditError> {
         let Some(&first) = values.first() else {
             let ty = TypeSpec::shaped(DType::F32, &[0]);
@@ -241,14 +261,14 @@ impl Together {
             let Some((own_columns, own_rows)) = own.split_last() else {
                 return Ok(None);
             };
-            size += data.len() as u64;
-            if f.dtype(value) != dtype || *own_rows != shape[..] || size > MOST_BYTES {
+            size += data.len();
+            if f.dtype(value) != dtype || *own_rows != shape[..] {
                 return Ok(None);
             }
             columns += own_columns;
             parts.push((data, data.len() / rows.max(1) as usize));
         }
-        let mut bytes = Vec::with_capacity(size as usize);
+        let mut bytes = Vec::with_capacity(size);
         for row in 0..rows.max(0) as usize {
             for (data, width) in &parts {
                 bytes.extend_from_slice(&data[row * width..(row + 1) * width]);

@@ -173,7 +173,7 @@ plugin! {
         },
         /// Multiplies one value by several weights at once.
         function "relax.transform.CombineParallelMatmul" => combine_parallel_matmul {
-            opt_level: 4,
+            opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },

@@ -184,3 +184,19 @@ fn a_second_run_finds_nothing() {
     assert_eq!(once.matches("onnx.MatMul").count(), 1, "{once}");
     assert_eq!(support::run(PASS, &once), once);
 }
+
+#[test]
+fn weights_that_would_take_much_memory_stay() {
+    let module = r#"module {
+  fn @main(%x: f32[n,8192]) -> (%p: f32[n,2048], %q: f32[n,2048], %r: f32[n,2048]) opset("" = 13) {
+    %w1 = const f32[8192,2048] splat(1.0)
+    %w2 = const f32[8192,2048] splat(2.0)
+    %w3 = const f32[8192,2048] splat(3.0)
+    %0 = onnx.MatMul(%x, %w1) : f32[n,2048]
+    %1 = onnx.MatMul(%x, %w2) : f32[n,2048]
+    %2 = onnx.MatMul(%x, %w3) : f32[n,2048]
+    return %0, %1, %2
+  }
+}"#;
+    support::check_stays(PASS, module);
+}
