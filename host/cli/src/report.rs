@@ -35,7 +35,7 @@ pub(crate) enum Notes {
 const MAX_KINDS: usize = 12;
 
 /// Notes that are alike and are shown one by one.
-const MAX_NOTES: usize = 2;
+const MAX_NOTES: usize = 1;
 
 pub(crate) fn render(report: &Report, shown: Shown) -> String {
     let mut text = passes(&report.passes, shown);
@@ -264,13 +264,9 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
                 // They were told of with the first.
                 Some(0) => {}
                 Some(count) => {
-                    let more = show::count_of(*count as u64 - 1, "more note");
-                    let (code, message) = (&diagnostic.code, &diagnostic.message);
-                    let first = Diagnostic::new(Severity::Note, code, message);
-                    show::diagnostic(&Diagnostic {
-                        help: Some(format!("`--notes` shows it whole, and {more} of its kind.")),
-                        ..first
-                    });
+                    let message = format!("{} All {count}: `--notes`.", diagnostic.message);
+                    let told = Diagnostic::new(Severity::Note, &diagnostic.code, message);
+                    show::diagnostic(&told);
                     *count = 0;
                 }
             }
