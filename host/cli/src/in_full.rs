@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use passdock::PassInfo;
 use passdock::plugin::{Field, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind, PassSpec};
 use passdock::plugin::{Plugin, PluginSpec, Schema, SequentialSpec, toml_text};
 
@@ -83,6 +84,17 @@ pub(crate) fn pass(pass: &PassSpec, of: Option<&Plugin>) -> String {
     }
     let title = format!("{} ({kind}, level {level})", pass.name());
     under(&title, lines) + &fields("  option", &declared.options)
+}
+
+/// The pass of a file of rules.
+pub(crate) fn rules(info: &PassInfo, file: &str) -> String {
+    let title = format!("{} (function, level {})", info.name, info.opt_level);
+    let lines = vec![
+        format!("of the rules in {file}"),
+        format!("requires {}", info.required.join(", ")),
+        "thread-safe: runs on several functions at once".to_owned(),
+    ];
+    under(&title, lines)
 }
 
 /// A Sequential, and the plugin that it is of, unless that is plain.

@@ -10,6 +10,7 @@ use crate::args::process::ProcessArgs;
 Examples:
   passdock list
   passdock list passes FoldConstant
+  passdock list passes fuse.rules
   passdock list ops onnx.Conv
   passdock list pipelines default > mine.toml
   passdock list config tir.UnrollLoop --json
@@ -18,7 +19,7 @@ pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum, default_value = "passes")]
     pub(crate) what: Listing,
-    /// Show the one of this name in full: `passdock list passes FoldConstant`.
+    /// Show the one of this name in full: `passdock list passes FoldConstant`. FILE.rules is the pass of those rules.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]

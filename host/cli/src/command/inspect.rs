@@ -62,7 +62,8 @@ fn operators(rule: &RuleInfo, made: bool) -> Vec<&str> {
     names
 }
 
-fn rule(rule: &RuleInfo) -> Value {
+/// A rule, for programs.
+pub(super) fn rule(rule: &RuleInfo) -> Value {
     json!({
         "name": rule.name,
         "doc": rule.doc,
@@ -71,7 +72,8 @@ fn rule(rule: &RuleInfo) -> Value {
     })
 }
 
-fn rules_in_full(file: &RulesFile) -> String {
+/// The rules of a file, as a table.
+pub(super) fn rules_table(file: &RulesFile) -> String {
     let rows = file.rules().iter().map(|rule| {
         let joined = |made| operators(rule, made).join(", ");
         [
@@ -81,10 +83,9 @@ fn rules_in_full(file: &RulesFile) -> String {
             rule.doc.replace('\n', " "),
         ]
     });
-    let table = Table::of(["rule", "looks for", "makes", "about"], rows)
+    Table::of(["rule", "looks for", "makes", "about"], rows)
         .within(show::columns())
-        .render_filled();
-    format!("{}: the pass {}\n\n{table}", file.name(), file.pass_name())
+        .render_filled()
 }
 
 pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
@@ -102,7 +103,8 @@ pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
                 plugin.unknown_keys()
             }
             Opened::Rules(read) => {
-                texts.push(rules_in_full(read));
+                let (name, pass) = (read.name(), read.pass_name());
+                texts.push(format!("{name}: the pass {pass}\n\n{}", rules_table(read)));
                 rules = Some(read.rules().iter().map(rule).collect());
                 Vec::new()
             }

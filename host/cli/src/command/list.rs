@@ -10,8 +10,8 @@ use passdock::plugin::{PassSpec, Plugin, Schema, SequentialSpec};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use super::list_ops;
 use super::worker::{self, Files};
+use super::{inspect, list_ops};
 use crate::args::list::{ListArgs, Listing};
 use crate::in_full::{self, default, kind};
 use crate::show::{self, Table};
@@ -49,6 +49,7 @@ fn list_here(args: ListArgs) -> Result<u8, PassError> {
     let name = args.name.as_deref();
     let (json, text) = match (args.what, name) {
         (Listing::Passes, None) => passes(&registry),
+        (Listing::Passes, Some(name)) if request::is_rules(Path::new(name)) => rules(name)?,
         (Listing::Passes, Some(name)) => pass(&registry, name)?,
         (Listing::Plugins, None) => plugins(&registry, &conflicts),
         (Listing::Plugins, Some(name)) => plugin(&registry, name)?,
@@ -148,6 +149,24 @@ fn pass(registry: &Registry, name: &str) -> Shown {
     };
     let text = in_full::pass(&pass, Some(&plugin));
     Ok((json!({ "passes": [pass_json(&plugin, &pass)] }), text))
+}
+
+/// The pass of a file of rules.
+fn rules(path: &str) -> Shown {
+    let file = pipeline::read_rules(Path::new(path))?;
+    let pass = file.clone().into_pass(None);
+    let info = pass.info();
+    let rules: Vec<Value> = file.rules().iter().map(inspect::rule).collect();
+    let entry = json!({
+        "name": info.name,
+        "kind": "function",
+        "opt_level": info.opt_level,
+        "required": info.required,
+        "file": path,
+        "rules": rules,
+    });
+    let text = in_full::rules(info, path) + "\n" + &inspect::rules_table(&file);
+    Ok((json!({ "passes": [entry] }), text))
 }
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {

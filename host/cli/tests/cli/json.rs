@@ -156,6 +156,7 @@ fn plugins() {
     );
     for (definition, words) in [
         ("list-passes", "list passes FoldConstant"),
+        ("list-passes", "list passes fuse.rules"),
         ("list-plugins", "list plugins relax"),
         ("list-instruments", "list instruments timing"),
         ("failed", "list passes Nothing"),
