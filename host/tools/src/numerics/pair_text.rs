@@ -20,7 +20,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
         let note = if found.breaks {
             ""
         } else {
-            " (no contradiction)"
+            " (as ONNX Runtime infers it, no contradiction)"
         };
         text += &format!("interface: {found}{note}\n");
     }
