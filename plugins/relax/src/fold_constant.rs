@@ -76,7 +76,8 @@
 //! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
 //! smaller than its value), what nobody can evaluate, and what would make the function larger: see
 //! the options. Nor what an op that uses it couldn't take: an integer divided by 0 in a branch that is never
-//! taken does no harm, and by the constant 0 it lets a runtime refuse the model. What it left alone although the operands are constant, and why, is a note
+//! taken does no harm, and by the constant 0 it lets a runtime refuse the model. Nor an `onnx.DequantizeLinear`, unless the model
+//! may grow: runtimes compute with quantised weights as they are. What it left alone although the operands are constant, and why, is a note
 //! (`relax::not-folded`).
 //!
 //! Source: TVM `src/relax/transform/fold_constant.cc` (ConstantChecker and ConstantFolder). Program

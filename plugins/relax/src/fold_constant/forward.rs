@@ -17,6 +17,8 @@ pub(super) struct Forward {
     pub(super) only: HashMap<OpId, bool>,
     /// The bytes beyond which a splat stays one.
     pub(super) large: u64,
+    /// Whether the function may grow as it likes.
+    pub(super) may_grow: bool,
     /// The elements of large splats.
     pub(super) elements: HashMap<ValueId, Vec<u8>>,
     /// Constants of one element, by type and bytes.
@@ -55,6 +57,7 @@ impl Forward {
             useful,
             only,
             large: limits.one,
+            may_grow: limits.one == u64::MAX,
             elements: HashMap::new(),
             singles: HashMap::new(),
             room: limits.scratch,
@@ -101,6 +104,9 @@ impl Forward {
 
 /// The reason why an op isn't folded whose value would be too large to be kept.
 pub(super) const GROWS: &str = "would make the model larger";
+
+/// The reason why what is quantised isn't folded.
+pub(super) const QUANTISED: &str = "what is quantised stays so; --allow-growth folds it";
 
 /// The number of bytes of a constant; 0 for what is none.
 pub(super) fn byte_len(f: &Function, value: ValueId) -> u64 {

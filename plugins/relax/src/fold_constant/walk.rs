@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::checker::{is_shape_data, may_fold};
 use super::control::Decided;
-use super::forward::{Forward, GROWS};
+use super::forward::{Forward, GROWS, QUANTISED};
 use crate::shared::accept;
 use crate::shared::cursor::Cursor;
 
@@ -58,6 +58,17 @@ impl Forward {
         }
     }
 
+    /// Whether it only makes floats of constants: runtimes compute with these as they are, and look for this op in front
+    /// of another.
+    fn stays_quantised(&self, f: &Function, op: OpId) -> bool {
+        let is_constant = |value: ValueId| value.is_none() || self.constant(f, value).is_some();
+        let traits = f.traits(op);
+        !self.may_grow
+            && f.name(op) == "onnx.DequantizeLinear"
+            && may_fold(f, op, traits)
+            && f.operands(op).all(is_constant)
+    }
+
     /// Evaluates an op, if it can be; the op that stands there now.
     fn evaluate(
         &mut self,
@@ -72,6 +83,10 @@ impl Forward {
         let traits = f.traits(op);
         if traits.is_identity() && f.operand(op, 0).is_some_and(|v| f.constant(v).is_some()) {
             // It says that a region gives out a constant.
+            return Ok(op);
+        }
+        if self.stays_quantised(f, op) {
+            self.refuse(f, op, QUANTISED);
             return Ok(op);
         }
         let op = self.as_splat(f, op, cx)?;

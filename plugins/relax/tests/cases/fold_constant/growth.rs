@@ -108,15 +108,14 @@ fn a_chain_stays_whole_if_its_end_is_too_large() {
         r#"module {
   fn @main(%x: f32[4096]) -> (%y: f32[4096]) opset("" = 17) {
     %w = const i8[4096] splat(1)
-    %scale = const f32[] 0.5
-    %0 = onnx.DequantizeLinear(%w, %scale) : f32[4096]
+    %0 = onnx.Cast(%w) {to = 1} : f32[4096]
     %1 = onnx.Neg(%0) : f32[4096]
     %2 = onnx.Add(%x, %1) : f32[4096]
     return %2
   }
 }"#,
         expect![[r#"
-            1 onnx.DequantizeLinear: would make the model larger (16 kB; --allow-growth folds it).
+            1 onnx.Cast: would make the model larger (16 kB; --allow-growth folds it).
             1 onnx.Neg: would make the model larger (16 kB; --allow-growth folds it).
         "#]],
     );
@@ -191,4 +190,27 @@ fn many_grids_are_all_folded_or_none_and_then_not_the_next_time_either() {
     let (none, ops) = folded(&grids(3, 1500));
     assert_eq!(ops, 3 * 4);
     assert_eq!(folded(&none).0, none);
+}
+
+#[test]
+fn what_is_quantised_stays_so() {
+    // As large as it is, and in float16.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2], %y: f16[2]) -> (%a: f32[2], %b: f16[2]) opset("" = 19) {
+    %w = const i32[2] [1, 2]
+    %v = const u8[2] [1, 2]
+    %scale = const f32[] 0.5
+    %half = const f16[] 0.5
+    %0 = onnx.DequantizeLinear(%w, %scale) : f32[2]
+    %1 = onnx.DequantizeLinear(%v, %half) : f16[2]
+    %2 = onnx.Add(%x, %0) : f32[2]
+    %3 = onnx.Add(%y, %1) : f16[2]
+    return %2, %3
+  }
+}"#,
+        expect![[r#"
+            2 onnx.DequantizeLinear: what is quantised stays so; --allow-growth folds it.
+        "#]],
+    );
 }
