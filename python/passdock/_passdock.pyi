@@ -1,6 +1,5 @@
 """The native module: the host's objects. Programs import them from ``passdock``."""
 
-
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType

@@ -8,21 +8,19 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 
-/// The last rule that a Rust program can show. Those after it are about the Python front end.
-const LAST: u32 = 159;
+/// The last rule. From [`PYTHON`] on they are about the Python front end alone.
+const LAST: u32 = 174;
+
+/// The first rule that only Python can show.
+const PYTHON: u32 = 160;
 
 /// Rules that no test shows, and why.
 const NOT_SHOWN: &[(u32, &str)] = &[
-    (
-        3,
-        "Python: passes made of functions and classes without a name are called after them.",
-    ),
-    (
-        4,
-        "Python: a level that is left out. In Rust and in manifests it is 0.",
-    ),
-    (32, "Python: `build_config`, an old spelling."),
     (95, "There are no passes on blocks of dataflow."),
+    (
+        174,
+        "Tracing and the tuning database: no document names them, and TVM removed them.",
+    ),
 ];
 
 const SECTIONS: &[(&str, u32)] = &[
@@ -39,6 +37,7 @@ const SECTIONS: &[(&str, u32)] = &[
     ("K. Built-in instruments", 129),
     ("L. Diagnostics", 141),
     ("M. Printing", 156),
+    ("N. Python", PYTHON),
 ];
 
 /// A test, by what its source says.
@@ -131,10 +130,57 @@ fn tests_of(file: &str, source: &str) -> Vec<Test> {
     tests
 }
 
+/// The tests of `python/tests`: `def test_r117_…`, whose doc string is a rule's words where only Python shows it.
+fn python_tests() -> Vec<Test> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python/tests");
+    let names = root.read_dir().expect("this directory").flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names
+        .filter(|name| name.starts_with("test_") && name.ends_with(".py"))
+        .collect();
+    names.sort();
+    let mut tests = Vec::new();
+    for name in names {
+        let source = std::fs::read_to_string(root.join(&name)).expect("a source");
+        tests.extend(python_tests_of(&format!("python/tests/{name}"), &source));
+    }
+    tests
+}
+
+fn python_tests_of(file: &str, source: &str) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for (at, _) in source.match_indices("def test_r") {
+        let name = source[at + 4..].split('(').next().unwrap_or_default();
+        let Ok(rule) = name["test_r".len()..][..3].parse() else {
+            continue;
+        };
+        let (_, body) = source[at..].split_once(":\n").unwrap_or_default();
+        let doc = body.trim_start().strip_prefix("\"\"\"");
+        let doc = doc
+            .and_then(|doc| doc.split_once("\"\"\""))
+            .map(|(doc, _)| doc);
+        tests.push(Test {
+            rule,
+            name: name.to_owned(),
+            file: file.to_owned(),
+            doc: doc
+                .unwrap_or_default()
+                .lines()
+                .map(|line| line.trim().to_owned())
+                .collect(),
+            body: String::new(),
+        });
+    }
+    tests
+}
+
 impl Test {
     fn ways(&self) -> Vec<&'static str> {
         if self.file.ends_with("by_type.rs") {
             return vec!["by type"];
+        }
+        if self.file.ends_with(".py") {
+            return vec!["Python"];
         }
         let shows = |word: &str| self.body.contains(word);
         let mut ways = Vec::new();
@@ -193,9 +239,31 @@ fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
     Ok(rows)
 }
 
+/// The rules that tests of Rust or Python show. Of one that both show, the words are those of Rust.
+fn all_rows() -> BTreeMap<u32, Row> {
+    let mut rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
+    let (again, alone): (Vec<Test>, Vec<Test>) = python_tests()
+        .into_iter()
+        .partition(|test| rows.contains_key(&test.rule));
+    // One that has the words comes first; others of the rule have words of their own.
+    let (worded, others): (Vec<Test>, Vec<Test>) = alone.into_iter().partition(|test| {
+        let first = test.doc.first().map(String::as_str).unwrap_or_default();
+        first.starts_with("KEEP. ") || first.starts_with("FIX. ")
+    });
+    rows.append(&mut self::rows(&worded).unwrap_or_else(|error| panic!("{error}")));
+    for test in again.into_iter().chain(others) {
+        let row = rows.get_mut(&test.rule).unwrap_or_else(|| {
+            panic!("{}: no test has the words of rule {}", test.name, test.rule)
+        });
+        row.ways.extend(test.ways());
+        row.tests.push(test.file);
+    }
+    rows
+}
+
 #[test]
 fn every_rule_is_shown_and_every_test_shows_one() {
-    let rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
+    let rows = all_rows();
     let not_shown: BTreeSet<u32> = NOT_SHOWN.iter().map(|(rule, _)| *rule).collect();
     let missing = (1..=LAST).filter(|rule| !rows.contains_key(rule) && !not_shown.contains(rule));
     let missing: Vec<u32> = missing.collect();
@@ -269,7 +337,7 @@ fn what_tvm_breaks_is_seen_to_break() {
 
 #[test]
 fn the_document_is_what_the_tests_say() {
-    let rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
+    let rows = all_rows();
     let mut out = String::from(
         "# Conformance\n\n\
          The rules of the pass infrastructure, and the tests that show them; made by these tests\n\
@@ -280,13 +348,16 @@ fn the_document_is_what_the_tests_say() {
          what TVM does instead is told, not played.\n\n\
          A rule is shown with passes of the program (host), of a plugin that is linked in (linked) or\n\
          loaded from a shared library (loaded), and of both at once (mixed); by what a pipeline's file\n\
-         may say (TOML); or because what breaks it doesn't compile (by type).\n",
+         may say (TOML); because what breaks it doesn't compile (by type); or with passes, instruments\n\
+         and contexts of a program in Python (Python).\n",
     );
     let write = |out: &mut String, rule: u32, row: &Row| {
-        let ways: Vec<&str> = ["host", "linked", "loaded", "mixed", "TOML", "by type"]
-            .into_iter()
-            .filter(|way| row.ways.contains(way))
-            .collect();
+        let ways: Vec<&str> = [
+            "host", "linked", "loaded", "mixed", "TOML", "by type", "Python",
+        ]
+        .into_iter()
+        .filter(|way| row.ways.contains(way))
+        .collect();
         let tvm = match row.tvm.as_str() {
             "" => String::new(),
             tvm => format!("<br>TVM: {}", tvm.replace('|', "\\|")),
