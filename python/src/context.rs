@@ -104,7 +104,6 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
 impl PassContext {
     #[new]
     #[pyo3(signature = (opt_level = None, required_pass = None, disabled_pass = None, instruments = None, config = None, *, renderer = None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn new(
         py: Python<'_>,
         opt_level: Option<&Bound<'_, PyAny>>,

@@ -177,7 +177,7 @@ impl Value {
     fn uses(&self, py: Python<'_>) -> PyResult<Vec<(Op, usize)>> {
         let uses = self.read(|f, id| {
             f.uses(id)
-                .map(|used| (used.op, used.index as usize))
+                .map(|used| (used.op, used.index))
                 .collect::<Vec<_>>()
         })?;
         let with_op = |(id, index)| {

@@ -407,7 +407,7 @@ def test_r008_infos_are_compared_by_value() -> None:
     assert len({PassInfo(1, "x"), PassInfo(1, "x"), PassInfo(2, "x")}) == 2
 
 
-def test_r047_to_052_what_a_sequential_runs() -> None:
+def test_r046_to_052_what_a_sequential_runs() -> None:
     """Levels, disabled names and required names, of direct children only (rules 46 to 52)."""
     events: list[str] = []
     low, high = recorder(events, "Low", 1), recorder(events, "High", 3)

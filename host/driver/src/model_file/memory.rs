@@ -28,6 +28,8 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
         ..EncodeOptions::default()
     };
     let refused = |what: &dyn std::fmt::Display| {
+        let what = what.to_string();
+        let what = what.trim_end_matches('.');
         PassError::new(
             ErrorKind::Write,
             format!("The model can't be written as ONNX: {what}."),
