@@ -11,7 +11,6 @@ pub mod boundary;
 pub mod config;
 mod context;
 mod error;
-pub mod files;
 pub mod instrument;
 mod pass;
 pub mod plan;

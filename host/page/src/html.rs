@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use passdock_core::files::Target;
+use passdock_files::Target;
 
 use crate::document::Document;
 

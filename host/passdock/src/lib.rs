@@ -104,13 +104,14 @@ pub use passdock_core::{
     Cause, Diagnostic, ErrorKind, ErrorParts, FailureSite, PassError, Severity,
 };
 
-pub use passdock_core::{analyses, config, files};
+pub use passdock_core::{analyses, config};
 pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
 pub use passdock_driver::{
     SentError, batch, judge, model_file, pipeline, replay, reproducer, testing,
 };
+pub use passdock_files as files;
 
 /// What passes are written with, in closures, in structs and in plugins: the whole SDK.
 ///

@@ -19,7 +19,7 @@ pub use spec::{InstrumentSetup, InstrumentSpec, PassNames, wrong};
 
 pub use crate::boundary::{Frame, PassCall};
 use crate::error::{PassError, Provider};
-use crate::files::StandardOutput;
+use passdock_files::StandardOutput;
 
 /// The result of an instrument's callback.
 pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;

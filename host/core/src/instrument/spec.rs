@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{InstrumentRef, PassFilter, Sink, stdout};
 use crate::config::{ConfigError, ConfigValue, Field, Schema, Wrong};
 use crate::error::{ErrorKind, PassError};
-use crate::files::Target;
+use passdock_files::Target;
 
 type Make =
     dyn Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError> + Send + Sync;

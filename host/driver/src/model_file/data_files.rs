@@ -12,7 +12,7 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
-use passdock_core::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
+use passdock_files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
 
 /// The hexadecimal digits of a hash that are in a name.
 const DIGITS: usize = 16;

@@ -10,8 +10,8 @@ use passdock_ir::{Module, text};
 use super::data_files::{self, Taken};
 use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
-use passdock_core::files::{StandardOutput, Target, check_room, directory_of, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
+use passdock_files::{StandardOutput, Target, check_room, directory_of, open_special};
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
 /// takes no file, and keeps the place whatever happens to the process meanwhile.

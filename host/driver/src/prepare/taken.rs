@@ -6,7 +6,7 @@ use super::request::Request;
 use super::rules;
 use crate::model_file;
 use passdock_core::Registry;
-use passdock_core::files::{directory_of, end_of_links};
+use passdock_files::{directory_of, end_of_links};
 
 /// The file of a run that a path names: `the model`, `the output`, …
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
-use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
+use passdock_files::{TemporaryDirectory, directory_of};
 
 /// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

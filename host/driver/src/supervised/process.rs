@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use passdock_core::files::StandardOutput;
 use passdock_crash::{Death, DeathCause};
+use passdock_files::StandardOutput;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use passdock_core::files::{directory_of, leftovers};
 use passdock_core::{ErrorKind, PassError, Verify, Watch};
 use passdock_crash::Death;
+use passdock_files::{directory_of, leftovers};
 use serde::Serialize;
 use serde_json::Value;
 

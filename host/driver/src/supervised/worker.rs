@@ -6,12 +6,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use passdock_core::files::give_up;
 use passdock_core::{Watch, util};
 use passdock_crash::{
     CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, lost_channel,
     never_stop_for_terminal, observe, rely_on, trace_to, watch,
 };
+use passdock_files::give_up;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -11,8 +11,8 @@ use super::compare::{self, Compared};
 use super::options::CheckOptions;
 use super::ort::{self, ModelOutput, ModelPort, ModelSource, OrtSession, Runtime};
 use super::samples::{self, Sample};
-use passdock_core::files::TemporaryDirectory;
 use passdock_core::suggest;
+use passdock_files::TemporaryDirectory;
 
 /// A model file up to this size is handed over in memory.
 const IN_MEMORY: u64 = 64 << 20;

@@ -11,10 +11,10 @@ use passdock_ir::{Module, text};
 
 use super::in_file;
 use crate::error::PassError;
-use crate::files::Target;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, stderr, wrong,
 };
+use passdock_files::Target;
 
 passdock_plugin_api::options! {
     /// The options of `dump`.

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use super::trace::{self, Event};
 use crate::error::PassError;
-use crate::files::Target;
 use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
 use crate::util::{self, thread_number};
+use passdock_files::Target;
 
 passdock_plugin_api::options! {
     /// The options of `timing`.

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
 use super::commit::try_lock_directory;
-use crate::util;
+use crate::lock;
 
 /// The prefix of every hidden name.
 pub(crate) const PREFIX: &str = ".passdock-";
@@ -61,7 +61,7 @@ pub fn remove(dir: &Path, used: Option<Used>) {
 pub(crate) fn is_first(dir: &Path, records: bool) -> bool {
     static SEEN: Mutex<BTreeSet<(PathBuf, bool)>> = Mutex::new(BTreeSet::new());
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
-    util::lock(&SEEN).insert((dir, records))
+    lock(&SEEN).insert((dir, records))
 }
 
 /// Removes a file or directory that no living process has locked.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use tempfile::TempPath;
 
 use super::leftovers::{PART, PREFIX};
-use crate::util;
+use crate::lock;
 
 /// A file without a name, or with a hidden one where the system has no nameless files. It is
 /// removed when it is dropped, or when the process dies. A hidden file of a dead process stays
@@ -31,7 +31,7 @@ static PLACING: Mutex<()> = Mutex::new(());
 /// that are being put in their places get there first.
 pub fn give_up() {
     std::mem::forget(placing());
-    for path in util::lock(&HIDDEN).iter() {
+    for path in lock(&HIDDEN).iter() {
         // An error is ignored: the process is about to end.
         let _ = match path.is_dir() {
             true => fs::remove_dir_all(path),
@@ -42,7 +42,7 @@ pub fn give_up() {
 
 /// A guard that makes [`give_up`] wait until it is dropped.
 pub(crate) fn placing() -> MutexGuard<'static, ()> {
-    util::lock(&PLACING)
+    lock(&PLACING)
 }
 
 /// A hidden name that is removed when this is dropped.
@@ -112,12 +112,12 @@ impl Drop for Hidden {
 
 /// Adds a path to those that [`give_up`] removes.
 pub(crate) fn register(path: &Path) {
-    util::lock(&HIDDEN).insert(path.to_path_buf());
+    lock(&HIDDEN).insert(path.to_path_buf());
 }
 
 /// Undoes [`register`].
 pub(crate) fn forget(path: &Path) {
-    util::lock(&HIDDEN).remove(path);
+    lock(&HIDDEN).remove(path);
 }
 
 impl Unfinished {

@@ -14,6 +14,7 @@ mod temporary;
 mod unfinished;
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use commit::{Commit, lock_directory, remove_unless};
 pub use standard::{StandardOutput, set_output_apart};
@@ -38,6 +39,11 @@ pub fn check_room(dir: &Path, bytes: u64) -> std::io::Result<()> {
     }
     let _ = (dir, bytes);
     Ok(())
+}
+
+/// Locks a mutex; one that a panic left locked guards nothing that is half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The directory of a path.
