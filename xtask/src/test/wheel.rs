@@ -20,7 +20,7 @@ const OLDEST: u32 = 11;
 /// What tests and the judges of types need.
 const REQUIREMENTS: &str = "python/tests/requirements.txt";
 /// What is judged: tests, and examples.
-const TYPED: [&str; 2] = ["python/tests", "python/examples"];
+const TYPED: [&str; 2] = ["python/tests", "examples/python-vendor"];
 /// The variables by which Python's tools are told where to keep things: the checkout stays as it is.
 const KEPT: [(&str, &str); 2] = [
     ("HYPOTHESIS_STORAGE_DIRECTORY", "hypothesis"),
@@ -65,18 +65,14 @@ pub(crate) fn test_types(project: &Project) -> Result<()> {
         bail!(NotHere(format!("no python3.{OLDEST}, and no newer one")));
     };
     let python = with_package(project, &made(project)?, minor, &base)?;
-    let judged: Vec<&str> = TYPED
-        .into_iter()
-        .filter(|directory| project.root.join(directory).is_dir())
-        .collect();
-    shell::run(tool(project, &python, "mypy").arg("--strict").args(&judged))?;
+    shell::run(tool(project, &python, "mypy").arg("--strict").args(TYPED))?;
     if !shell::exists("node") {
         bail!(NotHere(
             "no node, by which pyright runs; mypy found nothing".into()
         ));
     }
     let mut pyright = tool(project, &python, "pyright");
-    shell::run(pyright.arg("--pythonpath").arg(&python).args(&judged))
+    shell::run(pyright.arg("--pythonpath").arg(&python).args(TYPED))
 }
 
 /// The wheel of what the tests have built, made once.
