@@ -30,14 +30,14 @@ const MAX_SAID_BYTES: usize = 16 << 20;
 /// What a pass says. Of very much only the first is kept, with a warning that there was more; an error among the rest is
 /// kept all the same, since it makes the pass fail.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct KeptDiagnostics {
     kept: Vec<Diagnostic>,
     bytes: usize,
     is_full: bool,
     has_late_failure: bool,
 }
 
-impl Said {
+impl KeptDiagnostics {
     /// Adds a diagnostic.
     pub(crate) fn keep(&mut self, one: Diagnostic) {
         if !self.is_full {
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn of_very_many_diagnostics_the_first_are_kept_and_an_error() {
-        let mut said = Said::default();
+        let mut said = KeptDiagnostics::default();
         for at in 0..MAX_SAID + 100 {
             said.keep(of(Severity::Note, "a", at.to_string()));
         }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn of_very_long_diagnostics_the_first_are_kept_and_an_error() {
-        let mut said = Said::default();
+        let mut said = KeptDiagnostics::default();
         for _ in 0..20 {
             said.keep(of(Severity::Note, "a", "x".repeat(1 << 20)));
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use passdock_diagnostic::{Diagnostic, terminal};
 
-use crate::util::{self, Said};
+use crate::util::{self, KeptDiagnostics};
 
 /// A function that shows a pass's diagnostics, in order. It isn't called for a pass without any.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
@@ -18,7 +18,7 @@ struct Inner {
     pass: String,
     run_by: Vec<String>,
     renderer: Arc<Renderer>,
-    said: Mutex<Said>,
+    said: Mutex<KeptDiagnostics>,
 }
 
 impl DiagnosticContext {

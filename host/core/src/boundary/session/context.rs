@@ -20,7 +20,7 @@ use super::{gate, input, settings};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
-use crate::util::Said;
+use crate::util::KeptDiagnostics;
 
 /// All of the table but `rewrite`, which needs more than a session.
 pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
@@ -85,7 +85,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
 /// The rarely used state of a context.
 #[derive(Default)]
 struct Extras {
-    diagnostics: RefCell<Said>,
+    diagnostics: RefCell<KeptDiagnostics>,
     failure: RefCell<Option<CallFailure>>,
     /// Items of settings that were handed out, which live as long as the session.
     items: RefCell<Vec<Vec<SettingItem>>>,
