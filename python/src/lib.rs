@@ -1,79 +1,60 @@
 //! The Python package's native module: the pass host, for programs in Python.
 //!
 //! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
-//! handles that plugins get, and edit through the same functions: [`lend`] keeps what of them is still there.
+//! handles that plugins get, and edit through the same functions: [`crossing::lend`] keeps what of them is still there.
 //!
-//! **Invariant:** `unsafe` is in `lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
+//! **Invariant:** `unsafe` is in `crossing/lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
 #![warn(unsafe_code)]
 
-mod attr;
-mod constant;
-mod context;
-mod convert;
-mod diagnostic;
-mod edit;
-mod error;
-mod function;
-mod info;
-mod instrument;
-#[allow(
-    unsafe_code,
-    reason = "what a pass is given is followed by a pointer, as long as the pass runs"
-)]
-mod lend;
-mod module;
-mod op;
+mod crossing;
+mod ir;
 mod pass;
 mod pipeline;
-mod region;
 mod registry;
-mod rules;
-mod types;
-mod value;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _passdock {
     #[pymodule_export]
-    use super::constant::{Buffer, Constant};
+    use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]
-    use super::context::PassContext;
+    use super::ir::function::Function;
     #[pymodule_export]
-    use super::diagnostic::{Diagnostic, DiagnosticContext, override_renderer};
+    use super::ir::module::Module;
     #[pymodule_export]
-    use super::function::Function;
+    use super::ir::op::Op;
     #[pymodule_export]
-    use super::info::PassInfo;
+    use super::ir::region::Region;
     #[pymodule_export]
-    use super::instrument::{NativeInstrument, Timing};
+    use super::ir::types::Type;
     #[pymodule_export]
-    use super::module::Module;
+    use super::ir::value::Value;
     #[pymodule_export]
-    use super::op::Op;
+    use super::pass::context::PassContext;
     #[pymodule_export]
-    use super::pass::PassHandle;
+    use super::pass::diagnostic::{Diagnostic, DiagnosticContext, override_renderer};
+    #[pymodule_export]
+    use super::pass::handle::PassHandle;
+    #[pymodule_export]
+    use super::pass::info::PassInfo;
+    #[pymodule_export]
+    use super::pass::instrument::{NativeInstrument, Timing};
+    #[pymodule_export]
+    use super::pass::rules::{Match, Rewriter, Rules};
     #[pymodule_export]
     use super::pipeline::{built_in, explain, run, run_module};
-    #[pymodule_export]
-    use super::region::Region;
     #[pymodule_export]
     use super::registry::{
         config_schema, declaration, list_passes, load_dir, load_plugin, register_config,
         set_importer, set_standard_dir, version,
     };
-    #[pymodule_export]
-    use super::rules::{Match, Rewriter, Rules};
-    #[pymodule_export]
-    use super::types::Type;
-    #[pymodule_export]
-    use super::value::Value;
 
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        passdock::set_interrupt(super::error::interrupted);
+        passdock::set_interrupt(super::crossing::error::interrupted);
         // As the command has them. A second module of the same process finds them there.
         let registry = passdock::Registry::global();
         let own = [

@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert;
-use crate::error;
-use crate::module::Module;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::ir::module::Module;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
 fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {

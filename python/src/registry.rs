@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert;
-use crate::error;
-use crate::pass::PassHandle;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::pass::handle::PassHandle;
 
 /// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
 #[pyfunction]

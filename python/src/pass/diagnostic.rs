@@ -7,9 +7,9 @@ use passdock::sdk;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::error;
-use crate::lend::LentContext;
-use crate::op::Op;
+use crate::crossing::error;
+use crate::crossing::lend::LentContext;
+use crate::ir::op::Op;
 
 /// A diagnostic: a sentence for the user, and what it is about.
 ///

@@ -10,9 +10,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use crate::error;
-use crate::function::Function;
-use crate::value::dtype_name;
+use crate::crossing::error;
+use crate::ir::function::Function;
+use crate::ir::value::dtype_name;
 
 /// The data of a constant: of a value, or of a tensor in an attribute.
 ///

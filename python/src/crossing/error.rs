@@ -6,15 +6,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use passdock::config::ConfigError;
-use passdock::sdk::{EditError, OpId, SymbolId};
+use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use crate::lend::Gone;
-use crate::op::Op;
+use crate::crossing::lend::Gone;
 
 /// An exception as the cause of an error of the host.
 #[derive(Debug)]
@@ -75,23 +74,16 @@ pub(crate) fn forget() {
     drop(LAST.take());
 }
 
-/// The exception of a pass as its failure. It comes out of the host as itself.
-pub(crate) fn as_failure(py: Python<'_>, error: PyErr) -> passdock::sdk::PassError {
+/// Keeps the exception that a pass ends with, so that it comes out of the host as itself; answers what the host is told.
+pub(crate) fn keep(py: Python<'_>, error: PyErr) -> String {
     let text = told(py, &error);
-    let mut failure = passdock::sdk::PassError::new(text.clone());
-    if let Some((op, function)) = op_of(py, &error) {
-        failure.op = Some(op);
-        failure.function = function;
-    }
-    LAST.set(Some((text, error)));
-    failure
+    LAST.set(Some((text.clone(), error)));
+    text
 }
 
 /// The exception of a rule's code as the failure of its rewrite.
 pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
-    let text = told(py, &error);
-    LAST.set(Some((text.clone(), error)));
-    EditError::failed(text)
+    EditError::failed(keep(py, error))
 }
 
 /// The failure of rewriting as the exception that a rule's code raised, or one of the package.
@@ -121,16 +113,6 @@ fn note(py: Python<'_>, raised: &PyErr, note: &str) {
         // An exception that takes no notes goes out without.
         let _ = raised.value(py).call_method1("add_note", (note,));
     }
-}
-
-/// The op that an exception is about, and its function, if that isn't the pass's own: the attribute `op` of the package's
-/// own exceptions.
-fn op_of(py: Python<'_>, error: &PyErr) -> Option<(OpId, Option<SymbolId>)> {
-    let op = error.value(py).getattr("op").ok()?;
-    let op = op.cast::<Op>().ok()?.get();
-    // One that is gone, or of another pass, is none to point at.
-    op.read(|_, _| ()).ok()?;
-    Some((op.id, op.function.get().name_in_module()))
 }
 
 /// The exception of an instrument as its failure. It comes out of the host as itself.
@@ -279,14 +261,6 @@ pub(crate) fn config_error(py: Python<'_>, error: ConfigError) -> PyErr {
 /// Whether an exception says that error diagnostics were emitted.
 fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
     exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
-}
-
-/// A refused edit as an exception that names the op.
-pub(crate) fn edit_error_at(py: Python<'_>, error: &EditError, op: Option<Op>) -> PyErr {
-    let raised = edit_error(py, error);
-    // One that takes no attribute goes out without.
-    let _ = raised.value(py).setattr("op", op);
-    raised
 }
 
 /// A refused edit as an exception.

@@ -7,15 +7,15 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::attr;
-use crate::convert;
-use crate::edit::{Operand, ids_of};
-use crate::error;
-use crate::function::{self, Function};
-use crate::lend::{self, LentMatch, LentRewriter};
-use crate::op::Op;
-use crate::types::dtype_of;
-use crate::value::Value;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::crossing::lend::{self, LentMatch, LentRewriter};
+use crate::ir::attr;
+use crate::ir::edit::{Operand, ids_of};
+use crate::ir::function::{self, Function};
+use crate::ir::op::Op;
+use crate::ir::types::dtype_of;
+use crate::ir::value::Value;
 
 /// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
 ///
@@ -208,7 +208,7 @@ impl Rewriter {
 
     /// The number that all elements of a constant are; None if it isn't one, or they differ.
     fn number(&self, py: Python<'_>, value: &Value) -> PyResult<Option<f64>> {
-        let id = crate::edit::id_of(self.function.bind(py), value)?;
+        let id = crate::ir::edit::id_of(self.function.bind(py), value)?;
         let read = self.own.read(|rewriter| rewriter.number(id));
         let read = read.map_err(|gone| error::gone(gone, "rewriter"))?;
         read.map_err(|refused| error::edit_error(py, &refused))

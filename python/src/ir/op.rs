@@ -6,11 +6,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::attr;
-use crate::error;
-use crate::function::{self, Function};
-use crate::region::Region;
-use crate::value::Value;
+use crate::crossing::error;
+use crate::ir::attr;
+use crate::ir::function::{self, Function};
+use crate::ir::region::Region;
+use crate::ir::value::Value;
 
 /// An op of a function.
 ///

@@ -8,9 +8,9 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
-use crate::error;
-use crate::function::Function;
-use crate::lend::LentModule;
+use crate::crossing::error;
+use crate::crossing::lend::LentModule;
+use crate::ir::function::Function;
 
 enum Source {
     Own(passdock::Module),
@@ -79,7 +79,7 @@ impl Module {
         name: &str,
     ) -> PyResult<Result<(), sdk::PassError>> {
         let Source::Lent(lent, true) = &self.source else {
-            return Err(error::gone(crate::lend::Gone::ReadOnly, "module"));
+            return Err(error::gone(crate::crossing::lend::Gone::ReadOnly, "module"));
         };
         lent.edit(|m| m.run_pass(cx, name))
             .map_err(|gone| error::gone(gone, "module"))
@@ -96,7 +96,7 @@ impl Module {
     ) -> PyResult<R> {
         let edited = match &self.source {
             Source::Lent(lent, true) => lent.edit(body),
-            _ => Err(crate::lend::Gone::ReadOnly),
+            _ => Err(crate::crossing::lend::Gone::ReadOnly),
         };
         let edited = edited.map_err(|gone| error::gone(gone, "module"))?;
         edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))

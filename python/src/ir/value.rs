@@ -5,11 +5,11 @@ use passdock::sdk::{self, DType, Dim, DimKind, TypeKind, ValueId};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::constant::Constant;
-use crate::error;
-use crate::function::{self, Function};
-use crate::op::Op;
-use crate::types::Type;
+use crate::crossing::error;
+use crate::ir::constant::Constant;
+use crate::ir::function::{self, Function};
+use crate::ir::op::Op;
+use crate::ir::types::Type;
 
 /// A value of a function: a parameter, a result of an op, or a constant.
 ///

@@ -10,12 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashMap;
 
-use crate::attr;
-use crate::error;
-use crate::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
-use crate::op::Op;
-use crate::region::Region;
-use crate::value::Value;
+use crate::crossing::error;
+use crate::crossing::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
+use crate::ir::attr;
+use crate::ir::failure;
+use crate::ir::op::Op;
+use crate::ir::region::Region;
+use crate::ir::value::Value;
 
 /// Where a function is.
 enum Source {
@@ -173,7 +174,7 @@ pub(crate) fn edit<R>(
             function: function.clone().unbind(),
             id,
         });
-        error::edit_error_at(function.py(), &refused, op)
+        failure::edit_error_at(function.py(), &refused, op)
     })
 }
 

@@ -11,10 +11,10 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
 
-use crate::convert;
-use crate::error;
-use crate::info::PassInfo;
-use crate::module::Module;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::ir::module::Module;
+use crate::pass::info::PassInfo;
 
 /// An instrument that is an object of Python.
 struct PyInstrument {

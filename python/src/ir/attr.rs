@@ -5,9 +5,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use crate::constant::Constant;
-use crate::function::{self, Function};
-use crate::types::Type;
+use crate::ir::constant::Constant;
+use crate::ir::function::{self, Function};
+use crate::ir::types::Type;
 
 /// An attribute's value as it was read, before there are objects for it.
 pub(crate) enum Read {
@@ -132,7 +132,7 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
     }
     let here = |function: &Py<Function>| match function.is(owner) {
         true => Ok(()),
-        false => Err(crate::edit::other_function(owner)),
+        false => Err(crate::ir::edit::other_function(owner)),
     };
     if let Ok(constant) = said.cast::<Constant>() {
         here(&constant.get().function)?;

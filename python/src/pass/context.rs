@@ -10,18 +10,18 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::convert;
-use crate::diagnostic::{self, Diagnostic, DiagnosticContext};
-use crate::edit::{self, Operand, Wish};
-use crate::error;
-use crate::function::{self, Function};
-use crate::info::{level, names};
-use crate::instrument;
-use crate::lend::LentContext;
-use crate::op::Op;
-use crate::region::Region;
-use crate::rules::Rules;
-use crate::value::Value;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::crossing::lend::LentContext;
+use crate::ir::edit::{self, Operand, Wish};
+use crate::ir::function::{self, Function};
+use crate::ir::op::Op;
+use crate::ir::region::Region;
+use crate::ir::value::Value;
+use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
+use crate::pass::info::{level, names};
+use crate::pass::instrument;
+use crate::pass::rules::Rules;
 
 thread_local! {
     /// The contexts that `with` entered on this thread, and the objects for them.
@@ -405,7 +405,12 @@ impl PassContext {
     /// Runs a registered pass on the module that a module pass was given, instruments included.
     ///
     /// Raises what the pass fails with.
-    fn run_pass(&self, py: Python<'_>, module: &crate::module::Module, name: &str) -> PyResult<()> {
+    fn run_pass(
+        &self,
+        py: Python<'_>,
+        module: &crate::ir::module::Module,
+        name: &str,
+    ) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
         ran.map_err(|failed| error::inner_failed(py, &failed))
     }

@@ -3,10 +3,10 @@
 use passdock::sdk::RegionId;
 use pyo3::prelude::*;
 
-use crate::error;
-use crate::function::{self, Function};
-use crate::op::Op;
-use crate::value::Value;
+use crate::crossing::error;
+use crate::ir::function::{self, Function};
+use crate::ir::op::Op;
+use crate::ir::value::Value;
 
 /// A region: arguments, and ops in order, the last of which ends it.
 #[pyclass(frozen, module = "passdock", eq, hash)]

@@ -11,13 +11,14 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::context::PassContext;
-use crate::convert;
-use crate::error;
-use crate::function::Function;
-use crate::info::{PassInfo, names};
-use crate::lend;
-use crate::module::Module;
+use crate::crossing::convert;
+use crate::crossing::error;
+use crate::crossing::lend;
+use crate::ir::failure;
+use crate::ir::function::Function;
+use crate::ir::module::Module;
+use crate::pass::context::PassContext;
+use crate::pass::info::{PassInfo, names};
 
 /// A pass, as the classes of ``passdock.transform`` hold it.
 #[pyclass(frozen, module = "passdock")]
@@ -93,7 +94,7 @@ fn function_body(
                                 run.get(py)?.call1((function, module, context(py, cx)?))?;
                             check_function(&answer, f)
                         })();
-                        called.map_err(|raised| error::as_failure(py, raised))
+                        called.map_err(|raised| failure::as_failure(py, raised))
                     })
                 })
             })
@@ -135,7 +136,7 @@ fn module_body(
                         let answer = run.get(py)?.call1((module, context(py, cx)?))?;
                         other_module(&answer, m)
                     })();
-                    called.map_err(|raised| error::as_failure(py, raised))
+                    called.map_err(|raised| failure::as_failure(py, raised))
                 })
             })
         })?;

@@ -7,12 +7,12 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::attr;
-use crate::function::{self, Function};
-use crate::op::Op;
-use crate::region::Region;
-use crate::types::Wanted;
-use crate::value::Value;
+use crate::ir::attr;
+use crate::ir::function::{self, Function};
+use crate::ir::op::Op;
+use crate::ir::region::Region;
+use crate::ir::types::Wanted;
+use crate::ir::value::Value;
 
 /// An operand as a program says it.
 pub(crate) type Operand = Option<Py<Value>>;
@@ -342,7 +342,7 @@ impl Function {
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
             arrays.call_method1("to_bytes", (data, dtype))?.extract()?;
-        let dtype = crate::types::dtype_of(&dtype)?;
+        let dtype = crate::ir::types::dtype_of(&dtype)?;
         let id = function::edit(slf, |f| {
             let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
             let spec = ConstantSpec::new(ty, &bytes);

@@ -6,9 +6,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::error;
-use crate::function::Function;
-use crate::value::{dtype_name, shape_tuple, sizes};
+use crate::crossing::error;
+use crate::ir::function::Function;
+use crate::ir::value::{dtype_name, shape_tuple, sizes};
 
 /// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n, 3, 32]``.
 #[pyclass(frozen, module = "passdock")]

@@ -1,0 +1,9 @@
+//! What crosses between Python and the host: values, errors, and what is lent for the time of a call.
+
+pub(crate) mod convert;
+pub(crate) mod error;
+#[allow(
+    unsafe_code,
+    reason = "what a pass is given is followed by a pointer, as long as the pass runs"
+)]
+pub(crate) mod lend;

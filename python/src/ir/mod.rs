@@ -1,0 +1,12 @@
+//! The IR as Python has it: objects for modules, functions, ops and values, and the edits of a function.
+
+pub(crate) mod attr;
+pub(crate) mod constant;
+pub(crate) mod edit;
+pub(crate) mod failure;
+pub(crate) mod function;
+pub(crate) mod module;
+pub(crate) mod op;
+pub(crate) mod region;
+pub(crate) mod types;
+pub(crate) mod value;

@@ -1,0 +1,8 @@
+//! Passes and what is around them, as Python has them: contexts, instruments, diagnostics, rules.
+
+pub(crate) mod context;
+pub(crate) mod diagnostic;
+pub(crate) mod handle;
+pub(crate) mod info;
+pub(crate) mod instrument;
+pub(crate) mod rules;
