@@ -55,7 +55,9 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
     """
     with tempfile.TemporaryDirectory() as place:
         words = ["maturin", "pep517", "write-dist-info", "--metadata-directory", place, "--interpreter", sys.executable]
-        maturin = subprocess.run(words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        maturin = subprocess.run(
+            words, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
         if maturin.returncode != 0:
             raise SystemExit(f"error: maturin can't say what the package is; it says\n{maturin.stdout}")
         (info,) = Path(place).iterdir()

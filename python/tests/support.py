@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from passdock import Module, PassContext, PassInfo, PassInstrument, function_pass, module_pass
+from passdock import Function, Module, PassContext, PassInfo, PassInstrument, function_pass, get_pass, module_pass
 from passdock.transform import FunctionPass, ModulePass
 
 
@@ -121,3 +121,68 @@ def on_functions(name: str, body: Callable[[Any, Any], Any], opt_level: int = 0)
         return body(func, ctx)
 
     return function_pass(run, opt_level=opt_level, name=name)
+
+
+#: A module of one function.
+ADD = """
+    module {
+      fn @my_add(%x: f32[5,10], %y: f32[5,10]) -> (%z: f32[5,10]) opset("" = 17) {
+        %z = onnx.Add(%x, %y) : f32[5,10]
+        return %z
+      }
+    }
+"""
+
+SUB_AND_LOG = """
+    module {
+      fn @my_sub(%x: f32[10], %y: f32[10]) -> (%d: f32[10]) opset("" = 17) {
+        %d = onnx.Sub(%x, %y) : f32[10]
+        return %d
+      }
+      fn @my_log(%z: f32[10]) -> (%l: f32[10]) opset("" = 17) {
+        %l = onnx.Log(%z) : f32[10]
+        return %l
+      }
+    }
+"""
+
+
+def add_abs(mod: Module, ctx: PassContext) -> Module:
+    """Adds a function that is the absolute value of its parameter."""
+    func = mod.create("my_abs", like=next(iter(mod)))
+    a = func.add_param("a", "f32[5,10]")
+    b = ctx.create_value(func, "onnx.Abs", [a])
+    func.set_results([b], names=["b"])
+    return mod
+
+
+def double_params(func: Function, mod: Module, ctx: PassContext) -> Function:
+    """Puts twice each parameter in its place."""
+    first = func.ops[0]
+    for param in func.params:
+        uses = param.uses
+        twice = ctx.create_value(func, "onnx.Add", [param, param], before=first)
+        for op, index in uses:
+            func.set_operand(op, index, twice)
+    return func
+
+
+def model() -> Module:
+    return module("""
+        module {
+          fn @main(%x: f32[3,4], %y: f32[3,4], %z: f32[3,4]) -> (%r: f32[3,4]) opset("" = 17) {
+            %a = onnx.Add(%x, %y) : f32[3,4]
+            %b = onnx.Sub(%x, %z) : f32[3,4]
+            %c = onnx.Div(%a, %b) : f32[3,4]
+            %d = onnx.Mul(%a, %c) : f32[3,4]
+            %r = onnx.Add(%d, %b) : f32[3,4]
+            return %r
+          }
+        }
+    """)
+
+
+def run_three(mod: Module) -> Module:
+    for name in ("CanonicalizeBindings", "ToANormalForm", "InferType"):
+        mod = get_pass(name)(mod)
+    return mod

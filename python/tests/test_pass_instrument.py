@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,41 +13,14 @@ from passdock import (
     PassInfo,
     PassInstrument,
     Sequential,
-    get_instrument,
     get_pass,
     module_pass,
     pass_instrument,
 )
 from passdock.instrument import (
-    DumpIR,
-    PassPrintingInstrument,
     PassTimingInstrument,
-    PrintAfterAll,
-    PrintBeforeAll,
-    WellFormedInstrument,
 )
-from support import Watch, module, one_function, raiser, recorder
-
-
-def model() -> Module:
-    return module("""
-        module {
-          fn @main(%x: f32[3,4], %y: f32[3,4], %z: f32[3,4]) -> (%r: f32[3,4]) opset("" = 17) {
-            %a = onnx.Add(%x, %y) : f32[3,4]
-            %b = onnx.Sub(%x, %z) : f32[3,4]
-            %c = onnx.Div(%a, %b) : f32[3,4]
-            %d = onnx.Mul(%a, %c) : f32[3,4]
-            %r = onnx.Add(%d, %b) : f32[3,4]
-            return %r
-          }
-        }
-    """)
-
-
-def run_three(mod: Module) -> Module:
-    for name in ("CanonicalizeBindings", "ToANormalForm", "InferType"):
-        mod = get_pass(name)(mod)
-    return mod
+from support import Watch, model, one_function, raiser, recorder, run_three
 
 
 def test_pass_timing_instrument() -> None:
@@ -536,92 +507,3 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
         for name in "ABC":
             recorder([], name)(model())
     assert mine.get_result() == ["A", "B"]
-
-
-def test_r129_times_are_a_tree() -> None:
-    timing = PassTimingInstrument()
-    assert isinstance(timing, PassInstrument)
-    with PassContext(instruments=[timing]):
-        Sequential([recorder([], "A"), recorder([], "B")])(model())
-        lines = timing.render().splitlines()
-    assert [re.sub(r"[\d.]+", "#", line) for line in lines] == [
-        "sequential: #us [#us] (#%; #%)",
-        "\tA: #us [#us] (#%; #%)",
-        "\tB: #us [#us] (#%; #%)",
-    ]
-
-
-def test_r132_times_go_on_after_a_failure() -> None:
-    timing = PassTimingInstrument()
-    with PassContext(instruments=[timing]):
-        with pytest.raises(ValueError, match="no"):
-            raiser(ValueError("no"), "Fails")(model())
-        recorder([], "Next")(model())
-        lines = timing.render().splitlines()
-    assert [line.split(":")[0] for line in lines] == ["Fails", "Next"]
-    assert "failed" in lines[0]
-
-
-def test_r133_each_instrument_keeps_its_own_times() -> None:
-    outer, inner = PassTimingInstrument(), PassTimingInstrument()
-    with PassContext(instruments=[outer]):
-        recorder([], "A")(model())
-        with PassContext(instruments=[inner]):
-            recorder([], "B")(model())
-            assert [line.split(":")[0] for line in inner.render().splitlines()] == ["B"]
-        assert [line.split(":")[0] for line in outer.render().splitlines()] == ["A"]
-
-
-def test_r135_printing_before_and_after_all(capsys: pytest.CaptureFixture[str]) -> None:
-    mod = one_function()
-    with PassContext(instruments=[PrintBeforeAll(), PrintAfterAll()]):
-        recorder([], "A")(mod)
-    info = PassInfo(0, "A")
-    assert capsys.readouterr().out == f"Before Running Pass: {info}\n{mod}\nAfter Running Pass: {info}\n{mod}\n"
-
-
-def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    mod = one_function()
-    with PassContext(instruments=[PassPrintingInstrument(["A"], ["AB"])]):
-        recorder([], "A")(mod)
-        recorder([], "AB")(mod)
-    assert capsys.readouterr().out == f"Print IR before: A\n{mod}\n\nPrint IR after: AB\n{mod}\n\n"
-    with pytest.raises(TypeError, match=r"expected a list of names, got a string; did you mean \['A'\]\?"):
-        PassPrintingInstrument("A")
-
-
-def test_r137_and_138_dumps(tmp_path: Path) -> None:
-    dumps = tmp_path / "dumps"
-    with PassContext(instruments=[DumpIR(dumps)]):
-        recorder([], "A")(one_function())
-        with pytest.raises(ValueError, match="no"):
-            raiser(ValueError("no"))(one_function())
-        recorder([], "B:C")(one_function())
-    names = sorted(path.name for path in dumps.iterdir())
-    assert names == ["000_A.ir", "002_B_C.ir"]
-    assert (dumps / "000_A.ir").read_text() == str(one_function())
-    with PassContext(instruments=[DumpIR(str(dumps), refresh=True)]):
-        recorder([], "D")(one_function())
-    assert [path.name for path in dumps.iterdir()] == ["000_D.ir"]
-
-
-def test_r139_the_verifier_as_an_instrument() -> None:
-    instrument = WellFormedInstrument(validate_before_transform=False)
-    assert instrument.name == "verify"
-    with PassContext(instruments=[instrument]):
-        run_three(model())
-    with pytest.raises(ValueError, match="types are always verified"):
-        WellFormedInstrument(check_ty=False)
-
-
-def test_instruments_by_name() -> None:
-    counts = get_instrument("op-count")
-    with PassContext(instruments=[counts]) as ctx:
-        get_pass("FoldConstant")(model())
-        assert [each.name for each in ctx.instruments] == ["op-count"]
-    report = counts.report()
-    assert report is None or isinstance(report, str)
-    with pytest.raises(passdock.UnknownNameError, match="op-counts.*op-count"):
-        get_instrument("op-counts")
-    with pytest.raises(passdock.ConfigError, match="colour"):
-        get_instrument("dump", dir="x", colour=1)
