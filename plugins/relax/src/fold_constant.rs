@@ -88,6 +88,7 @@ mod checker;
 mod control;
 mod forward;
 mod ranks;
+mod refine;
 mod report;
 mod splat;
 mod typed;
@@ -117,6 +118,10 @@ options! {
 /// What is folded may tell that branches of others can't run either: the rounds in which that is looked for.
 const ROUNDS: usize = 4;
 
+/// What is folded may tell the shape of what it pads or slices, whose size then is known, and so on: the rounds in which
+/// that is followed.
+const REFINEMENTS: usize = 12;
+
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     for _ in 1..ROUNDS {
         let only = ranks::only_branches(f)?;
@@ -126,15 +131,28 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
         fold(f, cx, only, false)?;
     }
     let only = ranks::only_branches(f)?;
-    fold(f, cx, only, true)
+    let mut users = fold(f, cx, only, true)?;
+    for _ in 0..REFINEMENTS {
+        if !refine::refine(f, cx, users)? {
+            break;
+        }
+        let only = ranks::only_branches(f)?;
+        users = fold(f, cx, only, false)?;
+    }
+    Ok(())
 }
 
-/// Folds what can be folded, given the branches that run if anything does.
-fn fold(f: &mut Function, cx: &PassContext, only: HashMap<OpId, bool>, tells: bool) -> PassResult {
+/// Folds what can be folded, given the branches that run if anything does; answers the users of what was folded.
+fn fold(
+    f: &mut Function,
+    cx: &PassContext,
+    only: HashMap<OpId, bool>,
+    tells: bool,
+) -> Result<Vec<OpId>, PassError> {
     let options = cx.options::<FoldConstant>()?;
     let checker = f.analysis::<ConstantChecker>(cx)?;
     if !checker.found && only.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut flags = checker.flags.clone();
     only.keys()
@@ -150,9 +168,9 @@ fn fold(f: &mut Function, cx: &PassContext, only: HashMap<OpId, bool>, tells: bo
     apply(f, &forward, &plan)
 }
 
-/// Puts constants where the plan says so, erases what nobody needs any more.
-fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> PassResult {
-    let mut left = forward.left.clone();
+/// Puts constants where the plan says so, erases what nobody needs any more; answers who has the constants now.
+fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> Result<Vec<OpId>, PassError> {
+    let (mut left, mut users) = (forward.left.clone(), Vec::new());
     // Those who use a value are gone before what gives it.
     for (index, folded) in forward.folded.iter().enumerate().rev() {
         if plan.stays[index] {
@@ -160,6 +178,11 @@ fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> PassResult {
         }
         left.extend(f.operands(folded.op).filter_map(|value| f.constant(value)));
         if plan.needed[index] {
+            users.extend(
+                f.results(folded.op)
+                    .iter()
+                    .flat_map(|&value| f.users(value)),
+            );
             f.replace_op_with(folded.op, &folded.values)?;
         } else {
             f.erase_op(folded.op)?;
@@ -175,5 +198,5 @@ fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> PassResult {
             f.erase_constant(id)?;
         }
     }
-    Ok(())
+    Ok(users)
 }

@@ -4,6 +4,7 @@ mod control;
 mod growth;
 mod ranks;
 mod refused;
+mod sizes;
 mod splats;
 mod tuples;
 mod values;
