@@ -149,7 +149,6 @@ fn a_run_ends_between_passes() {
     });
     let error = Sequential::new([stop, never])
         .call(relu())
-        .err()
-        .expect("it was stopped");
+        .expect_err("it was stopped");
     assert_eq!(error.message, "Somebody stopped it.");
 }

@@ -131,16 +131,6 @@ impl Rules {
     /// A rule whose code is a closure, for programs that make rules while they run: `pattern` is what stands in front of the
     /// arrow, with the conditions.
     ///
-    /// ```
-    /// use passdock_plugin_api::prelude::*;
-    ///
-    /// let square = Rules::with_code("square", "onnx.Pow(%x, 2)", |rewriter, found| {
-    ///     let x = found.value(rewriter.function(), "x");
-    ///     Ok(Some(vec![rewriter.op(OpBuilder::new("onnx.Mul").operands([x, x]))?]))
-    /// });
-    /// assert_eq!(square.unwrap().names().unwrap(), ["square"]);
-    /// ```
-    ///
     /// # Errors
     /// If the pattern isn't one: what is wrong, and where.
     pub fn with_code(
