@@ -385,7 +385,7 @@ class Module:
         """
     @staticmethod
     def read(path: _Path, *, allow_outside_data: bool = False) -> Module:
-        """Reads a model's file: ``.onnx`` or ``.ir``. The file is mapped, and must not change as long as anything of
+        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB is mapped, and must not change as long as anything of
         it is used.
 
         allow_outside_data: whether its data may be outside of its directory.

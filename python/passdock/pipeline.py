@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _passdock
-from ._passdock import Module
+from ._passdock import Module, PassContext
 from .errors import PassError, PipelineError
 
 __all__ = ["Pipeline", "Report", "explain", "optimize", "run"]
@@ -44,6 +44,9 @@ class Report(Mapping[str, Any]):
         return len(self._fields)
 
     def __getattr__(self, name: str) -> Any:
+        # Who copies a report asks for this before there are fields.
+        if name.startswith("_"):
+            raise AttributeError(name)
         try:
             return self._fields[name]
         except KeyError:
@@ -119,7 +122,7 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
     if isinstance(pipeline, Mapping):
         return {"path": "pipeline.toml", "text": _toml(pipeline)}
     text = os.fspath(pipeline)
-    if "\n" in text:
+    if "\n" in text or isinstance(pipeline, str) and "=" in text and not os.path.exists(text):
         return {"path": "pipeline.toml", "text": text}
     if isinstance(pipeline, str) and os.path.basename(text) == text and not os.path.splitext(text)[1]:
         return {"path": text, "text": _passdock.built_in(text), "built_in": True}
@@ -169,6 +172,8 @@ class Pipeline:
 
     def __call__(self, model: Module, **options: Any) -> Module:
         """Runs the pipeline on a module. The options are those of ``run``."""
+        if not isinstance(model, Module):
+            raise TypeError(f"a pipeline is called with a passdock.Module, not {type(model).__name__}; `run` takes files")
         module = run(model, self, **options).module
         assert module is not None
         return module
@@ -248,6 +253,32 @@ def _request(
     return {name: value for name, value in said.items() if value is not None}
 
 
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Refuses an option that there isn't, with the one that may be meant."""
+    known = _request.__kwdefaults__ or {}
+    for name in options:
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
+            raise TypeError(f"there is no option `{name}`{meant}")
+
+
+def _check_context() -> None:
+    """Warns of a context that isn't used: a pipeline brings its own."""
+    current = PassContext.current()
+    is_said = current.opt_level != 2 or current.required_pass or current.disabled_pass or current.config
+    if (is_said or current.instruments) and current.diag_ctx is None:
+        import warnings
+
+        message = (
+            "A pipeline runs under a context of its own: the current PassContext isn't used. Give its level, passes and "
+            "config as options, or call a Sequential."
+        )
+        warnings.warn(message, stacklevel=4)
+
+
 def _toml_value(value: Any) -> str:
     return _toml({"v": value}).removeprefix('"v" = ').rstrip("\n")
 
@@ -320,7 +351,9 @@ def run(
         PassError: what went wrong; its ``report`` is the report. Nothing was written then. What a pass of Python raises
             comes out as itself.
     """
+    _check_options(options)
     request = _request(pipeline, **options)
+    _check_context()
     told, end = _progress(progress)
     made: Module | None = None
     try:
@@ -350,6 +383,7 @@ def run(
 
 def explain(pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any) -> dict[str, Any]:
     """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
+    _check_options(options)
     return _passdock.explain(_request(pipeline, **options))
 
 

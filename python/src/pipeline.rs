@@ -1,10 +1,11 @@
 //! Pipelines: what the command `passdock run` does, on files and on modules.
 
 use passdock::Registry;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -57,7 +58,7 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
         let told = move |name: &str| {
             Python::attach(|py| {
                 if let Err(raised) = told.call1(py, (name,)) {
-                    raised.write_unraisable(py, None);
+                    error::stop_with(raised);
                 }
             });
         };
@@ -84,6 +85,34 @@ fn report_dict<'py>(
     Ok(dict)
 }
 
+/// The runs that may be inside of each other on a thread: a pass that runs a pipeline starts one.
+const MAX_NESTED: u32 = 16;
+
+thread_local! {
+    static NESTED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `body` unless too many runs are around it, and answers its error, or the exception that ended it.
+fn nested<T>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> PyResult<T>
+where
+    T: Send,
+{
+    let around = NESTED.get();
+    if around == MAX_NESTED {
+        let message = format!(
+            "More than {MAX_NESTED} runs are inside of each other: a pass that runs itself has to come to an end."
+        );
+        return Err(PyRecursionError::new_err(message));
+    }
+    NESTED.set(around + 1);
+    let ran = py.detach(body);
+    NESTED.set(around);
+    match error::take_stop() {
+        Some(raised) => Err(raised),
+        None => Ok(ran),
+    }
+}
+
 /// Runs a request from file to file; answers the report, and the exception of a run that failed.
 #[pyfunction]
 #[pyo3(signature = (said, on_pass = None))]
@@ -93,8 +122,9 @@ pub(crate) fn run<'py>(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
     let (request, page) = request(said)?;
-    let (mut report, made) =
-        py.detach(|| pipeline::run_to_module(Registry::global(), &request, watch(on_pass)));
+    let (mut report, made) = nested(py, || {
+        pipeline::run_to_module(Registry::global(), &request, watch(on_pass))
+    })?;
     let failed = made.err().map(|error| error::to_exception(py, &error));
     let page = write_page(py, page.as_deref(), &mut report)?;
     Ok((report_dict(py, &report, page)?, failed))
@@ -110,7 +140,9 @@ pub(crate) fn run_module<'py>(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<Module>, Option<PyErr>)> {
     let ((request, page), given) = (request(said)?, module.now()?);
-    let ran = py.detach(|| pipeline::run_on(Registry::global(), &request, given, watch(on_pass)));
+    let ran = nested(py, || {
+        pipeline::run_on(Registry::global(), &request, given, watch(on_pass))
+    })?;
     let (mut report, made) = ran;
     let page = write_page(py, page.as_deref(), &mut report)?;
     let report = report_dict(py, &report, page)?;

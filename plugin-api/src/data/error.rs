@@ -29,7 +29,7 @@ impl EditError {
         }
     }
 
-    /// What the code of a rule couldn't do, in its own words: the pass fails with it.
+    /// A failure in words of one's own.
     pub fn failed(message: impl Into<String>) -> EditError {
         EditError::new(Status::FAILED, message, None)
     }

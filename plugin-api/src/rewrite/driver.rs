@@ -181,7 +181,7 @@ impl Driver<'_> {
         }
         let mut rewriter = Rewriter::new(f, cx, &found);
         let values = match (&one.code, &one.rule.after) {
-            (Some(code), _) => code.call(&mut rewriter, &found),
+            (Some(code), _) => code(&mut rewriter, &found),
             (None, Some(after)) => rewriter.build(after, &found),
             (None, None) => Ok(None),
         };

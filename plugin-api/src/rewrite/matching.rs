@@ -45,7 +45,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::value`]; `None` if the pattern has no such value.
+    /// As [`Match::value`]; `None` if there is none.
     pub fn find_value(&self, f: &Function, name: &str) -> Option<ValueId> {
         if let Some(at) = self.rule.values.iter().position(|value| value == name) {
             return Some(self.values[at]);
@@ -66,7 +66,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::values`]; `None` if the pattern has no such list.
+    /// As [`Match::values`]; `None` if there is none.
     pub fn find_values(&self, name: &str) -> Option<&[ValueId]> {
         let at = self.rule.lists.iter().position(|list| list == name)?;
         Some(&self.lists[at])
@@ -110,7 +110,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::attr`]; the outer `None` if the pattern binds no such attribute.
+    /// As [`Match::attr`]; the outer `None` if there is no such attribute.
     pub fn find_attr(&self, name: &str) -> Option<Option<&AttrValue>> {
         let at = self.rule.attrs.iter().position(|attr| attr == name)?;
         Some(self.attrs[at].as_ref().and_then(Option::as_ref))

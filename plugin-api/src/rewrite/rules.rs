@@ -69,27 +69,10 @@ pub struct RuleSource {
 /// A rule that can be looked for.
 pub(super) struct Compiled {
     pub(super) rule: Rule,
-    pub(super) code: Option<Code>,
-}
-
-/// The code of a rule.
-pub(super) enum Code {
-    /// What [`rules!`](crate::rules) wrote down.
-    Plain(RuleCode),
-    /// What the program made while it ran.
-    Closure(Box<RuleClosure>),
+    pub(super) code: Option<Box<RuleClosure>>,
 }
 
 type RuleClosure = dyn Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync;
-
-impl Code {
-    pub(super) fn call(&self, rewriter: &mut Rewriter<'_>, found: &Match<'_>) -> Rewritten {
-        match self {
-            Code::Plain(code) => code(rewriter, found),
-            Code::Closure(code) => code(rewriter, found),
-        }
-    }
-}
 
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,18 +111,17 @@ impl Rules {
         })
     }
 
-    /// A rule whose code is a closure, for programs that make rules while they run: `pattern` is what stands in front of the
-    /// arrow, with the conditions.
+    /// A rule whose code is a closure: `pattern` is what stands in front of the arrow, with the conditions.
     ///
     /// # Errors
-    /// If the pattern isn't one: what is wrong, and where.
+    /// If the pattern isn't one.
     pub fn with_code(
         name: &str,
         pattern: &str,
         code: impl Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync + 'static,
     ) -> Result<Rules, RuleError> {
         let rule = language::rule(name, pattern, false)?;
-        let code = Some(Code::Closure(Box::new(code)));
+        let code: Option<Box<RuleClosure>> = Some(Box::new(code));
         Ok(Rules {
             sources: &[],
             compiled: Mutex::new(Some(vec![Compiled { rule, code }].into())),
@@ -205,7 +187,7 @@ impl Rules {
                     keeps_type: has("keeps_type"),
                     ..rule
                 },
-                code: source.code.map(Code::Plain),
+                code: source.code.map(|code| Box::new(code) as Box<RuleClosure>),
             });
         }
         let rules: Arc<[Compiled]> = rules.into();

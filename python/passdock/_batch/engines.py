@@ -297,6 +297,11 @@ def _portions(models: Sequence[str]) -> Iterator[list[str]]:
         yield portion
 
 
+def _path() -> str:
+    """The paths of programs: the command asks the first ``python3`` for ONNX Runtime, which should be this one."""
+    return os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+
+
 def _driven(command: Sequence[str]) -> Iterator[Outcome]:
     import signal
     import subprocess
@@ -310,7 +315,7 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=printed,
-                env={**os.environ, "NO_COLOR": "1"},
+                env={**os.environ, "NO_COLOR": "1", "PATH": _path()},
                 start_new_session=True,
             )
         except OSError as error:

@@ -33,6 +33,21 @@ thread_local! {
     static LAST: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
 }
 
+thread_local! {
+    /// The exception of who follows a run of this thread: it ends before its next pass.
+    static STOP: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Has the run of this thread end with an exception before its next pass.
+pub(crate) fn stop_with(raised: PyErr) {
+    STOP.set(Some(raised));
+}
+
+/// The exception that a run of this thread was to end with.
+pub(crate) fn take_stop() -> Option<PyErr> {
+    STOP.take()
+}
+
 /// An exception as a sentence: `ValueError: no such axis`.
 pub(crate) fn sentence(py: Python<'_>, error: &PyErr) -> String {
     let kind = error.get_type(py);
@@ -183,7 +198,11 @@ pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr
 /// Asks Python whether somebody wants the run to end: Ctrl-C.
 pub(crate) fn interrupted() -> Option<PassError> {
     Python::attach(|py| {
-        let raised = py.check_signals().err()?;
+        let stop = STOP.with_borrow(|stop| stop.as_ref().map(|raised| raised.clone_ref(py)));
+        let raised = match stop {
+            Some(raised) => raised,
+            None => py.check_signals().err()?,
+        };
         Some(as_pass_error(py, passdock::ErrorKind::Failed, raised))
     })
 }

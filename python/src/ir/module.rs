@@ -1,6 +1,6 @@
 //! `Module`: functions by name, read from and written to files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{ir, model_file, sdk};
@@ -170,6 +170,28 @@ fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
     }
 }
 
+/// The size up to which a file is read, and not mapped: programs write their models again under the same name.
+const SMALL: u64 = 64 << 20;
+
+fn read(
+    path: &Path,
+    options: model_file::ReadOptions,
+) -> Result<passdock::Module, passdock::PassError> {
+    let is_onnx =
+        model_file::Format::of(path).is_ok_and(|format| format == model_file::Format::Onnx);
+    let is_small = path
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() <= SMALL);
+    match is_onnx && is_small && !options.outside_data {
+        // What is wrong with the file is told by who maps it.
+        true => match std::fs::read(path) {
+            Ok(bytes) => model_file::read_bytes(path, bytes),
+            Err(_) => model_file::read_with(path, options),
+        },
+        false => model_file::read_with(path, options),
+    }
+}
+
 #[pymethods]
 impl Module {
     /// Reads IR text. name: that of the text in messages.
@@ -183,8 +205,8 @@ impl Module {
             .map_err(|error| error::to_exception(py, &error))
     }
 
-    /// Reads a model's file: ``.onnx`` or ``.ir``. The file is mapped, and must not change as long as anything of
-    /// it is used.
+    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and what is beside
+    /// it, is mapped, and must not change as long as anything of it is used.
     ///
     /// allow_outside_data: whether its data may be outside of its directory.
     ///
@@ -195,7 +217,7 @@ impl Module {
         let options = model_file::ReadOptions {
             outside_data: allow_outside_data,
         };
-        let read = py.detach(|| model_file::read_with(path, options));
+        let read = py.detach(|| read(&path, options));
         read.map(Module::own)
             .map_err(|error| error::to_exception(py, &error))
     }

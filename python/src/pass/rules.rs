@@ -35,11 +35,19 @@ fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
     error::raised(py, "PipelineError", &message)
 }
 
+/// Refuses rules that never apply, as far as the registered definitions of operators tell.
+fn check(py: Python<'_>, rules: &sdk::Rules) -> PyResult<()> {
+    let checked =
+        py.detach(|| passdock::check_rules(rules, &passdock::Registry::global().op_defs()));
+    checked.map_err(|error| wrong(py, &error))
+}
+
 #[pymethods]
 impl Rules {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Rules> {
         let rules = sdk::Rules::parse(text).map_err(|error| wrong(py, &error))?;
+        check(py, &rules)?;
         Ok(Rules {
             sets: vec![Arc::new(rules)],
         })
@@ -58,6 +66,7 @@ impl Rules {
             apply(&code, rewriter, found)
         });
         let made = made.map_err(|error| wrong(py, &error))?;
+        check(py, &made)?;
         Ok(Rules {
             sets: vec![Arc::new(made)],
         })

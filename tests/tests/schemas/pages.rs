@@ -122,6 +122,7 @@ fn the_page_of_pipelines_has_the_keys_of_the_schema() {
         ("The file", ""),
         ("A pass", "pass"),
         ("Rules of a file", "rules"),
+        ("A pass of Python", "python"),
         ("A group", "sequential"),
         ("A built-in pipeline in one's own", "built_in"),
         ("All passes of a level", "level"),

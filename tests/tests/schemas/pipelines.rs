@@ -74,12 +74,12 @@ fn the_schema_has_the_keys_that_are_read() {
         (
             "pass",
             "passes = [{ name = 'a', zzz = 1 }]",
-            &["phase", "rules", "use", "all_of_level", "passes"],
+            &["phase", "rules", "python", "use", "all_of_level", "passes"],
         ),
         (
             "sequential",
             "passes = [{ passes = [], zzz = 1 }]",
-            &["phase", "rules", "use", "all_of_level"],
+            &["phase", "rules", "python", "use", "all_of_level"],
         ),
         (
             "rules",
@@ -87,6 +87,7 @@ fn the_schema_has_the_keys_that_are_read() {
             &[
                 "phase",
                 "use",
+                "python",
                 "all_of_level",
                 "passes",
                 "options",
@@ -101,6 +102,7 @@ fn the_schema_has_the_keys_that_are_read() {
             &[
                 "phase",
                 "rules",
+                "python",
                 "all_of_level",
                 "name",
                 "passes",
@@ -115,7 +117,24 @@ fn the_schema_has_the_keys_that_are_read() {
             &[
                 "phase",
                 "rules",
+                "python",
                 "use",
+                "name",
+                "passes",
+                "options",
+                "opt_level",
+                "required",
+                "disabled",
+            ],
+        ),
+        (
+            "python",
+            "passes = [{ python = 'a:b', zzz = 1 }]",
+            &[
+                "phase",
+                "rules",
+                "use",
+                "all_of_level",
                 "name",
                 "passes",
                 "options",
@@ -151,6 +170,7 @@ fn the_schema_has_the_keys_that_are_read() {
         "plugins",
         "rules",
         "sequential",
+        "python",
     ];
     assert_eq!(BTreeSet::from_iter(schema.tables()), BTreeSet::from(all));
 }

@@ -4,11 +4,11 @@ use passdock_abi::{symbol, OpId};
 
 use crate::ir::Function;
 
-/// The kind of an op, by which visitors and mutators choose the method to call.
+/// The kind of an op, as [`Visitor`](crate::Visitor)s tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpKind {
-    /// A call of a function of the module: a `call`, or an op of the function's name.
+    /// A call of a function of the module.
     Call,
     /// An `if` or an `onnx.If`.
     If,
