@@ -1,0 +1,81 @@
+"""Runs of pipelines: what is copied of them, what ends them, and what is refused before they begin."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+
+import passdock
+from passdock import Module, PassContext, Pipeline, module_pass, register_pass
+from passdock.rewrite import Rules
+from support import one_function
+
+
+def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
+    report = passdock.run(one_function(), "default")
+    for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
+        assert dict(other) == dict(report)
+    with pytest.raises(passdock.ModelError) as failed:
+        passdock.run(tmp_path / "none.onnx")
+    assert pickle.loads(pickle.dumps(failed.value)).report.ok is False
+
+
+def test_who_follows_a_run_may_end_it(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def follow(name: str) -> None:
+        told.append(name)
+        raise KeyError("enough")
+
+    one_function().write(tmp_path / "in.ir")
+    with pytest.raises(KeyError, match="enough"):
+        passdock.run(tmp_path / "in.ir", "default", tmp_path / "out.ir", progress=follow)
+    assert len(told) == 1
+    assert not (tmp_path / "out.ir").exists()
+
+
+def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:
+    @register_pass
+    @module_pass(opt_level=0, name="test.RunsItself")
+    def again(mod: Module, ctx: PassContext) -> Module:
+        passdock.run(mod, passes=["test.RunsItself"])
+        return mod
+
+    with pytest.raises(RecursionError, match="More than 16 runs are inside of each other"):
+        again(one_function())
+
+
+def test_an_unknown_option_is_refused_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match="there is no option `opt_lvl`; did you mean `opt_level`"):
+        passdock.run(one_function(), opt_lvl=3)
+
+
+def test_a_context_that_isnt_used_is_told_of() -> None:
+    with PassContext(opt_level=3), pytest.warns(UserWarning, match="the current PassContext isn't used"):
+        passdock.run(one_function())
+
+
+def test_a_pipeline_is_called_with_a_module() -> None:
+    with pytest.raises(TypeError, match="not str; `run` takes files"):
+        Pipeline("default")("x.onnx")  # type: ignore[arg-type]
+
+
+def test_toml_may_be_one_line() -> None:
+    assert passdock.run(one_function(), 'passes = ["FoldConstant"]').ok
+
+
+def test_rules_are_held_to_definitions() -> None:
+    with pytest.raises(passdock.PipelineError, match="Relo"):
+        Rules("rule a { onnx.Relu(%x) => onnx.Relo(%x) }")
+
+
+def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
+    """Its module keeps what was read."""
+    one_function().write(tmp_path / "m.onnx")
+    held = Module.read(tmp_path / "m.onnx")
+    before = str(held)
+    (tmp_path / "m.onnx").write_bytes(b"")
+    assert str(held) == before
