@@ -1,6 +1,6 @@
 """Writes ``passdock/relax.py`` and ``passdock/tir.py``: one function for each standard pass, of what the passes declare.
 
-``python python/factories.py`` writes them; with ``--check`` it says whether they are as they should be.
+``python -P python/factories.py`` writes them; with ``--check`` it says whether they are as they should be.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def main() -> int:
         else:
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"{' and '.join(stale)}: not what the passes declare; run `python python/factories.py`.", file=sys.stderr)
+        print(f"{' and '.join(stale)}: not what the passes declare; run `python -P python/factories.py`.", file=sys.stderr)
     return bool(stale)
 
 
