@@ -114,7 +114,9 @@ def main() -> int:
         else:
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"{' and '.join(stale)}: not what the passes declare; run `python -P python/factories.py`.", file=sys.stderr)
+        print(
+            f"{' and '.join(stale)}: not what the passes declare; run `python -P python/factories.py`.", file=sys.stderr
+        )
     return bool(stale)
 
 
