@@ -134,18 +134,17 @@ def rewriting() -> None:
             onnx.helper.make_node("Abs", [f"c{at}"], [f"v{at + 4}"]),
         ]
     value = onnx.helper.make_tensor_value_info
-    graph = onnx.helper.make_graph(
-        nodes, "g", [value("v0", 1, ["n"])], [value(f"v{count}", 1, ["n"])]
-    )
+    graph = onnx.helper.make_graph(nodes, "g", [value("v0", 1, ["n"])], [value(f"v{count}", 1, ["n"])])
     proto = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
     module = passdock.Module.from_onnx(proto.SerializeToString())
 
     @passdock.function_pass(opt_level=0)
-    def by_hand(func: passdock.Function, mod: object, ctx: object) -> None:
+    def by_hand(func: passdock.Function, mod: object, ctx: object) -> passdock.Function:
         for op in func.ops_named("onnx.Relu"):
             inner = op.operand(0).defining_op
             if inner is not None and inner.name == "onnx.Relu":
                 func.replace_op_with(op, [inner.result])
+        return func
 
     by_rule = rules_pass("bench.DoubleRelu", Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }"))
 
