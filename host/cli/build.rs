@@ -1,11 +1,12 @@
-//! The source of the SDK as one packed file, for `passdock plugin new`: what its packages have, and
+//! The source of the SDK as one deflated file, for `passdock plugin new`: what its packages have, and
 //! the licences. `src/command/plugin/new/sdk.rs` unpacks it.
 
-use std::collections::HashMap;
 use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use miniz_oxide::deflate::compress_to_vec;
 
 /// The parts of the repository that go in, and their places in the directory of the SDK. Tests stay
 /// away, as from its packages.
@@ -24,10 +25,8 @@ const PARTS: [(&str, &str); 10] = [
 /// Where `plugin-share` finds the SDK: in the repository, and in the directory of the SDK. It lies there since cargo
 /// takes no two SDKs, a vendored one and one of a checkout, in one build.
 const SDK_OF_SHARE: [&str; 2] = ["path = \"../plugin-api\"", "path = \"..\""];
-/// The shortest repetition that is worth naming.
-const SHORTEST: usize = 6;
-/// The places where a repetition is looked for.
-const MOST_TRIED: usize = 64;
+/// How hard the source is pressed: 10 is the most that is worth its time.
+const LEVEL: u8 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         add(&root.join(from), to, &mut plain)?;
     }
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(out.join("sdk.packed"), pack(&plain))?;
+    fs::write(out.join("sdk.packed"), compress_to_vec(&plain, LEVEL))?;
     Ok(())
 }
 
@@ -67,54 +66,4 @@ fn add(from: &Path, to: &str, plain: &mut Vec<u8>) -> Result<(), Box<dyn Error>>
         add(&path, &format!("{to}/{name}"), plain)?;
     }
     Ok(())
-}
-
-/// Packs bytes: runs of new bytes (their number, then they), each with a repetition behind it (its
-/// length, then how far back it stands); a length of 0 is the end. Numbers are in groups of seven
-/// bits, the lowest first.
-fn pack(plain: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    let mut seen: HashMap<&[u8], Vec<usize>> = HashMap::new();
-    let (mut at, mut start) = (0, 0);
-    while at < plain.len() {
-        let (length, from) = longest(plain, at, &seen);
-        let end = at + length.max(1);
-        for place in at..end {
-            if let Some(key) = plain.get(place..place + SHORTEST) {
-                seen.entry(key).or_default().push(place);
-            }
-        }
-        if length > 0 {
-            number(at - start, &mut packed);
-            packed.extend(&plain[start..at]);
-            number(length, &mut packed);
-            number(at - from, &mut packed);
-            start = end;
-        }
-        at = end;
-    }
-    number(at - start, &mut packed);
-    packed.extend(&plain[start..]);
-    number(0, &mut packed);
-    packed
-}
-
-/// The longest repetition at a place: its length, which may be 0, and where it stands before.
-fn longest(plain: &[u8], at: usize, seen: &HashMap<&[u8], Vec<usize>>) -> (usize, usize) {
-    let key = plain.get(at..at + SHORTEST);
-    let places = key.and_then(|key| seen.get(key));
-    let places = places.into_iter().flatten().rev().take(MOST_TRIED);
-    let lengths = places.map(|&from| {
-        let pairs = plain[from..].iter().zip(&plain[at..]);
-        (pairs.take_while(|(a, b)| a == b).count(), from)
-    });
-    lengths.max_by_key(|(length, _)| *length).unwrap_or((0, 0))
-}
-
-fn number(mut value: usize, packed: &mut Vec<u8>) {
-    while value >= 0x80 {
-        packed.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    packed.push(value as u8);
 }

@@ -1,4 +1,6 @@
-//! The source of the SDK, which the build script packed into this program.
+//! The source of the SDK, which the build script deflated into this program.
+
+use miniz_oxide::inflate::decompress_to_vec;
 
 /// The packed files.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.packed"));
@@ -7,7 +9,7 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sdk.packed"));
 ///
 /// `None` if they aren't as the build script packs them.
 pub(super) fn files() -> Option<Vec<(String, String)>> {
-    let plain = unpack(PACKED)?;
+    let plain = decompress_to_vec(PACKED).ok()?;
     let mut rest = &plain[..];
     let mut files = Vec::new();
     while !rest.is_empty() {
@@ -18,39 +20,6 @@ pub(super) fn files() -> Option<Vec<(String, String)>> {
         rest = after;
     }
     Some(files)
-}
-
-/// What `pack` of the build script was given.
-fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
-    let mut plain: Vec<u8> = Vec::new();
-    loop {
-        let count = number(&mut packed)?;
-        let (new, after) = packed.split_at_checked(count)?;
-        plain.extend(new);
-        packed = after;
-        let length = number(&mut packed)?;
-        if length == 0 {
-            return packed.is_empty().then_some(plain);
-        }
-        let from = plain.len().checked_sub(number(&mut packed)?)?;
-        // It may reach into what it makes.
-        for at in from..from + length {
-            plain.push(*plain.get(at)?);
-        }
-    }
-}
-
-fn number(packed: &mut &[u8]) -> Option<usize> {
-    let (mut value, mut shift) = (0, 0);
-    loop {
-        let (&byte, after) = packed.split_first()?;
-        *packed = after;
-        value |= usize::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-        shift += 7;
-    }
 }
 
 fn line(rest: &mut &[u8]) -> Option<String> {
@@ -82,15 +51,5 @@ mod tests {
             assert_eq!(&there.replace("\r\n", "\n"), text, "{path}");
         }
         assert!(PACKED.len() < 330_000, "{} bytes", PACKED.len());
-    }
-
-    #[test]
-    fn repetitions_may_overlap() {
-        assert_eq!(
-            unpack(&[1, b'a', 5, 1, 0, 0]).as_deref(),
-            Some(&b"aaaaaa"[..])
-        );
-        assert_eq!(unpack(&[1, b'a', 5, 2, 0, 0]), None);
-        assert_eq!(unpack(&[2, b'a']), None);
     }
 }
