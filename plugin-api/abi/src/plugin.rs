@@ -174,6 +174,12 @@ impl OpEntry {
     /// A function of the module has the operator's name. Which of both an op means is its runtime's
     /// to say, so nothing else is said of it. Set by the host.
     pub const AMBIGUOUS: u64 = 1 << 15;
+    /// Each element of its results is one of an operand: it moves data.
+    pub const INJECTIVE: u64 = 1 << 16;
+    /// It reduces axes.
+    pub const REDUCTION: u64 = 1 << 17;
+    /// Elementwise ops behind it can become part of it, as of a convolution.
+    pub const OUT_FUSABLE: u64 = 1 << 18;
 }
 
 /// A plugin's table; lives as long as the library is loaded.

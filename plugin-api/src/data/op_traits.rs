@@ -61,6 +61,12 @@ traits! {
     /// A function of the module has the operator's name: whether an op means it or the operator is
     /// its runtime's to say. It has no other traits.
     AMBIGUOUS is_ambiguous;
+    /// Each element of the results is one of an operand: the op moves data.
+    INJECTIVE is_injective;
+    /// The op reduces axes.
+    REDUCTION is_reduction;
+    /// Elementwise ops behind it can become part of it, as of a convolution.
+    OUT_FUSABLE is_out_fusable;
 }
 
 impl BitOr for OpTraits {

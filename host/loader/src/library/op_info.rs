@@ -90,6 +90,9 @@ const TRAITS: &[(u64, &str)] = &[
     (OpEntry::WRITES, "writes"),
     (OpEntry::ALLOCATES, "allocates"),
     (OpEntry::SHAPE_ONLY, "shape-only"),
+    (OpEntry::INJECTIVE, "injective"),
+    (OpEntry::REDUCTION, "reduction"),
+    (OpEntry::OUT_FUSABLE, "out-fusable"),
 ];
 
 const KINDS: &[(AttrKind, &str)] = &[

@@ -51,6 +51,10 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 /* A function of the module has the operator's name. Which of both an op means is its runtime's to
  * say, so nothing else is said of it. */
 #define PASSDOCK_TRAIT_AMBIGUOUS (UINT64_C(1) << 15)
+/* How an op fuses: as ELEMENTWISE, or as the first of these that it has; with none of them it stays alone. */
+#define PASSDOCK_TRAIT_INJECTIVE (UINT64_C(1) << 16)   /* each element of its results is one of an operand */
+#define PASSDOCK_TRAIT_REDUCTION (UINT64_C(1) << 17)   /* reduces axes */
+#define PASSDOCK_TRAIT_OUT_FUSABLE (UINT64_C(1) << 18) /* elementwise ops behind it can become part of it */
 
 /* An attribute that an operator has. The default counts only with the flag. */
 typedef struct passdock_attr_entry {
