@@ -44,6 +44,7 @@ const TAKEN: [&str; 56] = [
     "override",
     "passdock_abi",
     "passdock_plugin_api",
+    "passdock_rule_language",
     "priv",
     "proc_macro",
     "pub",
