@@ -20,10 +20,10 @@ pub mod run;
 pub mod util;
 pub mod verify;
 
-pub use boundary::Rewrites;
 pub use boundary::handles::{
     FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
 };
+pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use passdock_diagnostic::{Diagnostic, Severity};
 
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
+use crate::boundary::Endings;
 use crate::config::{FieldValue, IMMUTABLE_MODULE, IntoConfig};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
@@ -211,6 +212,7 @@ impl ContextBuilder {
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
+            endings: Endings::default(),
         });
         let context = PassContext(inner, None);
         for name in both {

@@ -33,6 +33,7 @@ pub use scope::Entered;
 pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis, Operators};
+use crate::boundary::Endings;
 use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
@@ -96,6 +97,7 @@ struct Inner {
     pool: Option<rayon::ThreadPool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    endings: Endings,
 }
 
 /// The decision whether a pass runs.
@@ -119,6 +121,12 @@ impl PassContext {
     /// The innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
         stack::current()
+    }
+
+    /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
+    /// analyses. To be asked for before, and taken after.
+    pub fn endings(&self) -> Endings {
+        self.0.endings.clone()
     }
 
     /// The settings that the context was built with.
