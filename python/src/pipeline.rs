@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::ir::module::Module;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
@@ -48,7 +49,9 @@ fn write_page(
     report: &mut Report,
 ) -> PyResult<Option<PathBuf>> {
     let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    let written = py.detach(|| passdock_page::write_run(page, report, program, Vec::new()));
+    let written = gil::detach(py, || {
+        passdock_page::write_run(page, report, program, Vec::new())
+    });
     written.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -56,8 +59,8 @@ fn write_page(
 fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     let on_pass = on_pass.map(|told| {
         let told = move |name: &str| {
-            Python::attach(|py| {
-                if let Err(raised) = told.call1(py, (name,)) {
+            gil::attach(|py| {
+                if let Err(raised) = gil::call(told.bind(py), (name,)) {
                     error::stop_with(raised);
                 }
             });
@@ -105,7 +108,7 @@ where
         return Err(PyRecursionError::new_err(message));
     }
     NESTED.set(around + 1);
-    let ran = py.detach(body);
+    let ran = gil::detach(py, body);
     NESTED.set(around);
     match error::take_stop() {
         Some(raised) => Err(raised),
@@ -159,7 +162,7 @@ pub(crate) fn explain<'py>(
     said: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (request, _) = request(said)?;
-    let explained = py.detach(|| pipeline::explain(Registry::global(), &request));
+    let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(&explained)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;

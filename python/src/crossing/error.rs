@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+use crate::crossing::gil;
 use crate::crossing::lend::Gone;
 
 /// An exception as the cause of an error of the host.
@@ -21,7 +22,7 @@ struct Raised(PyErr);
 
 impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Python::attach(|py| sentence(py, &self.0)))
+        f.write_str(&gil::attach(|py| sentence(py, &self.0)))
     }
 }
 
@@ -101,11 +102,6 @@ pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
     EditError::failed(keep(py, error))
 }
 
-/// The failure of rewriting as the exception that a rule's code raised, or one of the package.
-pub(crate) fn rule_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
-    inner_failed(py, error)
-}
-
 /// The failure of what a pass ran, as the exception that was raised there, or one of the package.
 pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
     match LAST.take() {
@@ -133,7 +129,7 @@ fn note(py: Python<'_>, raised: &PyErr, note: &str) {
 /// The exception of an instrument as its failure. It comes out of the host as itself.
 pub(crate) fn as_cause(error: PyErr) -> Box<dyn Error + Send + Sync> {
     // A pass that runs others is told of it in words.
-    let kept = Python::attach(|py| (sentence(py, &error), error.clone_ref(py)));
+    let kept = gil::attach(|py| (sentence(py, &error), error.clone_ref(py)));
     LAST.set(Some(kept));
     Box::new(Raised(error))
 }
@@ -197,7 +193,7 @@ pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr
 
 /// Asks Python whether somebody wants the run to end: Ctrl-C.
 pub(crate) fn interrupted() -> Option<PassError> {
-    Python::attach(|py| {
+    gil::attach(|py| {
         let stop = STOP.with_borrow(|stop| stop.as_ref().map(|raised| raised.clone_ref(py)));
         let raised = match stop {
             Some(raised) => raised,

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::crossing::gil;
 use crate::ir::attr;
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
@@ -341,7 +342,7 @@ impl Function {
     ) -> PyResult<Value> {
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
-            arrays.call_method1("to_bytes", (data, dtype))?.extract()?;
+            gil::call_method(&arrays, "to_bytes", (data, dtype))?.extract()?;
         let dtype = crate::ir::types::dtype_of(&dtype)?;
         let id = function::edit(slf, |f| {
             let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;

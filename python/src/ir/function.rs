@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashMap;
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
 use crate::ir::attr;
 use crate::ir::failure;
@@ -87,7 +88,7 @@ impl Function {
             Source::InModule(module, name) => {
                 let read = module.edit(|m| m.edit(*name).map(|f| body(f)));
                 let read = read.map_err(gone)?;
-                read.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+                read.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
             }
         }
     }
@@ -98,7 +99,7 @@ impl Function {
         body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         let edited = self.try_edit(body)?;
-        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+        edited.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
 
     /// Edits the function; the host's refusal as it is.
@@ -125,13 +126,17 @@ impl Function {
     /// Puts a copy of what this function does in the place of what another one does, which a function pass was given.
     pub(crate) fn put_into(&self, other: &LentFunction) -> PyResult<()> {
         let gone = |gone: Gone| error::gone(gone, "function");
-        let copy = self.look(|from| other.read(|to| ir::adopted(to, from)).map(Snapshot::of))?;
+        let copy = self.look(|from| {
+            other
+                .read(|to| ir::adopted(to, from))
+                .map(|made| made.map(Snapshot::new))
+        })?;
         let copy = copy.map_err(gone)?;
-        let copy = copy
-            .map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))?;
+        let copy =
+            copy.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))?;
         let put = copy.read(|from| other.edit(|to| replace_body(to, from)));
         put.map_err(gone)?
-            .map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+            .map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
 
     /// The text of a symbol, one object for each.
@@ -159,7 +164,7 @@ impl Function {
     /// Looks at the function as the host has it.
     pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
         let seen = self.read(|f| ir::look_at(f, body))?;
-        seen.map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))
+        seen.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))
     }
 }
 

@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
 use crate::ir::edit::{self, Operand, Wish};
 use crate::ir::function::{self, Function};
@@ -139,7 +140,7 @@ impl PassContext {
             }
             builder = builder.config(key, convert::to_toml(&value)?);
         }
-        let built = py.detach(|| builder.build());
+        let built = gil::detach(py, || builder.build());
         built
             .map(PassContext::of)
             .map_err(|error| error::to_exception(py, &error))
@@ -314,7 +315,7 @@ impl PassContext {
             Some(run) => diagnostic.emit_to(run),
             None => {
                 let said = diagnostic.to_core();
-                py.detach(|| self.core.emit(said));
+                gil::detach(py, || self.core.emit(said));
                 Ok(())
             }
         }
@@ -421,7 +422,7 @@ impl PassContext {
     fn rewrite(&self, py: Python<'_>, function: &Function, rules: &Rules) -> PyResult<()> {
         let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &**set).collect();
         let done = self.ask("rewrite", |cx| function.edit(|f| Ok(cx.rewrite(f, &rules))))??;
-        done.map_err(|failed| error::rule_failed(py, &failed))
+        done.map_err(|failed| error::inner_failed(py, &failed))
     }
 
     /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.

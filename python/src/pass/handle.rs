@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend;
 use crate::ir::failure;
 use crate::ir::function::Function;
@@ -81,7 +82,7 @@ fn function_body(
         lend::function(f, |f| {
             lend::context(cx, |cx| {
                 around(&mut |module| {
-                    Python::attach(|py| {
+                    gil::attach(|py| {
                         error::forget();
                         let called = (|| {
                             let function = Py::new(py, Function::lent(f.lent()))?;
@@ -91,7 +92,7 @@ fn function_body(
                             )?;
                             // What it was given ends with this call, also in other threads.
                             let answer =
-                                run.get(py)?.call1((function, module, context(py, cx)?))?;
+                                gil::call(&run.get(py)?, (function, module, context(py, cx)?))?;
                             check_function(&answer, f)
                         })();
                         called.map_err(|raised| failure::as_failure(py, raised))
@@ -129,11 +130,11 @@ fn module_body(
     move |m, cx| {
         let answer = lend::module(m, |m| {
             lend::context(cx, |cx| {
-                Python::attach(|py| {
+                gil::attach(|py| {
                     error::forget();
                     let called = (|| {
                         let module = Py::new(py, Module::lent(m.lent()))?;
-                        let answer = run.get(py)?.call1((module, context(py, cx)?))?;
+                        let answer = gil::call(&run.get(py)?, (module, context(py, cx)?))?;
                         other_module(&answer, m)
                     })();
                     called.map_err(|raised| failure::as_failure(py, raised))
@@ -260,7 +261,9 @@ impl PassHandle {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PassHandle> {
         let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
-        let found = py.detach(|| Registry::global().get_pass_with_options(name, &options));
+        let found = gil::detach(py, || {
+            Registry::global().get_pass_with_options(name, &options)
+        });
         found
             .map(PassHandle::new)
             .map_err(|error| error::to_exception(py, &error))
@@ -342,7 +345,7 @@ impl PassHandle {
         let pass = Arc::clone(&self.pass);
         let input = given.clone();
         error::forget();
-        let made = py.detach(move || match context {
+        let made = gil::detach(py, move || match context {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),
         });

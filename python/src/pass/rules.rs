@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::{self, LentMatch, LentRewriter};
 use crate::ir::attr;
 use crate::ir::edit::{Operand, ids_of};
@@ -37,8 +38,9 @@ fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
 
 /// Refuses rules that never apply, as far as the registered definitions of operators tell.
 fn check(py: Python<'_>, rules: &sdk::Rules) -> PyResult<()> {
-    let checked =
-        py.detach(|| passdock::check_rules(rules, &passdock::Registry::global().op_defs()));
+    let checked = gil::detach(py, || {
+        passdock::check_rules(rules, &passdock::Registry::global().op_defs())
+    });
     checked.map_err(|error| wrong(py, &error))
 }
 
@@ -104,7 +106,7 @@ fn apply(
     found: &sdk::Match<'_>,
 ) -> sdk::Rewritten {
     lend::rewrite(rewriter, found, |rewriter, found| {
-        Python::attach(|py| {
+        gil::attach(|py| {
             let called = (|| {
                 let function = Py::new(py, Function::rewritten(rewriter.lent()))?;
                 let own = Rewriter {
@@ -115,7 +117,7 @@ fn apply(
                     own: found.lent(),
                     function: function.clone_ref(py),
                 };
-                let answer = code.bind(py).call1((own, found))?;
+                let answer = gil::call(code.bind(py), (own, found))?;
                 replacement(function.bind(py), &answer)
             })();
             called.map_err(|raised| error::as_edit_failure(py, raised))
