@@ -59,8 +59,8 @@ def test_ops_are_created() -> None:
         func.set_value_name(first.result, "first")
         second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a)
         assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
-        func.create_op("acme.Two", [], results=2, before=y)
-        func.create_op("acme.None", [b.result], results=0)
+        func.create_op("acme.Two", [], results=2, before=y, custom=True)
+        func.create_op("acme.None", [b.result], results=0, custom=True)
 
     check(
         edited(RELUS, edit),
@@ -81,11 +81,61 @@ def test_ops_are_created() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "message"),
+    [
+        ("Relu", 1, r"No plugin defines the operator `Relu`\. Did you mean `onnx\.Relu`\?"),
+        ("Rleu", 1, r"`Rleu`\. Did you mean `onnx\.Relu`\?"),
+        ("onnx.Rleu", 1, r"`onnx\.Rleu`\. Did you mean `onnx\.Relu`\?"),
+        ("onx.Relu", 1, r"`onx\.Relu`\. Did you mean `onnx\.Relu`\?"),
+        ("ai.onnx.ml.Relu", 1, r"Did you mean `onnx\.Relu`\?"),
+        ("onnx.Frobnicate", 1, r"No plugin defines the operator `onnx\.Frobnicate`\. `custom=True` makes it"),
+        ("acme.Relu", 1, r"`acme\.Relu`, and the function has no opset of its domain\. `custom=True` makes it"),
+        ("onnx.Relu", 2, r"`onnx\.Relu` takes 1 operand, and not 2\."),
+        ("onnx.Add", 1, r"`onnx\.Add` takes 2 operands, and not 1\."),
+        ("onnx.Concat", 0, r"`onnx\.Concat` takes at least 1 operand, and not 0\."),
+        ("onnx.Gelu", 1, r"`onnx\.Gelu` is there from version 20 on, and the function's opset is 17\."),
+    ],
+)
+def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
+    operands = lambda func: [func.params[0]] * count  # noqa: E731
+    refused(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
+    refused(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
+    refused(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
+    made = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
+    assert [op.name for op in made["main"].ops][-1] == name
+
+
+def test_operators_of_a_domain_that_the_function_has() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        func.set_opset("acme", 2)
+        func.create_op("acme.Mine", [func.params[0]])
+        ctx.create_value(func, "acme.Other", func.params)
+
+    assert edited(RELUS, edit).op_count == 5
+
+
+def test_calls_of_functions_are_made() -> None:
+    @module_pass(opt_level=0)
+    def run(mod: Module, ctx: PassContext) -> Module:
+        helper = mod.create("acme.helper", like="main")
+        p = helper.add_param("p", "f32[n]")
+        helper.set_results([ctx.create_value(helper, "onnx.Abs", [p])], names=["q"])
+        main = mod["main"]
+        main.create_op("acme.helper", [main.params[0]])
+        return mod
+
+    assert run(module(RELUS))["main"].op_count == 4
+
+
 def test_types_are_said_in_three_ways() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         (x,) = func.params
         func.create_op(
-            "acme.A", [x], results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"]
+            "acme.A",
+            [x],
+            results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"],
+            custom=True,
         )
 
     after = edited(RELUS, edit)
@@ -113,7 +163,7 @@ def test_types_are_said_in_three_ways() -> None:
 def test_what_is_no_type(said: Any, message: str) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises((ValueError, TypeError), match=message):
-            func.create_op("acme.A", [], results=[said])
+            func.create_op("acme.A", [], results=[said], custom=True)
 
     check(edited(RELUS, edit), RELUS)
 
@@ -149,7 +199,7 @@ def test_values_with_their_types() -> None:
 def test_ops_are_replaced() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6})
+        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
         assert (made.name, b.is_live) == ("acme.Relu", False)
         func.replace_op(y, "onnx.Neg", [made.result])
         func.replace_op_with(a, [func.params[0]])

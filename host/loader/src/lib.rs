@@ -21,7 +21,7 @@ mod names;
 pub use discover::{Discovered, ManifestCache, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
+    AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name, takes,
     loading_time,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};

@@ -10,6 +10,7 @@ pub(crate) mod op;
 pub(crate) mod region;
 pub(crate) mod types;
 pub(crate) mod value;
+pub(crate) mod wish;
 
 use std::hash::{Hash, Hasher};
 

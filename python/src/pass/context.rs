@@ -14,11 +14,12 @@ use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
-use crate::ir::edit::{self, Operand, Wish};
+use crate::ir::edit::{self, Operand};
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
+use crate::ir::wish::Wish;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
 use crate::pass::info::{level, names};
 use crate::pass::instrument;
@@ -333,7 +334,7 @@ impl PassContext {
     /// are those of ``Function.create_op``.
     ///
     /// Raises EditError if the IR would be wrong with it, or the definition says so.
-    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None))]
+    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_value(
         &self,
@@ -345,8 +346,9 @@ impl PassContext {
         before: Option<&Op>,
         after: Option<&Op>,
         end_of: Option<&Region>,
+        custom: bool,
     ) -> PyResult<Option<Value>> {
-        let wish = Wish::new(function, name, &operands, attrs, results)?;
+        let wish = Wish::new(function, name, &operands, attrs, results, custom)?;
         if wish.has_no_results() {
             return Err(PyValueError::new_err(
                 "an op without results makes no value; `Function.create_op` makes one",

@@ -17,6 +17,7 @@ use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::types::dtype_of;
 use crate::ir::value::Value;
+use crate::ir::wish;
 
 /// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
 ///
@@ -172,8 +173,9 @@ impl Rewriter {
         self.function.clone_ref(py)
     }
 
-    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``.
-    #[pyo3(signature = (name, operands, attrs = None, *, results = 1))]
+    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``. custom: as of
+    /// ``Function.create_op``.
+    #[pyo3(signature = (name, operands, attrs = None, *, results = 1, custom = false))]
     fn op(
         &self,
         py: Python<'_>,
@@ -181,7 +183,11 @@ impl Rewriter {
         operands: Vec<Operand>,
         attrs: Option<&Bound<'_, PyDict>>,
         results: usize,
+        custom: bool,
     ) -> PyResult<Option<Value>> {
+        if !custom {
+            wish::check(self.function.bind(py), name, operands.len())?;
+        }
         let (operands, attrs) = (
             ids_of(self.function.bind(py), &operands)?,
             attr::values(self.function.bind(py), attrs)?,
