@@ -231,7 +231,8 @@ class Function:
     def walk(self) -> list[Op]:
         """All ops in program order, those of nested regions and the ends of regions included."""
     def value(self, name: str) -> Value:
-        """A parameter, a result of an op or a constant by its name.
+        """A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
+        function's text calls ``%0``.
 
         Raises KeyError if no value has the name. Takes time with the size of the function.
         """
@@ -678,8 +679,11 @@ class PassHandle:
     @staticmethod
     def print_ir(header: str) -> PassHandle:
         """The pass that prints the module."""
-    def register(self) -> None:
-        """Puts the pass in the registry, under its name."""
+    def register(self, overrides: bool = False) -> None:
+        """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
+    @property
+    def origin(self) -> tuple[str, dict[str, Any]] | None:
+        """The name and the options of a pass that came from the registry."""
     def applied_to(self, regex: str, error_if_none: bool) -> PassHandle:
         """A pass that runs this one on the functions whose names match."""
     @property

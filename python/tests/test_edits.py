@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import EditError, Function, Module, Op, PassContext, module_pass
+from passdock import EditError, Function, Module, Op, PassContext, Value, module_pass
 from support import check, module, on_functions
 
 RELUS = """
@@ -98,7 +98,9 @@ def test_ops_are_created() -> None:
     ],
 )
 def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
-    operands = lambda func: [func.params[0]] * count  # noqa: E731
+    def operands(func: Function) -> list[Value]:
+        return [func.params[0]] * count
+
     refused(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
     refused(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
     refused(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
@@ -447,3 +449,37 @@ def test_what_only_passes_may_ask() -> None:
     for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
         with pytest.raises(RuntimeError, match="is for passes: of the context that a pass is given"):
             ask()
+
+
+def test_edits_outside_of_passes() -> None:
+    """They are refused as edits; an error's op is its line of text when its pass is over."""
+    func = module(RELUS)["main"]
+    with pytest.raises(EditError, match="there to be read; passes edit the one that they are given"):
+        func.erase_op(func.ops[0])
+    caught: list[EditError] = []
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(EditError) as raised:
+            func.erase_op(func.ops[0])
+        caught.append(raised.value)
+
+    edited(RELUS, edit)
+    assert caught[0].op is not None
+    assert caught[0].op_text == "%a = onnx.Relu(%x) : f32[n,3]"
+
+
+def test_unnamed_values_go_by_their_numbers() -> None:
+    func = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Relu(%x) : f32[2]
+            %1 = onnx.Abs(%0) : f32[2]
+            return %1
+          }
+        }
+    """)["main"]
+    assert func.value("1") == func.ops[1].result
+    assert str(func.value("0").defining_op) == "%0 = onnx.Relu(%x) : f32[2]"
+    assert str(func.ops[1]) == "%1 = onnx.Abs(%0) : f32[2]"
+    with pytest.raises(KeyError, match="no value is called `2`"):
+        func.value("2")

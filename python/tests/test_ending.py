@@ -80,7 +80,7 @@ def work():
 
 
 def ended(script: str) -> tuple[int, str]:
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     return ran.returncode, ran.stderr
 
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use passdock::config::ConfigError;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::crossing::gil;
 use crate::crossing::lend::Gone;
+use crate::crossing::words::in_python;
 
 /// An exception as the cause of an error of the host.
 #[derive(Debug)]
@@ -243,12 +244,12 @@ fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
     fields.set_item("function", &error.function)?;
     fields.set_item("op_name", &error.op)?;
     fields.set_item("location", &error.location)?;
-    fields.set_item("help", &error.help)?;
-    fields.set_item("notes", &error.notes)?;
-    fields.set_item("rendered", diagnostic.render(false))?;
-    Ok(PyErr::from_value(
-        class.call((error.to_string(),), Some(&fields))?,
-    ))
+    let notes: Vec<String> = error.notes.iter().map(|note| in_python(note)).collect();
+    fields.set_item("help", error.help.as_deref().map(in_python))?;
+    fields.set_item("notes", notes)?;
+    fields.set_item("rendered", in_python(&diagnostic.render(false)))?;
+    let message = in_python(&error.to_string());
+    Ok(PyErr::from_value(class.call((message,), Some(&fields))?))
 }
 
 /// The class of an error of the host: that of `passdock.errors`.
@@ -299,6 +300,15 @@ pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
 /// Something that isn't there any more, as an exception.
 pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
     match gone {
+        Gone::ReadOnly => gil::attach(|py| {
+            raised(
+                py,
+                "EditError",
+                &format!(
+                    "This {what} is there to be read; passes edit the one that they are given."
+                ),
+            )
+        }),
         Gone::Over => PyRuntimeError::new_err(format!(
             "The pass that this {what} was given to has ended; look at the module that came out of it."
         )),
@@ -307,9 +317,6 @@ pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
         )),
         Gone::Busy => PyRuntimeError::new_err(format!(
             "This {what} is being rewritten; the code of a rule looks at it by `match.function`."
-        )),
-        Gone::ReadOnly => PyValueError::new_err(format!(
-            "This {what} is there to be read; passes edit the one that they are given."
         )),
     }
 }

@@ -12,3 +12,4 @@ pub(crate) mod gil;
     reason = "what a pass is given is followed by a pointer, as long as the pass runs"
 )]
 pub(crate) mod lend;
+pub(crate) mod words;

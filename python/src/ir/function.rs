@@ -323,7 +323,8 @@ impl Function {
         attr::to_dict(slf, read)
     }
 
-    /// A parameter, a result of an op or a constant by its name.
+    /// A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
+    /// function's text calls ``%0``.
     ///
     /// Raises KeyError if no value has the name. Takes time with the size of the function.
     fn value(slf: &Bound<'_, Self>, name: &str) -> PyResult<Value> {
@@ -338,6 +339,15 @@ impl Function {
             };
             params.or_else(constant).or_else(result)
         })?;
+        let is_number = found.is_none() && name.parse::<u32>().is_ok();
+        let found = match is_number {
+            false => found,
+            true => slf.get().look(|f| {
+                let (pieces, wanted) = (ir::Pieces::new(f), format!("%{name}"));
+                let mut unnamed = f.walk(f.body()).flat_map(|op| f.results(op));
+                unnamed.find(|&value| pieces.value(value) == wanted)
+            })?,
+        };
         let missing = || PyKeyError::new_err(format!("no value is called `{name}`"));
         found.and_then(|id| value(slf, id)).ok_or_else(missing)
     }

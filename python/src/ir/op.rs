@@ -1,5 +1,6 @@
 //! `Op`: an operation, as a program reads it.
 
+use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind, SymbolId};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
@@ -236,6 +237,13 @@ impl Op {
     fn is_live(&self) -> PyResult<bool> {
         let id = self.id;
         self.function.get().read(|f| f.is_live(id))
+    }
+
+    /// The op's line of IR text; its regions are on other lines.
+    pub(crate) fn __str__(&self) -> PyResult<String> {
+        let id = self.id;
+        self.read(|_, _| ())?;
+        self.function.get().look(|f| ir::Pieces::new(f).op(id))
     }
 
     fn __repr__(&self) -> String {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use passdock::{
-    PassDeclaration, PassRef, Registry, create_function_pass, create_module_pass,
-    create_prim_func_pass, sdk,
+    ErrorKind, PassDeclaration, PassError, PassRef, Registry, create_function_pass,
+    create_module_pass, create_prim_func_pass, sdk,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -29,6 +29,8 @@ pub(crate) struct PassHandle {
     children: Option<Py<PyList>>,
     /// What the pass runs, of one of Python.
     code: Option<Arc<Code>>,
+    /// The name and the options that a pass of the registry was asked for by.
+    origin: Option<(String, toml::Table)>,
 }
 
 /// What a pass of Python runs. Python's collector takes it, if nothing but itself holds the pass.
@@ -52,6 +54,7 @@ impl PassHandle {
             pass,
             children: None,
             code: None,
+            origin: None,
         }
     }
 }
@@ -246,9 +249,8 @@ impl PassHandle {
             .required(info.required)
             .disabled(names("disabled", disabled)?);
         Ok(PassHandle {
-            pass: sequential.into_pass(),
             children: Some(passes.clone().unbind()),
-            code: None,
+            ..PassHandle::new(sequential.into_pass())
         })
     }
 
@@ -264,15 +266,44 @@ impl PassHandle {
         let found = gil::detach(py, || {
             Registry::global().get_pass_with_options(name, &options)
         });
-        found
-            .map(PassHandle::new)
-            .map_err(|error| error::to_exception(py, &error))
+        let found = found.map_err(|error| error::to_exception(py, &error))?;
+        Ok(PassHandle {
+            origin: Some((found.info().name.clone(), options)),
+            ..PassHandle::new(found)
+        })
     }
 
-    /// Puts the pass in the registry, under its name.
-    fn register(&self, py: Python<'_>) -> PyResult<()> {
-        let registered = Registry::global().register(self.pass.clone());
+    /// Puts the pass in the registry, under its name. overrides: also in the place of one that has the name.
+    #[pyo3(signature = (overrides = false))]
+    fn register(&self, py: Python<'_>, overrides: bool) -> PyResult<()> {
+        let (registry, name) = (Registry::global(), &self.pass.info().name);
+        let other = registry.canonical(name);
+        let registered = match overrides {
+            true => registry.replace(self.pass.clone()),
+            // Whoever says the short name would get this one, in pipelines that others wrote, too.
+            false if other != *name => {
+                let message = format!(
+                    "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
+                );
+                let help = format!(
+                    "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
+                );
+                Err(PassError::new(ErrorKind::Duplicate, message).help(help))
+            }
+            false => registry.register(self.pass.clone()),
+        };
         registered.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The name and the options of a pass that came from the registry.
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<(String, Bound<'py, PyAny>)>> {
+        let origin = self.origin.as_ref();
+        let options = |(name, options): &(String, toml::Table)| {
+            let options = convert::from_toml(py, &toml::Value::Table(options.clone()));
+            Ok((name.clone(), options?))
+        };
+        origin.map(options).transpose()
     }
 
     /// A pass that runs this one on the functions whose names match.

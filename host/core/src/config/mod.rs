@@ -17,7 +17,7 @@ pub use passdock_loader::{
     ConfigError, ConfigValue, Field, FieldType, FieldValue, Schema, Wrong, toml_text,
 };
 use serde::{Deserialize, Serialize};
-pub use table::ConfigInfo;
+pub use table::{ConfigInfo, canonical_key};
 pub(crate) use table::ConfigTable;
 
 /// The layer that the value of an option comes from; a later layer wins.
