@@ -27,6 +27,7 @@ __all__ = [
     "Constant",
     "Diagnostic",
     "DiagnosticContext",
+    "Fingerprint",
     "Function",
     "Match",
     "Module",
@@ -662,6 +663,18 @@ class PassContext:
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Fingerprint:
+    """What all results of a batch are made of: passdock itself, the request, the plugins' files, and those of passes of
+    Python.
+    """
+
+    def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
+    def of_file(self, model: str) -> str:
+        """The fingerprint of the result of a model's file, as the command ``passdock batch`` has it."""
+    def of_address(self, address: str, state: str) -> str:
+        """That of a model at an address; state: what changes when the model does."""
 
 @final
 class PassHandle:

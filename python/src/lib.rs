@@ -6,6 +6,7 @@
 //! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
 #![warn(unsafe_code)]
 
+mod batch;
 mod crossing;
 mod ir;
 mod pass;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _passdock {
+    #[pymodule_export]
+    use super::batch::Fingerprint;
     #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]

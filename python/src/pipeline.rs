@@ -17,7 +17,7 @@ use crate::crossing::words::in_python;
 use crate::ir::module::Module;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
-fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
+pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let mut table = convert::to_table(said)?;
     let page = table
         .remove("page")
