@@ -21,8 +21,8 @@ mod names;
 pub use discover::{Discovered, ManifestCache, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name, takes,
-    loading_time,
+    AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
+    loading_time, takes,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{

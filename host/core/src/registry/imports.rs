@@ -28,7 +28,9 @@ impl Registry {
         // Not under the lock: what is imported may register passes.
         if let Some(importer) = importer {
             return importer(place).map_err(|mut error| {
-                error.notes.push(format!("the pass is named by `python = {place:?}`"));
+                error
+                    .notes
+                    .push(format!("the pass is named by `python = {place:?}`"));
                 error
             });
         }

@@ -61,13 +61,21 @@ pub fn check_new_op(
     if (fewest as usize..=most as usize).contains(&operands) {
         return Ok(());
     }
-    let message = format!("`{name}` takes {}, and not {}.", takes(&definition.entry), operands);
+    let message = format!(
+        "`{name}` takes {}, and not {}.",
+        takes(&definition.entry),
+        operands
+    );
     refused(message, None)
 }
 
 /// The operator that is most like one that there isn't: also one that is called so in another domain.
 fn nearest(name: &str, ops: &OpDefs) -> Option<String> {
-    let last = |name: &str| name.rsplit_once('.').map_or(name, |(_, last)| last).to_owned();
+    let last = |name: &str| {
+        name.rsplit_once('.')
+            .map_or(name, |(_, last)| last)
+            .to_owned()
+    };
     let own = last(name);
     let onnx = format!("onnx.{own}");
     if ops.knows(&onnx, None) {

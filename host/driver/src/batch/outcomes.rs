@@ -33,7 +33,11 @@ impl Fingerprint {
             self_contained: false,
             resumes: false,
             pipeline: request.pipeline.clone().map(placed),
-            config: request.config.iter().map(|setting| plain(setting)).collect(),
+            config: request
+                .config
+                .iter()
+                .map(|setting| plain(setting))
+                .collect(),
             bind: request.bind.iter().map(|setting| plain(setting)).collect(),
             // They are among the files.
             plugin_files: Vec::new(),
@@ -121,7 +125,11 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = files.chain(named).map(PathBuf::from).collect();
     for directory in &request.plugin_dirs {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        files.extend(entries.map(|entry| entry.path()).filter(|path| path.is_file()));
+        files.extend(
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.is_file()),
+        );
     }
     let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
     files.sort_by_key(name);

@@ -2,9 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use passdock_abi::{
-    ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
-};
+use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
