@@ -1,0 +1,6 @@
+//! The standard passes of the graph level that make functions of groups of ops, and what such a function is made with.
+//!
+//! A group is a model function whose body is the ops, in a domain of its own, so that the model still runs and a back
+//! end recognises what is its. The plugin `relax` lists the passes.
+
+pub mod group;
