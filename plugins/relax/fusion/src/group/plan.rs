@@ -192,8 +192,7 @@ impl Plan {
             f.move_op(op, at)?;
         }
         let results = f.results(call).iter().copied();
-        let stands: HashMap<ValueId, ValueId> =
-            self.outputs.iter().copied().zip(results).collect();
+        let stands: HashMap<ValueId, ValueId> = self.outputs.iter().copied().zip(results).collect();
         let mut named = Vec::new();
         // Users before what they use.
         for &op in self.ops.iter().rev() {
