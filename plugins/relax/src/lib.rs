@@ -1,7 +1,7 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`.
+//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`.
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -39,6 +39,8 @@ use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_fusion::defuse_ops::defuse_ops;
+use passdock_plugins_relax_fusion::fuse_ops::{FuseOps, fuse_ops};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -191,6 +193,17 @@ plugin! {
         function "relax.transform.ToGraphNormalForm" => to_graph_normal_form {
             opt_level: 1,
             thread_safe: true,
+        },
+        /// Makes functions of ops that can run as one kernel.
+        module "relax.transform.FuseOps" => fuse_ops {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOps,
+            config: "relax.FuseOps",
+        },
+        /// Puts the ops of kernels back in the place of their calls.
+        module "relax.transform.DefuseOps" => defuse_ops {
+            opt_level: 0,
         },
         /// Decomposes ops into the simpler ops of their definitions.
         function "relax.transform.DecomposeOps" => decompose_ops {

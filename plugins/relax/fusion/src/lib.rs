@@ -3,4 +3,6 @@
 //! A group is a model function whose body is the ops, in a domain of its own, so that the model still runs and a back
 //! end recognises what is its. The plugin `relax` lists the passes.
 
+pub mod defuse_ops;
+pub mod fuse_ops;
 pub mod group;
