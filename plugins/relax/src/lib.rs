@@ -41,6 +41,10 @@ use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
 use passdock_plugins_relax_fusion::defuse_ops::defuse_ops;
 use passdock_plugins_relax_fusion::fuse_ops::{FuseOps, fuse_ops};
+use passdock_plugins_relax_fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_ops_by_pattern};
+use passdock_plugins_relax_fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
+use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
+use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -204,6 +208,31 @@ plugin! {
         /// Puts the ops of kernels back in the place of their calls.
         module "relax.transform.DefuseOps" => defuse_ops {
             opt_level: 0,
+        },
+        /// Makes functions of ops that patterns find.
+        module "relax.transform.FuseOpsByPattern" => fuse_ops_by_pattern {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOpsByPattern,
+            config: "relax.FuseOpsByPattern",
+        },
+        /// Says of each op whether a target takes it.
+        module "relax.transform.AnnotateTarget" => annotate_target {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: AnnotateTarget,
+            config: "relax.AnnotateTarget",
+        },
+        /// Puts together what one target takes.
+        module "relax.transform.MergeRegions" => merge_regions {
+            opt_level: 0,
+            aliases: ["relax.transform.MergeCompilerRegions"],
+        },
+        /// Makes partitions of what targets take.
+        module "relax.transform.PartitionGraph" => partition_graph {
+            opt_level: 0,
+            options: PartitionGraph,
+            config: "relax.PartitionGraph",
         },
         /// Decomposes ops into the simpler ops of their definitions.
         function "relax.transform.DecomposeOps" => decompose_ops {

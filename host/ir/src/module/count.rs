@@ -1,6 +1,6 @@
 //! How many ops a module has, groups counted by what is in them.
 //!
-//! A function that is a kernel (`Primitive`) or a partition (`Codegen`) is nothing but a place for ops: each call of
+//! A function that is a kernel (`Primitive`), what a pattern found (`Composite`), what a target takes (`Target`) or a partition (`Codegen`) is nothing but a place for ops: each call of
 //! it counts as its ops do, and itself as nothing. So making groups isn't shown as fewer ops.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::Module;
 use crate::function::Function;
 
 /// The attributes of functions that are groups.
-const GROUPS: [&str; 2] = ["Primitive", "Codegen"];
+const GROUPS: [&str; 4] = ["Primitive", "Composite", "Target", "Codegen"];
 
 impl Module {
     /// The number of live ops of all functions, without terminators, and those of groups once for each call of one, in

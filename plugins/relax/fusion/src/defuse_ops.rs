@@ -32,15 +32,14 @@
 //! Source: TVM `src/relay/transforms/defuse_ops.cc`.
 
 mod order;
-mod restore;
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
 use crate::fuse_ops::is_primitive;
+use crate::restore::{Kernel, constants_by_name};
 use order::put_in_order;
-use restore::Kernel;
 
 /// Runs `relax.transform.DefuseOps`.
 pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
@@ -68,7 +67,7 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             continue;
         }
         let f = m.edit(entry.name)?;
-        let constants = restore::constants_by_name(f);
+        let constants = constants_by_name(f);
         let mut placed = HashMap::new();
         for call in calls {
             let kernel = &kernels[&f.symbol(call)];

@@ -5,4 +5,7 @@
 
 pub mod defuse_ops;
 pub mod fuse_ops;
+pub mod fuse_ops_by_pattern;
 pub mod group;
+pub mod partition;
+mod restore;

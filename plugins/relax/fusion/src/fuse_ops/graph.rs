@@ -112,7 +112,8 @@ impl Graph {
         mut kind: Kind,
         most: usize,
     ) -> Option<(usize, Kind)> {
-        let mut left = most.saturating_mul(2);
+        // All that is passed would be of the group.
+        let mut left = most;
         while one != other {
             left = left.checked_sub(1)?;
             let (a, b) = (self.nodes[one].depth, self.nodes[other].depth);

@@ -44,9 +44,10 @@ mod partition;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::group::{Group, Groups};
+use crate::group::{Group, Groups, MOST_INSIDE};
 use graph::Graph;
 use name::name_of;
+pub(crate) use name::snake_case;
 use partition::{Limits, partition};
 
 /// The domain of the functions.
@@ -107,6 +108,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 name: &name,
                 attrs: &attrs,
                 places: places.as_deref(),
+                most_inside: MOST_INSIDE,
             };
             if cx.may_rewrite(RULE) && groups.make(m, entry.name, group)?.is_some() {
                 cx.rewrote(RULE);

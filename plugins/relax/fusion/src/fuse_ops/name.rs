@@ -23,7 +23,7 @@ pub(super) fn name_of(f: &Function, ops: &[OpId]) -> String {
 }
 
 /// `BatchNormalization` as `batch_normalization`, `LpPool` as `lp_pool`, `LRN` as `lrn`.
-fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut made = String::new();
     for (at, &letter) in letters.iter().enumerate() {

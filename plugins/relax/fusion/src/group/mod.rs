@@ -6,7 +6,7 @@
 //! on. **Equal bodies share a function**: what differs between two groups only, the names of their ops and values, is
 //! the attribute [`NAMES`] of the call. What is annotated, or has regions, is shared with nobody.
 //!
-//! Constants that went inside stay where they were, too, until `DeadCodeElimination` finds that nobody uses them.
+//! Small constants that went inside stay where they were, too, until `DeadCodeElimination` finds that nobody uses them.
 
 mod key;
 mod names;
@@ -33,14 +33,16 @@ pub const PLACES: &str = "places";
 /// A group to make a function of.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'g> {
-    /// The ops, of one region, in program order. None of them ends it.
+    /// The ops, of one region. None of them ends it.
     pub ops: &'g [OpId],
     /// What the function is called, without the domain; it gets a number if the name is taken.
     pub name: &'g str,
     /// The function's attributes.
     pub attrs: &'g [(&'g str, AttrValue)],
-    /// Where the ops stood, if that is to be known.
+    /// Where the ops stood, in program order, if that is to be known.
     pub places: Option<&'g [i64]>,
+    /// The largest number of elements of a constant that goes inside: [`MOST_INSIDE`] as a rule.
+    pub most_inside: u64,
 }
 
 /// A group that was made.
@@ -75,10 +77,11 @@ impl Groups {
     }
 
     /// Makes a function of a group, or takes one of an equal body, and calls it where the last op stood; ops between
-    /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make.
+    /// the group's that use what it makes go behind the call. `None`: nobody uses what the ops make, or a value leaves the
+    /// group and comes back through others, and nothing is done.
     ///
     /// # Errors
-    /// If a value leaves the group and comes back through others, or the host refuses an edit.
+    /// If the host refuses an edit.
     pub fn make(
         &mut self,
         m: &mut Module<'_>,
@@ -86,8 +89,8 @@ impl Groups {
         group: Group<'_>,
     ) -> Result<Option<Made>, PassError> {
         let f = m.edit(holder)?;
-        let plan = Plan::of(f, group.ops)?;
-        if plan.outputs.is_empty() {
+        let plan = Plan::of(f, group.ops, group.most_inside);
+        if plan.outputs.is_empty() || plan.is_torn {
             return Ok(None);
         }
         let key = self.bodies.key(f, &plan, &group);
@@ -110,7 +113,9 @@ impl Groups {
         if group.places.is_some() {
             self.param(m, function, PLACES)?;
         }
-        let call = plan.call(m.edit(holder)?, function, own, group.places)?;
+        let f = m.edit(holder)?;
+        let call = plan.call(f, function, own, group.places)?;
+        plan.erase_large(f)?;
         Ok(Some(Made {
             function,
             call,
@@ -162,8 +167,8 @@ fn create(
     for &(param, _) in &plan.params {
         made.add_attr_param(param, None)?;
     }
-    let copies = made.clone_ops_from(f, group.ops, Position::end_of(body), &captures)?;
-    let originals = group.ops.iter().flat_map(|&op| f.results(op));
+    let copies = made.clone_ops_from(f, &plan.ops, Position::end_of(body), &captures)?;
+    let originals = plan.ops.iter().flat_map(|&op| f.results(op));
     let copies: HashMap<ValueId, ValueId> = originals.copied().zip(copies).collect();
     let mut results = Vec::with_capacity(plan.outputs.len());
     for &value in &plan.outputs {

@@ -24,12 +24,17 @@ pub(super) struct Plan {
     pub(super) has_regions: bool,
     /// The ops between them that use what they make, in program order.
     behind: Vec<OpId>,
+    /// Whether what they make comes back to them through others.
+    pub(super) is_torn: bool,
+    most_inside: u64,
 }
 
 impl Plan {
-    pub(super) fn of(f: &Function, ops: &[OpId]) -> Result<Plan, PassError> {
+    pub(super) fn of(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
+        let mut ops = ops.to_vec();
+        ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
         let mut plan = Plan {
-            ops: ops.to_vec(),
+            ops: Vec::new(),
             members: ops.iter().copied().zip(0..).collect(),
             inputs: Vec::new(),
             constants: Vec::new(),
@@ -37,9 +42,11 @@ impl Plan {
             params: Vec::new(),
             has_regions: false,
             behind: Vec::new(),
+            is_torn: false,
+            most_inside,
         };
         let (mut seen, mut nested) = (HashSet::new(), HashSet::new());
-        for &op in ops {
+        for &op in &ops {
             plan.takes(f, op, &mut seen, &nested);
             for &region in f.regions(op) {
                 plan.has_regions = true;
@@ -51,15 +58,18 @@ impl Plan {
                 }
             }
         }
-        for &op in ops {
+        for &op in &ops {
             for &value in f.results(op) {
                 if plan.is_used_outside(f, op, value) {
                     plan.outputs.push(value);
                 }
             }
         }
-        plan.behind = plan.between(f)?;
-        Ok(plan)
+        plan.ops = ops;
+        let behind = plan.between(f);
+        plan.is_torn = behind.is_none();
+        plan.behind = behind.unwrap_or_default();
+        plan
     }
 
     /// Notes what an op needs from outside of the group.
@@ -86,7 +96,7 @@ impl Plan {
             let constant = f.constant(value).and_then(|id| f.constant_record(id));
             match constant {
                 Some(record) if nested.contains(&record.region) => {}
-                Some(_) if is_small(f, value) => self.constants.push(value),
+                Some(_) if has_at_most(f, value, self.most_inside) => self.constants.push(value),
                 _ => self.inputs.push(value),
             }
         }
@@ -105,11 +115,9 @@ impl Plan {
             .any(|one| !self.members.contains_key(&holder_in(f, one.op, region)))
     }
 
-    /// The ops before the last one that need the outputs. None of them may be needed by the group.
-    fn between(&self, f: &Function) -> Result<Vec<OpId>, PassError> {
-        let Some(&last) = self.ops.last() else {
-            return Ok(Vec::new());
-        };
+    /// The ops before the last one that need the outputs; `None` if the group needs one of them.
+    fn between(&self, f: &Function) -> Option<Vec<OpId>> {
+        let &last = self.ops.last()?;
         let region = f.parent_region(last);
         let mut found = HashSet::new();
         let mut pending = self.outputs.clone();
@@ -118,12 +126,8 @@ impl Plan {
             for one in f.iter_uses(value) {
                 let user = holder_in(f, one.op, region);
                 if self.members.contains_key(&user) {
-                    if let Some(other) = maker.filter(|op| !self.members.contains_key(op)) {
-                        let message = format!(
-                            "The ops can't be a group: `{}` needs what they make, and they need what it makes",
-                            f.name(other)
-                        );
-                        return Err(PassError::new(message).at(other));
+                    if maker.is_some_and(|op| !self.members.contains_key(&op)) {
+                        return None;
                     }
                 } else if f.is_before(user, last) && found.insert(user) {
                     pending.extend(f.results(user));
@@ -132,7 +136,7 @@ impl Plan {
         }
         let mut found: Vec<OpId> = found.into_iter().collect();
         found.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
-        Ok(found)
+        Some(found)
     }
 
     /// The values that stay inside, in order.
@@ -150,6 +154,19 @@ impl Plan {
         names
             .map(|name| name.unwrap_or("").as_bytes().to_vec())
             .collect()
+    }
+
+    /// Erases the large constants that went inside, if nobody else uses them: the model would have them twice.
+    pub(super) fn erase_large(&self, f: &mut Function) -> Result<(), EditError> {
+        for &value in &self.constants {
+            let constant = f.constant(value);
+            if let Some(constant) = constant.filter(|_| f.use_count(value) == 0)
+                && !has_at_most(f, value, MOST_INSIDE)
+            {
+                f.erase_constant(constant)?;
+            }
+        }
+        Ok(())
     }
 
     /// Calls the function in the place of the ops.
@@ -188,13 +205,15 @@ impl Plan {
             None => Position::end_of(region),
         };
         let call = f.create_op(call, at)?;
-        for &op in &self.behind {
-            f.move_op(op, at)?;
+        // Users before what they use.
+        let mut behind = at;
+        for &op in self.behind.iter().rev() {
+            f.move_op(op, behind)?;
+            behind = Position::before(op);
         }
         let results = f.results(call).iter().copied();
         let stands: HashMap<ValueId, ValueId> = self.outputs.iter().copied().zip(results).collect();
         let mut named = Vec::new();
-        // Users before what they use.
         for &op in self.ops.iter().rev() {
             for value in f.results(op).to_vec() {
                 if let Some(&result) = stands.get(&value) {
@@ -211,10 +230,10 @@ impl Plan {
     }
 }
 
-/// Whether a constant is small enough to go inside.
-fn is_small(f: &Function, value: ValueId) -> bool {
+/// Whether a constant has no more elements than that.
+fn has_at_most(f: &Function, value: ValueId, most: u64) -> bool {
     let count = f.type_of(value).element_count();
-    count.is_some_and(|count| count <= MOST_INSIDE)
+    count.is_some_and(|count| count <= most)
 }
 
 /// The op of a region that an op is, or is nested in.

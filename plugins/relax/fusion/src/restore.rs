@@ -8,8 +8,8 @@ use passdock_plugin_api::prelude::*;
 
 use crate::group::{NAMES, PLACES};
 
-/// A kernel, looked at once for all calls of it.
-pub(super) struct Kernel<'h> {
+/// A function whose calls are replaced, looked at once for all calls of it.
+pub(crate) struct Kernel<'h> {
     f: Snapshot<'h>,
     /// Its ops, in order.
     ops: Vec<OpId>,
@@ -24,10 +24,10 @@ pub(super) struct Kernel<'h> {
 type Default = Result<Option<AttrValue>, ()>;
 
 /// Constants of a function by their names and regions.
-pub(super) type Constants = HashMap<(SymbolId, RegionId), ValueId>;
+pub(crate) type Constants = HashMap<(SymbolId, RegionId), ValueId>;
 
 /// The constants of a function by their names and regions.
-pub(super) fn constants_by_name(f: &Function) -> Constants {
+pub(crate) fn constants_by_name(f: &Function) -> Constants {
     let named = f.constants().filter_map(|(_, record)| {
         let name = f.find_symbol(f.value_name(record.value)?)?;
         Some(((name, record.region), record.value))
@@ -48,7 +48,7 @@ fn visible(f: &Function, constants: &Constants, name: &str, region: RegionId) ->
 }
 
 impl<'h> Kernel<'h> {
-    pub(super) fn new(f: Snapshot<'h>) -> Kernel<'h> {
+    pub(crate) fn new(f: Snapshot<'h>) -> Kernel<'h> {
         let end = f.terminator(f.body());
         let ops: Vec<OpId> = f.ops_in(f.body()).filter(|&op| Some(op) != end).collect();
         let given: Vec<ValueId> = end.into_iter().flat_map(|op| f.operands(op)).collect();
@@ -81,7 +81,7 @@ impl<'h> Kernel<'h> {
     }
 
     /// Whether the ops can stand in the place of a call.
-    pub(super) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
+    pub(crate) fn check(&self, f: &Function, call: OpId) -> Result<(), String> {
         let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
         if f.operand_count(call) > takes || f.result_count(call) > gives {
             return Err("the call has more operands or results than the function".into());
@@ -119,7 +119,7 @@ impl<'h> Kernel<'h> {
     }
 
     /// Puts the ops in the place of a call that was checked. Answers where they stood, if the call says so.
-    pub(super) fn restore(
+    pub(crate) fn restore(
         &self,
         f: &mut Function,
         call: OpId,
