@@ -33,9 +33,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use passdock_plugin_api::Rules;
 use passdock_plugin_api::prelude::*;
 
-use crate::fuse_ops::is_primitive;
 use crate::group::{Group, Groups, MOST_INSIDE};
-use crate::partition::{CODEGEN, TARGET};
+use crate::partition::is_closed;
 
 /// The attribute of a function that a pattern found: the pattern's name.
 pub const COMPOSITE: &str = "Composite";
@@ -67,10 +66,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
-        let is_closed = [TARGET, CODEGEN, COMPOSITE]
-            .iter()
-            .any(|name| f.function_attr(*name).is_some());
-        if f.skips_optimization() || is_primitive(&f) || is_closed {
+        if is_closed(&f) {
             continue;
         }
         drop(f);

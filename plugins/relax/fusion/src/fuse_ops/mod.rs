@@ -32,8 +32,8 @@
 //! At `fuse_opt_level` 0 nothing is fused; -1 is the level of the context.
 //!
 //! It does not fuse ops without a definition, with an effect, with regions or without one of the traits above, and makes no
-//! function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and those with
-//! the attribute `Primitive` stay as they are.
+//! function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and those that
+//! are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`, `src/relax/analysis/graph_partitioner.cc`.
 
@@ -45,6 +45,7 @@ mod partition;
 use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
+use crate::partition::is_closed;
 use graph::Graph;
 use name::name_of;
 pub(crate) use name::snake_case;
@@ -89,7 +90,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
-        if f.skips_optimization() || is_primitive(&f) {
+        if is_closed(&f) {
             continue;
         }
         let found = groups_of(&f, limits);

@@ -40,7 +40,13 @@ impl Bodies {
     }
 
     /// A group's body in numbers; `None` if it is to have a function of its own.
-    pub(super) fn key(&mut self, f: &Function, plan: &Plan, group: &Group<'_>) -> Option<Key> {
+    pub(super) fn key(
+        &mut self,
+        f: &Function,
+        plan: &Plan,
+        group: &Group<'_>,
+        domain: &str,
+    ) -> Option<Key> {
         if plan.has_regions || plan.ops.iter().any(|&op| f.is_annotated(op)) {
             return None;
         }
@@ -51,7 +57,8 @@ impl Bodies {
         let mut key = Vec::with_capacity(16 * plan.ops.len());
         let header = format!("{} {:?} {:?}", group.name, group.attrs, {
             let mut opsets: Vec<_> = f.opsets().collect();
-            opsets.retain(|(domain, _)| !group_domain(domain));
+            // What a group is called means nothing to its body.
+            opsets.retain(|(other, _)| *other != domain && !other.starts_with("passdock."));
             opsets.sort_unstable();
             opsets
         });
@@ -171,9 +178,4 @@ fn describe(f: &Function, ty: TypeId, text: &mut String) -> Option<()> {
     }
     // A dim of too many parts isn't written whole.
     (!text.contains('…')).then_some(())
-}
-
-/// Whether a domain is of groups: importing it means nothing to a body.
-fn group_domain(domain: &str) -> bool {
-    domain.starts_with("passdock.")
 }

@@ -93,7 +93,7 @@ impl Groups {
         if plan.outputs.is_empty() || plan.is_torn {
             return Ok(None);
         }
-        let key = self.bodies.key(f, &plan, &group);
+        let key = self.bodies.key(f, &plan, &group, &self.domain);
         let known = key.as_ref().and_then(|key| self.bodies.find(key));
         let own = known.is_some().then(|| plan.names(f));
         let function = match known {

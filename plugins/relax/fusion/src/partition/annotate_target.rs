@@ -35,8 +35,8 @@ use std::collections::BTreeMap;
 
 use passdock_plugin_api::prelude::*;
 
-use super::{CODEGEN, TARGET, text_of};
-use crate::fuse_ops::{is_primitive, snake_case};
+use super::{TARGET, is_closed, text_of};
+use crate::fuse_ops::snake_case;
 use crate::fuse_ops_by_pattern::COMPOSITE;
 use crate::group::{Group, Groups, MOST_INSIDE};
 
@@ -78,10 +78,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let composites = composites(m, &options.target)?;
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
-        let is_closed = [TARGET, CODEGEN, COMPOSITE]
-            .iter()
-            .any(|name| f.function_attr(*name).is_some());
-        if f.skips_optimization() || is_primitive(&f) || is_closed {
+        if is_closed(&f) {
             continue;
         }
         let mut taken = Vec::new();

@@ -37,7 +37,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::{TARGET, Wanted, domain_of, regions, regroup, targets};
+use super::{TARGET, Wanted, domain_of, is_closed, regions, regroup, targets};
 use crate::group::MOST_INSIDE;
 
 /// Runs `relax.transform.MergeRegions`.
@@ -50,7 +50,7 @@ pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
-        if targets.contains_key(&entry.name) || f.skips_optimization() {
+        if is_closed(&f) {
             continue;
         }
         let nested = f.iter().flat_map(|op| f.regions(op)).copied();

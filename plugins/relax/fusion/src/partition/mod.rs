@@ -12,6 +12,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::fuse_ops::is_primitive;
+use crate::fuse_ops_by_pattern::COMPOSITE;
 use crate::group::{Group, Groups};
 use crate::restore::{Kernel, constants_by_name};
 
@@ -23,6 +25,13 @@ pub const CODEGEN: &str = "Codegen";
 
 /// The attribute of a partition: the name that it has outside of the model.
 pub const GLOBAL_SYMBOL: &str = "global_symbol";
+
+/// Whether a function is to stay as it is, or is a group already.
+pub(crate) fn is_closed(f: &Function) -> bool {
+    let groups = [TARGET, CODEGEN, COMPOSITE];
+    let is_group = groups.iter().any(|name| f.function_attr(*name).is_some());
+    is_group || is_primitive(f) || f.skips_optimization()
+}
 
 /// The text that a function attribute is.
 fn text_of(f: &Function, name: &str) -> Option<String> {

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
 
-use super::{CODEGEN, GLOBAL_SYMBOL, Wanted, domain_of, regroup, targets};
+use super::{CODEGEN, GLOBAL_SYMBOL, Wanted, domain_of, is_closed, regroup, targets};
 use crate::group::MOST_INSIDE;
 
 options! {
@@ -61,7 +61,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
-        if targets.contains_key(&entry.name) || f.skips_optimization() {
+        if is_closed(&f) {
             continue;
         }
         for op in f.iter() {

@@ -2,7 +2,9 @@
 
 mod defuse_ops;
 mod fuse_ops;
+mod fuse_ops_by_pattern;
 mod fuse_ops_limits;
 mod groups;
+mod partition;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
