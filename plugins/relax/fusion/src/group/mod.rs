@@ -1,7 +1,7 @@
 //! Groups of ops become functions of the module.
 //!
 //! The function's parameters are the values that the ops use and don't make, in the order in which they use them;
-//! constants of at most [`MOST_INSIDE`] elements are inside of it. Its results are those of the ops that others use. A
+//! constants of at most [`MOST_INSIDE`] elements are inside of it, but for those in the file's interface. Its results are those of the ops that others use. A
 //! body that refers to an attribute parameter of the function around it has one of the same name, which the call passes
 //! on. **Equal bodies share a function**: what differs between two groups only, the names of their ops and values, is
 //! the attribute [`NAMES`] of the call. What is annotated, or has regions, is shared with nobody.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use passdock_plugin_api::abi::AttrKind;
+use passdock_plugin_api::abi::{AttrKind, Constant};
 use passdock_plugin_api::prelude::*;
 
 use super::{MOST_INSIDE, NAMES, PLACES};
@@ -96,6 +96,8 @@ impl Plan {
             let constant = f.constant(value).and_then(|id| f.constant_record(id));
             match constant {
                 Some(record) if nested.contains(&record.region) => {}
+                // What is an input, too, may be said by whoever runs the model one day.
+                Some(record) if record.flags & Constant::KEPT != 0 => self.inputs.push(value),
                 Some(_) if has_at_most(f, value, self.most_inside) => self.constants.push(value),
                 _ => self.inputs.push(value),
             }
