@@ -387,6 +387,23 @@ impl RawFunction {
         call!(self.set_attr(op.option(); op, &desc))
     }
 
+    pub(crate) fn add_attr_param(
+        &mut self,
+        name: SymbolId,
+        default: Option<&AttrValue>,
+    ) -> Result<(), EditError> {
+        let mut lists = Vec::new();
+        let mut desc = abi::AttrDesc {
+            name,
+            ..abi::AttrDesc::EMPTY
+        };
+        if let Some(value) = default {
+            desc = attr_desc(name, value, &mut lists);
+        }
+        desc.flags = abi::Attr::PARAM;
+        call!(self.set_attr(None; OpId::NONE, &desc))
+    }
+
     pub(crate) fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
         call!(self.remove_attr(op.option(); op, name))
     }

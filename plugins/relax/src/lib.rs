@@ -1,7 +1,7 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`.
+//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`.
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -41,6 +41,12 @@ use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use legalize::legalize;
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_fusion::defuse_ops::defuse_ops;
+use passdock_plugins_relax_fusion::fuse_ops::{FuseOps, fuse_ops};
+use passdock_plugins_relax_fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_ops_by_pattern};
+use passdock_plugins_relax_fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
+use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
+use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -200,6 +206,42 @@ plugin! {
             aliases: ["relax.transform.LegalizeOps"],
             required: ["relax.transform.InferType"],
             thread_safe: true,
+        },
+        /// Makes functions of ops that can run as one kernel.
+        module "relax.transform.FuseOps" => fuse_ops {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOps,
+            config: "relax.FuseOps",
+        },
+        /// Puts the ops of kernels back in the place of their calls.
+        module "relax.transform.DefuseOps" => defuse_ops {
+            opt_level: 0,
+        },
+        /// Makes functions of ops that patterns find.
+        module "relax.transform.FuseOpsByPattern" => fuse_ops_by_pattern {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOpsByPattern,
+            config: "relax.FuseOpsByPattern",
+        },
+        /// Says of each op whether a target takes it.
+        module "relax.transform.AnnotateTarget" => annotate_target {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: AnnotateTarget,
+            config: "relax.AnnotateTarget",
+        },
+        /// Puts together what one target takes.
+        module "relax.transform.MergeRegions" => merge_regions {
+            opt_level: 0,
+            aliases: ["relax.transform.MergeCompilerRegions"],
+        },
+        /// Makes partitions of what targets take.
+        module "relax.transform.PartitionGraph" => partition_graph {
+            opt_level: 0,
+            options: PartitionGraph,
+            config: "relax.PartitionGraph",
         },
         /// Decomposes ops into the simpler ops of their definitions.
         function "relax.transform.DecomposeOps" => decompose_ops {

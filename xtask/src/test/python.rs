@@ -61,6 +61,14 @@ use Argument::{
 
 const RANDOM_RULES: &str = "random_rules";
 
+const RANDOM_MODELS: &str = "properties";
+
+/// The passes that random models go through to be fused.
+pub(crate) const FUSING: &str = "FuseOps";
+
+/// The passes that random models go through to be partitioned.
+pub(crate) const PARTITIONING: &str = "FuseOpsByPattern,AnnotateTarget,MergeRegions,PartitionGraph";
+
 /// All of them, in the order of their steps.
 pub(crate) const JUDGES: &[Judge] = &[
     // From each version of an operator to later ones. It takes longest, and they run side by side.
@@ -94,10 +102,29 @@ pub(crate) const JUDGES: &[Judge] = &[
     // `PASSDOCK_PROPERTIES` says how many.
     Judge {
         title: "random models, passes in any order",
-        script: "properties",
+        script: RANDOM_MODELS,
         arguments: &[
             Passdock,
             Words(&["--spoiler", "bad.transform.ChangeResults"]),
+        ],
+    },
+    Judge {
+        title: "ops in groups, and given back",
+        script: "groups",
+        arguments: &[Passdock, Models],
+    },
+    // `deep fusion` makes more of them.
+    Judge {
+        title: "random models, fused",
+        script: RANDOM_MODELS,
+        arguments: &[Passdock, Words(&["--count", "500", "--passes", FUSING])],
+    },
+    Judge {
+        title: "random models, partitioned",
+        script: RANDOM_MODELS,
+        arguments: &[
+            Passdock,
+            Words(&["--count", "500", "--passes", PARTITIONING]),
         ],
     },
     // ONNX's own test cases, the models in its wheel, models made by hand: what goes through passdock comes
@@ -217,6 +244,21 @@ pub(crate) fn random_rules(project: &Project, words: &[&str]) -> Result<()> {
         .arg(tool.join(format!("passdock-rules{EXE_SUFFIX}")))
         .arg("--work-dir")
         .arg(project.target.join("deep-rules"))
+        .args(words);
+    shell::run(python.current_dir(&project.root))
+}
+
+/// The same as the step about random models, with what is said of how many and of the passes; builds what it takes.
+pub(crate) fn random_models(project: &Project, words: &[&str]) -> Result<()> {
+    shell::run(project.cargo().arg("build"))?;
+    let mut python = Command::new(environment(project)?);
+    python
+        .arg("-B")
+        .arg(format!("tests/python/{RANDOM_MODELS}.py"))
+        .arg("--passdock")
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("deep-models"))
         .args(words);
     shell::run(python.current_dir(&project.root))
 }

@@ -3,6 +3,7 @@
 //! Its clone is a clone of pointers, so a snapshot before a pass costs next to nothing; the first
 //! edit of a function copies that function's arenas and shares the rest.
 
+mod count;
 mod functions;
 
 use std::any::Any;
@@ -220,11 +221,6 @@ impl Module {
     /// Sets the extras of the module.
     pub fn set_extras(&mut self, extras: Extras) {
         self.extras = Arc::new(extras);
-    }
-
-    /// The number of live ops of all functions, without terminators: what reports count.
-    pub fn op_count(&self) -> usize {
-        self.functions().map(|function| function.op_count()).sum()
     }
 
     /// Whether both modules are equal: they hold the very same functions in the same order, equal
