@@ -88,11 +88,11 @@ pub mod prelude {
     pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
-        Dim, EditError, Function, FunctionBuilder, FunctionKind, GivenOut, Instrument, Match,
-        Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult,
-        OpTraits, OptionValue, Options, PassContext, PassError, PassInfo, PassResult, Place,
-        Position, Refusal, RegionId, Rewriter, Rewritten, Rules, SymbolId, Table, TypeId, TypeKind,
-        TypeSpec, ValueId, Visit, Visitor,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, GivenOut, Instrument, LaidOut,
+        Match, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId,
+        OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo, PassResult,
+        Place, Position, Refusal, RegionId, Rewriter, Rewritten, Rules, SymbolId, Table, TypeId,
+        TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
 mod raw;
@@ -100,8 +100,8 @@ mod rewrite;
 pub mod testing;
 
 pub use data::{
-    AttrValue, Diagnostic, EditError, OpTraits, OptionValue, Options, PassError, PassResult, Place,
-    Table,
+    AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
+    PassResult, Place, Table,
 };
 pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, OpKind, Visit, Visitor};
 pub use ir::{

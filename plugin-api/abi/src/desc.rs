@@ -257,6 +257,46 @@ pub struct CloneOpsDesc {
     pub result_count: usize,
 }
 
+/// Ops as text, to copy to the place before an op.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TextDesc {
+    /// `size_of::<TextDesc>()` of the caller.
+    pub struct_size: u32,
+    /// The op that they come from: they stand before it, and have its location.
+    pub op: OpId,
+    /// The IR text of one function.
+    pub text: Str,
+    /// The values that stand for its parameters; NONE for one that nothing uses.
+    pub args: *const ValueId,
+    /// The number of arguments: as many as it has parameters.
+    pub arg_count: usize,
+    /// Receives what stands for each value that it returns.
+    pub results: *mut ValueId,
+    /// The number of results that fit: as many as it returns.
+    pub result_count: usize,
+}
+
+/// An op in other layouts, as its definition says.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LaidOut {
+    /// `size_of::<LaidOut>()` of the caller.
+    pub struct_size: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
+    /// The layout of each operand; empty: as it is.
+    pub operands: *const Str,
+    /// The number of operands.
+    pub operand_count: usize,
+    /// The layout of each result; empty: as it is.
+    pub results: *const Str,
+    /// The number of results.
+    pub result_count: usize,
+    /// The op in these layouts, the IR text of one function.
+    pub body: Str,
+}
+
 /// Ops to make a function of.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -544,9 +544,46 @@ pub struct OpApi {
             stride: *mut u32,
         ) -> Status,
     >,
+    /// As `decompose`, with the body that an op's definition gives it for back ends.
+    pub legalize: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
+    /// What an op's definition makes of it in other layouts: `wanted` has one for each operand, empty: as it is.
+    /// The texts live until the next call of this or `alter_layout` on the function. NOT_FOUND if it stays as it is
+    /// (`last_error` is the reason alone).
+    pub layout: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            wanted: *const Str,
+            count: usize,
+            out: *mut LaidOut,
+        ) -> Status,
+    >,
+    /// As `layout`, in the layouts that the op's definition wants; `given` has those that its operands have.
+    pub alter_layout: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            given: *const Str,
+            count: usize,
+            out: *mut LaidOut,
+        ) -> Status,
+    >,
+    /// Copies ops as text to the place before an op.
+    pub insert_text:
+        Option<unsafe extern "C" fn(*mut Context, *mut Function, *const TextDesc) -> Status>,
 }
 
-/// Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of an
+/// Answering in an op definition: the handle is the one that `infer`, or another function of an
 /// `OpEntry` got, until it returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -593,4 +630,14 @@ pub struct DefinitionApi {
     /// In a decomposition: the op's body, the IR text of one function. Its parameter `i` is the op's
     /// operand slot `i`, its first results are the op's. Its opsets are those of the op's function
     pub set_body: Option<unsafe extern "C" fn(*mut OpCall, text: Str) -> Status>,
+    /// In a definition's `layout` or `alter_layout`: the layout that an operand is asked for in, or has; NOT_FOUND if
+    /// it is as it is.
+    pub wanted_layout:
+        Option<unsafe extern "C" fn(*mut OpCall, index: u32, out: *mut Str) -> Status>,
+    /// The same: sets the layout in which the body takes an operand; empty: as it is.
+    pub set_operand_layout:
+        Option<unsafe extern "C" fn(*mut OpCall, index: u32, layout: Str) -> Status>,
+    /// The same: sets the layout in which the body gives a result; empty: as it is.
+    pub set_result_layout:
+        Option<unsafe extern "C" fn(*mut OpCall, index: u32, layout: Str) -> Status>,
 }

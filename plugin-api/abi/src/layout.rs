@@ -43,6 +43,8 @@ pub const LAYOUT: u32 = {
         size_of::<desc::ConstantDesc>(),
         size_of::<desc::FunctionDesc>(),
         size_of::<desc::OutlineDesc>(),
+        size_of::<desc::TextDesc>(),
+        size_of::<desc::LaidOut>(),
         size_of::<host::Diagnostic>(),
         size_of::<host::Failure>(),
         size_of::<host::SettingItem>(),

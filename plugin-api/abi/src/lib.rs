@@ -37,8 +37,8 @@ pub mod view;
 
 pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
-    AttrDesc, CloneDesc, CloneOpsDesc, ConstantDesc, FunctionDesc, OpDesc, OutlineDesc, PortDesc,
-    Position, RegionDesc, ResultsDesc, TypeDesc,
+    AttrDesc, CloneDesc, CloneOpsDesc, ConstantDesc, FunctionDesc, LaidOut, OpDesc, OutlineDesc,
+    PortDesc, Position, RegionDesc, ResultsDesc, TextDesc, TypeDesc,
 };
 pub use dtype::DType;
 pub use grow::Grows;
@@ -53,8 +53,8 @@ pub use instrument::{
 };
 pub use layout::LAYOUT;
 pub use plugin::{
-    Attach, AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, Plugin,
-    RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
+    Attach, AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, LayoutOp, LegalizeOp, OpEntry,
+    PassEntry, Plugin, RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
 };
 pub use record::{
     Attr, AttrKind, Constant, Dim, DimExpr, DimKind, ExprKind, Loc, LocKind, Op, Opset, Port,

@@ -83,6 +83,13 @@ pub type EvaluateOp = InferOp;
 /// Writes the body of an op, as the IR text of a function, with `DefinitionApi::set_body`.
 pub type DecomposeOp = InferOp;
 
+/// Writes the body of an op for back ends that don't have it, as `DecomposeOp` does.
+pub type LegalizeOp = InferOp;
+
+/// Says which layouts an op's operands and results have, with `DefinitionApi::set_operand_layout` and
+/// `set_result_layout`, and writes the op's body in these, with `set_body`.
+pub type LayoutOp = InferOp;
+
 /// An attribute that an operator has, and its value where it isn't given.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -138,6 +145,12 @@ pub struct OpEntry {
     pub attr_stride: u32,
     /// The body; null: it isn't made of other ops.
     pub decompose: Option<DecomposeOp>,
+    /// The body of ops that every back end has; null: it stays as it is.
+    pub legalize: Option<LegalizeOp>,
+    /// The op in layouts that it is asked for; null: it can't be in another.
+    pub layout: Option<LayoutOp>,
+    /// The op in the layouts that its maker wants; null: it wants none.
+    pub alter_layout: Option<LayoutOp>,
 }
 
 impl OpEntry {
@@ -180,6 +193,12 @@ impl OpEntry {
     pub const REDUCTION: u64 = 1 << 17;
     /// Elementwise ops behind it can become part of it, as of a convolution.
     pub const OUT_FUSABLE: u64 = 1 << 18;
+    /// The definition has a body for back ends. Set by the host.
+    pub const LEGALIZES: u64 = 1 << 19;
+    /// The definition says what the op is in other layouts. Set by the host.
+    pub const KNOWS_LAYOUT: u64 = 1 << 20;
+    /// The definition wants layouts of its own. Set by the host.
+    pub const ALTERS_LAYOUT: u64 = 1 << 21;
 }
 
 /// A plugin's table; lives as long as the library is loaded.

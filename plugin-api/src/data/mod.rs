@@ -3,6 +3,7 @@
 mod attr_value;
 mod diagnostic;
 mod error;
+mod laid_out;
 mod op_traits;
 mod options;
 mod setting;
@@ -11,6 +12,7 @@ mod table;
 pub use attr_value::AttrValue;
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
+pub use laid_out::LaidOut;
 pub use op_traits::OpTraits;
 pub use setting::{field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
 pub use table::Table;

@@ -67,6 +67,12 @@ traits! {
     REDUCTION is_reduction;
     /// Elementwise ops behind it can become part of it, as of a convolution.
     OUT_FUSABLE is_out_fusable;
+    /// The definition has a body for back ends.
+    LEGALIZES legalizes;
+    /// The definition says what the op is in other layouts.
+    KNOWS_LAYOUT knows_layout;
+    /// The definition wants layouts of its own.
+    ALTERS_LAYOUT alters_layout;
 }
 
 impl BitOr for OpTraits {

@@ -187,6 +187,39 @@ pub(super) unsafe extern "C" fn decompose(
     unsafe { define(state, call, function, op, |def| def.decompose) }
 }
 
+/// The host asks an op's definition for its body for back ends.
+pub(super) unsafe extern "C" fn legalize(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.legalize) }
+}
+
+/// The host asks an op's definition for its form in layouts that it is asked for.
+pub(super) unsafe extern "C" fn layout(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.layout) }
+}
+
+/// The host asks an op's definition for its form in the layouts that it wants.
+pub(super) unsafe extern "C" fn alter_layout(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.alter_layout) }
+}
+
 /// # Safety
 /// As above.
 unsafe fn define(

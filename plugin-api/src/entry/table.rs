@@ -2,7 +2,9 @@
 
 use passdock_abi as abi;
 
-use super::attach::{decompose, evaluate, infer, run_function, run_module};
+use super::attach::{
+    alter_layout, decompose, evaluate, infer, layout, legalize, run_function, run_module,
+};
 use super::calls::Bound;
 use super::watch;
 use crate::op::{AttrDef, OpDef};
@@ -66,6 +68,9 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
         attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
         decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
+        legalize: def.legalize.map(|_| legalize as abi::LegalizeOp),
+        layout: def.layout.map(|_| layout as abi::LayoutOp),
+        alter_layout: def.alter_layout.map(|_| alter_layout as abi::LayoutOp),
         name: abi::Str::new(def.name),
         since: def.since,
         min_operands: def.min_operands,

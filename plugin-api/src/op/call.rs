@@ -157,7 +157,7 @@ impl OpCall {
         Ok(room)
     }
 
-    /// Sets the op's body in a decomposition: the IR text of one function, written for this very op.
+    /// Sets the op's body, in any part of a definition but its types and its evaluation: the IR text of one function, written for this very op.
     /// Its parameter `i` is the op's operand slot `i` (that of an operand that is left out may not
     /// be used), its first results are the op's, and it has the opsets of the op's function.
     ///
@@ -175,5 +175,27 @@ impl OpCall {
     /// If the text isn't one function in IR text.
     pub fn set_body(&self, text: &str) -> Result<(), EditError> {
         self.raw.set_body(self.op, text)
+    }
+
+    /// In `layout` and `alter_layout` of a definition: the layout in which an operand is asked for, or can be had
+    /// without an op more, as [`LaidOut`](crate::LaidOut) writes it; `None`: as it is.
+    pub fn wanted_layout(&self, index: usize) -> Option<&str> {
+        self.raw.wanted_layout(self.op, index as u32)
+    }
+
+    /// In the same: sets the layout in which the body takes an operand; where it isn't set, as it is.
+    ///
+    /// # Errors
+    /// If there is no such operand.
+    pub fn set_operand_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
+        self.raw.set_operand_layout(self.op, index as u32, layout)
+    }
+
+    /// In the same: sets the layout in which the body gives a result; where it isn't set, as it is.
+    ///
+    /// # Errors
+    /// If there is no such result.
+    pub fn set_result_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
+        self.raw.set_result_layout(self.op, index as u32, layout)
     }
 }

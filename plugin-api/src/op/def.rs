@@ -91,6 +91,12 @@ pub struct OpDef {
     pub attrs: Option<&'static [AttrDef]>,
     /// Writes its body of other ops.
     pub decompose: Option<OpFn>,
+    /// Writes its body for back ends that don't have it.
+    pub legalize: Option<OpFn>,
+    /// Says what it is in the layouts that it is asked for.
+    pub layout: Option<OpFn>,
+    /// Says what it is in the layouts that its maker wants.
+    pub alter_layout: Option<OpFn>,
 }
 
 impl OpDef {
@@ -106,6 +112,9 @@ impl OpDef {
             evaluate: None,
             attrs: None,
             decompose: None,
+            legalize: None,
+            layout: None,
+            alter_layout: None,
         }
     }
 
@@ -146,14 +155,41 @@ impl OpDef {
         self
     }
 
+    /// Sets the body for back ends that don't have the op, written with [`OpCall::set_body`].
+    pub const fn legalize(mut self, legalize: OpFn) -> OpDef {
+        self.legalize = Some(legalize);
+        self
+    }
+
+    /// Sets what the op is in the layouts that it is asked for: [`OpCall::wanted_layout`],
+    /// [`OpCall::set_operand_layout`], [`OpCall::set_result_layout`], [`OpCall::set_body`].
+    pub const fn layout(mut self, layout: OpFn) -> OpDef {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// Sets what the op is in the layouts that its maker wants, said as for [`OpDef::layout`].
+    pub const fn alter_layout(mut self, alter_layout: OpFn) -> OpDef {
+        self.alter_layout = Some(alter_layout);
+        self
+    }
+
     /// The traits, those that follow from the rest included.
     pub const fn all_traits(&self) -> OpTraits {
         let mut traits = self.traits.with(OpTraits::DEFINED);
-        if self.evaluate.is_some() {
-            traits = traits.with(OpTraits::FOLDS);
-        }
-        if self.decompose.is_some() {
-            traits = traits.with(OpTraits::DECOMPOSES);
+        let functions = [
+            (self.evaluate, OpTraits::FOLDS),
+            (self.decompose, OpTraits::DECOMPOSES),
+            (self.legalize, OpTraits::LEGALIZES),
+            (self.layout, OpTraits::KNOWS_LAYOUT),
+            (self.alter_layout, OpTraits::ALTERS_LAYOUT),
+        ];
+        let mut at = 0;
+        while at < functions.len() {
+            if functions[at].0.is_some() {
+                traits = traits.with(functions[at].1);
+            }
+            at += 1;
         }
         traits
     }

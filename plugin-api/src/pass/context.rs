@@ -319,25 +319,6 @@ impl PassContext {
     ) -> Result<(), EditError> {
         self.raw.infer_with(&mut function.raw, op, operands)
     }
-
-    /// Copies the body that an op's definition gives it to the place before the op, and answers
-    /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
-    /// `None` if it has no body.
-    ///
-    /// # Errors
-    /// If the op is stale, or its body isn't well-formed.
-    pub fn decompose(
-        &self,
-        function: &mut Function,
-        op: OpId,
-    ) -> Result<Option<Vec<ValueId>>, EditError> {
-        let mut values = vec![ValueId::NONE; function.result_count(op)];
-        match self.raw.decompose(&mut function.raw, op, &mut values) {
-            Ok(()) => Ok(Some(values)),
-            Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
 }
 
 impl Module<'_> {

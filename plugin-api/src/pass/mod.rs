@@ -1,6 +1,7 @@
 //! What passes and instruments are written with, beside the IR: the run they are part of.
 
 mod analysis;
+mod bodies;
 mod context;
 mod instrument;
 

@@ -226,24 +226,6 @@ impl RawContext {
         function.done(status, "infer_with", Some(op))
     }
 
-    /// Copies an op's body before it; `values` gets what stands for each result.
-    pub(crate) fn decompose(
-        &self,
-        function: &mut RawFunction,
-        op: OpId,
-        values: &mut [ValueId],
-    ) -> Result<(), EditError> {
-        self.tables.expect(function.tables, "the function")?;
-        let decompose = match self.tables.ops.decompose {
-            Some(decompose) => decompose,
-            None => return Err(EditError::unsupported("decompose", Some(op))),
-        };
-        let (out, count) = (values.as_mut_ptr(), values.len());
-        // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
-        let status = unsafe { decompose(self.handle, function.handle, op, out, count) };
-        function.done(status, "decompose", Some(op))
-    }
-
     /// Evaluates an op with these operands; `values` gets a scratch constant for each result.
     pub(crate) fn evaluate_with(
         &self,

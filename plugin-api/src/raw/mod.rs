@@ -8,6 +8,7 @@
 
 mod analysis;
 mod attr_entry;
+mod bodies;
 mod context;
 mod copy;
 mod function;

@@ -128,6 +128,32 @@ impl RawOpCall {
         call!(self.set_body(op; abi::Str::new(body)))
     }
 
+    /// The layout that an operand is asked for in, or has. It lives until the call returns, as the handle does.
+    pub(crate) fn wanted_layout<'a>(self, op: OpId, index: u32) -> Option<&'a str> {
+        let mut out = abi::Str::EMPTY;
+        call!(self.wanted_layout(op; index, &mut out)).ok()?;
+        // SAFETY: the host's text, alive until the call returns.
+        Some(unsafe { text(out) })
+    }
+
+    pub(crate) fn set_operand_layout(
+        self,
+        op: OpId,
+        index: u32,
+        layout: &str,
+    ) -> Result<(), EditError> {
+        call!(self.set_operand_layout(op; index, abi::Str::new(layout)))
+    }
+
+    pub(crate) fn set_result_layout(
+        self,
+        op: OpId,
+        index: u32,
+        layout: &str,
+    ) -> Result<(), EditError> {
+        call!(self.set_result_layout(op; index, abi::Str::new(layout)))
+    }
+
     pub(crate) fn refuse(self, reason: &str) {
         if let Some(function) = self.tables.definitions.refuse {
             // SAFETY: the handle lives as long as `self`; the host copies the text.

@@ -294,6 +294,24 @@ records! {
         results,
         result_count,
     }
+    TextDesc "passdock_text_desc" {
+        struct_size,
+        op,
+        text,
+        args,
+        arg_count,
+        results,
+        result_count,
+    }
+    LaidOut "passdock_laid_out" {
+        struct_size,
+        reserved,
+        operands,
+        operand_count,
+        results,
+        result_count,
+        body,
+    }
     CloneOpsDesc "passdock_clone_ops_desc" {
         struct_size,
         reserved,
@@ -453,6 +471,9 @@ records! {
         current,
         find_pass,
         last_error,
+        may_rewrite,
+        rewrote,
+        rewrite,
     }
     OpApi "passdock_op_api" {
         struct_size,
@@ -465,6 +486,11 @@ records! {
         known_dims,
         check_op,
         infer_with,
+        attributes,
+        legalize,
+        layout,
+        alter_layout,
+        insert_text,
     }
     DefinitionApi "passdock_definition_api" {
         struct_size,
@@ -478,6 +504,9 @@ records! {
         allocate_result,
         refuse,
         set_body,
+        wanted_layout,
+        set_operand_layout,
+        set_result_layout,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,
@@ -527,6 +556,9 @@ records! {
         attr_count,
         attr_stride,
         decompose,
+        legalize,
+        layout,
+        alter_layout,
     }
     AttrEntry "passdock_attr_entry" {
         name,

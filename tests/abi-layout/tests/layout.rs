@@ -160,3 +160,16 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
     let printed = Command::new(&binary).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&printed.stdout), table());
 }
+
+/// The fields of a record fill it: none is missing from the list.
+#[test]
+fn no_field_is_missing_from_the_list() {
+    for record in passdock_abi_layout::RECORDS {
+        let mut end = 0;
+        for field in record.fields {
+            assert_eq!(field.offset, end, "before {}.{}", record.rust, field.rust);
+            end = field.offset + field.size;
+        }
+        assert_eq!(record.size, end, "at the end of {}", record.rust);
+    }
+}

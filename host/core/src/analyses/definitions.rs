@@ -63,15 +63,15 @@ pub(crate) fn definition(
 /// The traits that an entry declares, and those that follow from its functions.
 fn flags(definition: &LoadedOp) -> u64 {
     let entry = &definition.entry;
-    let folds = match entry.evaluate {
-        Some(_) => OpEntry::FOLDS,
-        None => 0,
-    };
-    let decomposes = match entry.decompose {
-        Some(_) => OpEntry::DECOMPOSES,
-        None => 0,
-    };
-    entry.traits | OpEntry::DEFINED | folds | decomposes
+    let functions = [
+        (entry.evaluate, OpEntry::FOLDS),
+        (entry.decompose, OpEntry::DECOMPOSES),
+        (entry.legalize, OpEntry::LEGALIZES),
+        (entry.layout, OpEntry::KNOWS_LAYOUT),
+        (entry.alter_layout, OpEntry::ALTERS_LAYOUT),
+    ];
+    let there = functions.iter().filter(|(function, _)| function.is_some());
+    there.fold(entry.traits | OpEntry::DEFINED, |all, (_, flag)| all | flag)
 }
 
 fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {

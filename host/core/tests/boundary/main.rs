@@ -7,6 +7,7 @@ mod decompose;
 mod definitions;
 mod functions;
 mod kept;
+mod layouts;
 mod misuse;
 mod modules;
 mod named;

@@ -360,9 +360,26 @@ typedef struct passdock_op_api {
     passdock_status (*attributes)(passdock_context *, const passdock_function *, passdock_op_id,
                                   const struct passdock_attr_entry **out, uint32_t *count,
                                   uint32_t *stride);
+
+    /* As `decompose`, with the body that the op's definition gives it for back ends. */
+    passdock_status (*legalize)(passdock_context *, passdock_function *, passdock_op_id,
+                                passdock_value_id *out, size_t count);
+
+    /* What the definition of an op makes of it in other layouts. `wanted` has one for each of its
+     * operands, as passdock_laid_out says; empty: as it is. What `out` says lives until the next call of
+     * `layout` or `alter_layout` on the function. NOT_FOUND if the op stays as it is: `last_error` of the function
+     * is the reason alone. */
+    passdock_status (*layout)(passdock_context *, passdock_function *, passdock_op_id,
+                              const passdock_str *wanted, size_t count, passdock_laid_out *out);
+    /* As `layout`, in the layouts that the op's definition wants; `given` has those that its operands
+     * can be had in without an op more. */
+    passdock_status (*alter_layout)(passdock_context *, passdock_function *, passdock_op_id,
+                                    const passdock_str *given, size_t count, passdock_laid_out *out);
+    /* Copies ops as text to the place before an op. */
+    passdock_status (*insert_text)(passdock_context *, passdock_function *, const passdock_text_desc *);
 } passdock_op_api;
 
-/* Answering in an op definition: the handle is the one that `infer`, `evaluate` or `decompose` of a
+/* Answering in an op definition: the handle is the one that `infer` or another function of a
  * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
  * passdock_symbol_api, and of passdock_function_api what takes a const function. These calls may add
  * to the columns of the function's view; what was read before stays readable until the definition
@@ -392,11 +409,18 @@ typedef struct passdock_definition_api {
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
      * is wrong (`infer`: the types that it has set before are kept). */
     void (*refuse)(passdock_op_call *, passdock_str reason);
-    /* In `decompose` of a passdock_op_entry: the op's body, copied by the host. It is the IR text of
+    /* In `decompose`, `legalize`, `layout` and `alter_layout` of a passdock_op_entry: the op's body, copied by the host. It is the IR text of
      * one function, "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2 }", written for this very op:
      * its parameter i is the op's operand slot i (that of an operand that is left out may not be
      * used), its first results are the op's, and it has the opsets of the op's function. */
     passdock_status (*set_body)(passdock_op_call *, passdock_str text);
+    /* In `layout` and `alter_layout`: the layout (see passdock_laid_out) that an operand is asked for in, or has;
+     * NOT_FOUND if it is as it is. It lives until the definition returns. */
+    passdock_status (*wanted_layout)(passdock_op_call *, uint32_t index, passdock_str *out);
+    /* In the same: the layouts in which the body takes an operand and gives a result. What isn't said, or empty, is
+     * as it is. */
+    passdock_status (*set_operand_layout)(passdock_op_call *, uint32_t index, passdock_str layout);
+    passdock_status (*set_result_layout)(passdock_op_call *, uint32_t index, passdock_str layout);
 } passdock_definition_api;
 
 /* Everything the host offers. */

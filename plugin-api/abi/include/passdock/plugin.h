@@ -29,8 +29,8 @@ typedef struct passdock_pass_entry {
 typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
                                           const passdock_function_ref *function, passdock_op_id);
 
-/* Traits: what a definition says of every op of its name. DEFINED, FOLDS, DECOMPOSES and AMBIGUOUS are
- * the host's answers; in a definition they are ignored. STATEFUL, READS, WRITES and ALLOCATES are
+/* Traits: what a definition says of every op of its name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
+ * LEGALIZES, KNOWS_LAYOUT and ALTERS_LAYOUT are the host's answers; in a definition they are ignored. STATEFUL, READS, WRITES and ALLOCATES are
  * provisional: until version 1 of the contract what they mean may become narrower. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
@@ -55,6 +55,9 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_INJECTIVE (UINT64_C(1) << 16)   /* each element of its results is one of an operand */
 #define PASSDOCK_TRAIT_REDUCTION (UINT64_C(1) << 17)   /* reduces axes */
 #define PASSDOCK_TRAIT_OUT_FUSABLE (UINT64_C(1) << 18) /* elementwise ops behind it can become part of it */
+#define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)     /* has a `legalize` */
+#define PASSDOCK_TRAIT_KNOWS_LAYOUT (UINT64_C(1) << 20)  /* has a `layout` */
+#define PASSDOCK_TRAIT_ALTERS_LAYOUT (UINT64_C(1) << 21) /* has an `alter_layout` */
 
 /* An attribute that an operator has. The default counts only with the flag. */
 typedef struct passdock_attr_entry {
@@ -83,6 +86,13 @@ typedef struct passdock_op_entry {
     uint32_t attr_count;
     uint32_t attr_stride;
     passdock_op_fn decompose; /* null: it isn't made of others */
+    /* Sets a body, as `decompose`, for back ends that don't have the op; null: it stays as it is. */
+    passdock_op_fn legalize;
+    /* Says what the op is in the layouts that it is asked for: `wanted_layout`, `set_operand_layout`,
+     * `set_result_layout`, `set_body`; null: it can't be in another. */
+    passdock_op_fn layout;
+    /* The same, in the layouts that its maker wants; null: it wants none. */
+    passdock_op_fn alter_layout;
 } passdock_op_entry;
 
 typedef struct passdock_plugin passdock_plugin;

@@ -222,6 +222,31 @@ typedef struct passdock_clone_ops_desc {
     size_t result_count;        /* as many as the ops have results */
 } passdock_clone_ops_desc;
 
+/* Ops as text, to copy to the place before an op. */
+typedef struct passdock_text_desc {
+    uint32_t struct_size;
+    passdock_op_id op; /* the op that they come from: they stand before it, and have its location */
+    passdock_str text; /* the IR text of one function, as for `set_body` of passdock_definition_api */
+    const passdock_value_id *args; /* the values that stand for its parameters; NONE for one that nothing uses */
+    size_t arg_count;              /* as many as it has */
+    passdock_value_id *results;    /* receives what stands for each value that it returns */
+    size_t result_count;           /* as many as it returns */
+} passdock_text_desc;
+
+/* An op in other layouts, as its definition says.
+ *
+ * A layout is "NCHW->NHWC": a capital for each axis in the order in which the op has them, then in the order in
+ * which they lie; "NCHW->NCHW4c": the axis C in blocks of 4, whose number stays in C's place. */
+typedef struct passdock_laid_out {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const passdock_str *operands; /* the layout of each operand; empty: as it is */
+    size_t operand_count;
+    const passdock_str *results; /* the layout of each result; empty: as it is */
+    size_t result_count;
+    passdock_str body; /* the op in these layouts, for `insert_text` of passdock_op_api */
+} passdock_laid_out;
+
 /* Ops to make a function of. */
 typedef struct passdock_outline_desc {
     uint32_t struct_size;

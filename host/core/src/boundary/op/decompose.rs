@@ -1,10 +1,10 @@
 //! Bodies of ops: a definition writes one as text, the host reads it and copies it before the op.
 
 use passdock_abi as abi;
-use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, ValueId};
+use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
 
-use super::{OpCall, answer, ask, definitions, lacking};
+use super::{AskedFor, OpCall, answer, ask, definitions, lacking};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -18,9 +18,9 @@ const MAX_BODY: usize = 1 << 24;
 pub(in crate::boundary) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        if !call.decomposing {
+        if matches!(call.asked_for, AskedFor::Nothing) {
             return Err(EditError::refused(
-                "Only a decomposition has a body to set.",
+                "Neither the inference of types nor an evaluation has a body to set.",
             ));
         }
         call.body = Some(input::long_text(text, "body", MAX_BODY)?.to_owned());
@@ -36,18 +36,77 @@ pub(in crate::boundary) unsafe extern "C" fn decompose(
     count: usize,
 ) -> Status {
     // SAFETY: see above.
+    unsafe { replace_by_body(cx, f, op, out, count, |entry| entry.decompose) }
+}
+
+pub(in crate::boundary) unsafe extern "C" fn legalize(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    out: *mut ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { replace_by_body(cx, f, op, out, count, |entry| entry.legalize) }
+}
+
+/// Copies the body that one function of an op's definition gives it to the place before the op.
+///
+/// # Safety
+/// The contract's.
+unsafe fn replace_by_body(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    out: *mut ValueId,
+    count: usize,
+    which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
+) -> Status {
+    // SAFETY: the caller's promise.
     unsafe {
         ask(cx, f, |context, session| {
             let name = check_results(session, op, out, count)?;
-            let body = body_of(context, session, op, name)
+            let body = body_of(context, session, op, name, which)
                 .map_err(|error| lacking(session, op, "has no body", error))?;
-            let copied = session.with(|state| copy_body(context, state.edit()?, op, &body));
+            let copied = session.with(|state| replace_op(context, state.edit()?, op, &body));
             let values = copied.map_err(|error| match error.status {
                 // A body that this function has no room for isn't wrong.
                 Status::NOT_FOUND => error,
                 _ => definitions::blame(context, session, op, error),
             })?;
             input::answer_all(out, values);
+            Ok(())
+        })
+    }
+}
+
+pub(in crate::boundary) unsafe extern "C" fn insert_text(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    desc: *const TextDesc,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let desc = input::described(desc)?;
+            let text = input::long_text(desc.text, "text", MAX_BODY)?;
+            let args = input::list(desc.args, desc.arg_count, "arguments")?;
+            if desc.result_count > 0 {
+                input::check_out(desc.results)?;
+            }
+            let values = session.with(|state| {
+                state.read()?.live_op(desc.op)?;
+                copy_text(context, state.edit()?, desc.op, text, args, |given| {
+                    if given == desc.result_count {
+                        return Ok(());
+                    }
+                    let room = desc.result_count;
+                    Err(format!(
+                        "it gives {given} values, and there is room for {room}"
+                    ))
+                })
+            })?;
+            input::answer_all(desc.results, values);
             Ok(())
         })
     }
@@ -77,52 +136,43 @@ pub(in crate::boundary) fn check_results(
     })
 }
 
-/// The body of an op, as text. The message of a `NOT_FOUND` error is the reason why it has none.
+/// The body that one function of an op's definition gives it, as text. The message of a `NOT_FOUND` error is the
+/// reason why it has none.
 fn body_of(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
     name: SymbolId,
+    which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
 ) -> Edit<String> {
     let definition = definitions::get(context, session, name)?;
-    let Some(function) = definition.entry.decompose else {
+    let Some(function) = which(&definition.entry) else {
         return Err(EditError::not_found("its definition gives it none"));
     };
     let call = OpCall {
-        decomposing: true,
+        asked_for: AskedFor::Body,
         ..OpCall::new(session, op)
     };
     let body = call.answered(context, function, &definition)?.body;
     body.ok_or_else(|| EditError::not_found("its definition has no answer"))
 }
 
-/// Reads a body and copies its ops before the op; returns the values that replace the op's results.
-fn copy_body(
+/// Copies the body of an op to the place before it; returns the values that replace the op's results.
+fn replace_op(
     context: &ContextSession<'_>,
     function: &mut Function,
     op: OpId,
     text: &str,
 ) -> Edit<Vec<ValueId>> {
-    let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
-        let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} can't be read: {error}"))
-    })?;
-    refuse_captured(context, function, op, &body)?;
-    let args = check_body(function, op, &body).map_err(|why| {
-        let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
-    })?;
-    let before = function.op(op).prev;
-    let mut values = function.clone_region(&CloneRegion {
-        region: body.body(),
-        source: Some(&body),
-        at: Position::before(op),
-        args: &args,
-        captures: &[],
-    })?;
-    name_place(function, before, op)?;
+    let operands = function.operands(op).iter();
+    let args: Vec<ValueId> = operands.map(|slot| slot.value).collect();
     let results: Vec<ValueId> = function.results(op).collect();
-    values.truncate(results.len());
+    let wanted = results.len();
+    let mut values = copy_text(context, function, op, text, &args, |given| match given {
+        given if given < wanted => Err(format!("it gives {given} of {wanted} results")),
+        _ => Ok(()),
+    })?;
+    values.truncate(wanted);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value which replaces it. A
         // contradiction is found when the value replaces the result.
@@ -134,6 +184,41 @@ fn copy_body(
             function.set_type(value, ty)?;
         }
     }
+    Ok(values)
+}
+
+/// Copies the ops of a body to the place before an op, with its location; returns what the body gives. `check` is asked
+/// how many values these may be.
+fn copy_text(
+    context: &ContextSession<'_>,
+    function: &mut Function,
+    op: OpId,
+    text: &str,
+    args: &[ValueId],
+    check: impl FnOnce(usize) -> Result<(), String>,
+) -> Edit<Vec<ValueId>> {
+    let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} can't be read: {error}"))
+    })?;
+    refuse_captured(context, function, op, &body)?;
+    let fits = check_body(function, &body, args).and_then(|()| {
+        let end = body.terminator(body.body());
+        check(end.map_or(0, |end| body.operands(end).len()))
+    });
+    fits.map_err(|why| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
+    })?;
+    let before = function.op(op).prev;
+    let values = function.clone_region(&CloneRegion {
+        region: body.body(),
+        source: Some(&body),
+        at: Position::before(op),
+        args,
+        captures: &[],
+    })?;
+    name_place(function, before, op)?;
     Ok(values)
 }
 
@@ -156,13 +241,8 @@ fn refuse_captured(
     }
 }
 
-/// The values that replace the body's parameters, if the body fits the op.
-fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<ValueId>, String> {
-    let args: Vec<ValueId> = function
-        .operands(op)
-        .iter()
-        .map(|slot| slot.value)
-        .collect();
+/// Whether a body fits these values in place of its parameters, and the function that it is copied to.
+fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<(), String> {
     let parameters = body.args(body.body());
     if parameters.len() != args.len() {
         let (has, takes) = (args.len(), parameters.len());
@@ -170,16 +250,10 @@ fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<Valu
             "it has parameters for {takes} operands, the op has {has}"
         ));
     }
-    for (index, (parameter, arg)) in parameters.zip(&args).enumerate() {
+    for (index, (parameter, arg)) in parameters.zip(args).enumerate() {
         if arg.is_none() && body.uses(parameter).next().is_some() {
             return Err(format!("it uses operand {index}, which is left out"));
         }
-    }
-    let given = body.terminator(body.body());
-    let given = given.map_or(0, |end| body.operands(end).len());
-    let results = function.results(op).len();
-    if given < results {
-        return Err(format!("it gives {given} of {results} results"));
     }
     for opset in body.opsets() {
         let domain = body.text(opset.domain);
@@ -211,7 +285,7 @@ fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<Valu
             }
         }
     }
-    Ok(args)
+    Ok(())
 }
 
 /// Gives the copies the location of the op that they replace, for messages about them.

@@ -9,10 +9,12 @@ mod decompose;
 mod definitions;
 mod evaluate;
 mod known_dims;
+mod layout;
 
 use check_op::check_op;
-use decompose::{decompose, set_body};
+use decompose::{decompose, insert_text, legalize, set_body};
 use known_dims::constant_dims;
+use layout::Layouts;
 use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
@@ -37,6 +39,10 @@ pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     check_op: Some(check_op),
     infer_with: Some(evaluate::infer_with),
     attributes: Some(attributes::attributes),
+    legalize: Some(legalize),
+    layout: Some(layout::layout),
+    alter_layout: Some(layout::alter_layout),
+    insert_text: Some(insert_text),
     ..abi::OpApi::EMPTY
 };
 
@@ -50,6 +56,9 @@ pub(in crate::boundary) static DEFINITIONS: abi::DefinitionApi = abi::Definition
     allocate_result: Some(allocate_result),
     refuse: Some(refuse),
     set_body: Some(set_body),
+    wanted_layout: Some(layout::wanted_layout),
+    set_operand_layout: Some(layout::set_operand_layout),
+    set_result_layout: Some(layout::set_result_layout),
     ..abi::DefinitionApi::EMPTY
 };
 
@@ -61,6 +70,17 @@ const MAX_NEW_EXPRS: usize = 1024;
 
 /// The words of an error that put the blame on the op, not on its definition.
 pub const IS_WRONG: &str = " is wrong: ";
+
+/// What a definition is asked for that it answers in text.
+#[derive(Clone, Copy)]
+pub(in crate::boundary) enum AskedFor<'c> {
+    /// Nothing: it infers or evaluates.
+    Nothing,
+    /// The op's body.
+    Body,
+    /// The op's body in these layouts of its operands, or in others.
+    Layouts(&'c [&'c str]),
+}
 
 /// The object behind a `*mut abi::OpCall`: one call into a definition, with its answers.
 pub(in crate::boundary) struct OpCall<'c> {
@@ -76,8 +96,10 @@ pub(in crate::boundary) struct OpCall<'c> {
     /// still hold slices of them.
     left: Vec<OutgrownPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
-    pub(in crate::boundary) decomposing: bool,
+    /// What may be answered beside types and results: a body, layouts.
+    pub(in crate::boundary) asked_for: AskedFor<'c>,
     pub(in crate::boundary) body: Option<String>,
+    pub(in crate::boundary) layouts: Layouts,
     pub(in crate::boundary) refusal: Option<String>,
     last_error: String,
 }
@@ -109,8 +131,9 @@ impl<'c> OpCall<'c> {
             asked: Vec::new(),
             left: Vec::new(),
             results: Vec::new(),
-            decomposing: false,
+            asked_for: AskedFor::Nothing,
             body: None,
+            layouts: Layouts::default(),
             refusal: None,
             last_error: String::new(),
         }

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
 use super::gate::Session;
+use super::laid_out::Answer;
 
 /// The object behind a `*mut abi::Function`.
 ///
@@ -98,6 +99,8 @@ pub(in crate::boundary) struct FunctionExtras {
     last_error: String,
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
+    /// The last answer of a definition about layouts, which was handed out.
+    pub(in crate::boundary) laid_out: Option<Answer>,
     /// The module that a held function is of, whatever pass runs.
     pub(in crate::boundary) module: Option<Module>,
 }

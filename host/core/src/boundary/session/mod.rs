@@ -7,6 +7,7 @@ pub(super) mod frame;
 pub(super) mod function;
 pub(super) mod gate;
 pub(super) mod input;
+pub(super) mod laid_out;
 pub(super) mod module;
 pub(super) mod module_input;
 mod outline;

@@ -1,0 +1,290 @@
+//! Ops in other layouts, and for back ends: a definition says how, a pass asks and copies.
+
+use expect_test::{Expect, expect};
+use passdock_ir::text;
+use passdock_ir::verify::verify;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, plugin};
+use passdock_plugin_api::{Attr, PassContext, PassResult, ValueId};
+
+use crate::support::{Around, run};
+
+const NHWC: &str = "NCHW->NHWC";
+
+/// Takes its data in NHWC if that is asked for, and always wants blocks of 4.
+const POOL: OpDef = OpDef::new("t.Pool", 1)
+    .layout(pool_in)
+    .alter_layout(pool_in_blocks)
+    .legalize(pool_of_two);
+
+fn pool_in(call: &OpCall) -> OpResult {
+    if call.wanted_layout(0) != Some(NHWC) {
+        return Err("it is only known in NHWC".into());
+    }
+    assert_eq!(call.wanted_layout(1), None);
+    call.set_operand_layout(0, NHWC)?;
+    call.set_result_layout(0, NHWC)?;
+    set_body(call, "%y = t.PoolNHWC(%x, %mask)")
+}
+
+fn pool_in_blocks(call: &OpCall) -> OpResult {
+    call.set_operand_layout(0, "NCHW->NCHW4c")?;
+    set_body(call, "%y = t.PoolBlocks(%x, %mask)")
+}
+
+fn pool_of_two(call: &OpCall) -> OpResult {
+    set_body(call, "%m = t.Mask(%x, %mask) %y = t.Max(%m)")
+}
+
+/// Sets ops as the body, without the mask if there is none.
+fn set_body(call: &OpCall, ops: &str) -> OpResult {
+    let ops = match call.operand(1) {
+        Some(_) => ops.to_owned(),
+        None => ops.replace("%mask", "_"),
+    };
+    call.set_body(&format!("fn @body(%x, %mask) {{ {ops} return %y }}"))?;
+    Ok(())
+}
+
+/// Does, for each word of its attribute `does`, what it says.
+const ODD: OpDef = OpDef::new("t.Odd", 1).layout(odd).infer(in_infer);
+
+fn odd(call: &OpCall) -> OpResult {
+    match call.attr(call.op(), "does") {
+        Some(Attr::String(b"no such operand")) => call.set_operand_layout(7, NHWC)?,
+        Some(Attr::String(b"no such result")) => call.set_result_layout(1, NHWC)?,
+        Some(Attr::String(b"too long")) => call.set_result_layout(0, &"N".repeat(5000))?,
+        Some(Attr::String(b"panics")) => panic!("oh"),
+        Some(Attr::String(b"answers nothing")) => {}
+        _ => call.set_body("fn @body(%x) { return %x, %x }")?,
+    }
+    Ok(())
+}
+
+fn in_infer(call: &OpCall) -> OpResult {
+    assert_eq!(call.wanted_layout(0), None);
+    call.set_result_layout(0, NHWC)?;
+    Ok(())
+}
+
+plugin! {
+    name: "layouts",
+    ops: [POOL, ODD],
+}
+
+fn source(op: &str) -> String {
+    format!(
+        "module {{ fn @main(%x: f32[2, 3, 4, 5]) -> (%y) opset(\"\" = 13, \"t\" = 1) {{
+            %y = {op} loc(\"here\")
+            return %y
+        }} }}"
+    )
+}
+
+/// Runs a pass on a function with one op, and prints what becomes of it.
+#[track_caller]
+fn check(
+    op: &str,
+    pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
+    expected: Expect,
+) {
+    let module = text::parse(&source(op)).expect("a module");
+    let done = match run(&module, &Around::with_ops_of(PLUGIN), pass) {
+        Ok(None) => "unchanged".to_owned(),
+        Ok(Some(changed)) => {
+            verify(&changed).expect("a good function");
+            text::print_function(&changed, &text::PrintOptions::default())
+        }
+        Err(error) => error,
+    };
+    expected.assert_eq(&done);
+}
+
+/// Puts the op's form in the layouts that are wanted in its place, and says in which layouts that is.
+fn laid_out(
+    wanted: &'static [&'static str],
+) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {
+    move |f, cx| {
+        let op = f.iter().next().expect("an op");
+        let asked = cx.layout(f, op, wanted)?;
+        put(f, cx, asked)
+    }
+}
+
+fn put(f: &mut sdk::Function, cx: &PassContext, asked: Option<sdk::LaidOut>) -> PassResult {
+    let op = f.iter().next().expect("an op");
+    let said = asked.ok_or("it stays")?;
+    let args: Vec<ValueId> = f.operands(op).collect();
+    let values = cx.insert_text(f, op, &said.body, &args, said.results.len())?;
+    f.replace_op_with(op, &values)?;
+    let made = f.iter().next().expect("an op");
+    let layouts = format!(
+        "{} -> {}",
+        said.operands.join(", "),
+        said.results.join(", ")
+    );
+    f.set_attr(made, "layouts", layouts.as_str())?;
+    Ok(())
+}
+
+#[test]
+fn an_op_in_the_layout_that_is_asked_for() {
+    check(
+        "t.Pool(%x, _)",
+        laid_out(&[NHWC, ""]),
+        expect![[r#"
+            fn @main(%x: f32[2,3,4,5]) -> (%y) opset("" = 13, "t" = 1) {
+              %y = t.PoolNHWC(%x, _) {layouts = "NCHW->NHWC,  -> NCHW->NHWC"} loc("here")
+              return %y
+            }
+        "#]],
+    );
+    check(
+        "t.Pool(%x, _)",
+        laid_out(&["", ""]),
+        expect!["failed: it stays [main]"],
+    );
+    check(
+        "t.Unknown(%x)",
+        laid_out(&[NHWC]),
+        expect!["failed: it stays [main]"],
+    );
+    check(
+        "t.Pool(%x, _)",
+        laid_out(&[NHWC]),
+        expect!["failed: The op has 2 operands, and there are 1 layouts. [main, op0 (t.Pool), here]"],
+    );
+}
+
+#[test]
+fn an_op_in_the_layout_that_its_maker_wants() {
+    let alter = |f: &mut sdk::Function, cx: &PassContext| {
+        let op = f.iter().next().expect("an op");
+        let asked = cx.alter_layout(f, op, &["", ""])?;
+        put(f, cx, asked)
+    };
+    check(
+        "t.Pool(%x, %x)",
+        alter,
+        expect![[r#"
+        fn @main(%x: f32[2,3,4,5]) -> (%y) opset("" = 13, "t" = 1) {
+          %y = t.PoolBlocks(%x, %x) {layouts = "NCHW->NCHW4c,  -> "} loc("here")
+          return %y
+        }
+    "#]],
+    );
+    check(
+        "t.Odd(%x)",
+        |f, cx| {
+            let op = f.iter().next().expect("an op");
+            assert_eq!(cx.alter_layout(f, op, &[""])?, None);
+            Ok(())
+        },
+        expect!["unchanged"],
+    );
+}
+
+#[test]
+fn an_op_for_back_ends() {
+    check(
+        "t.Pool(%x, _)",
+        |f, cx| {
+            let op = f.iter().next().expect("an op");
+            let values = cx.legalize(f, op)?.ok_or("it has none")?;
+            f.replace_op_with(op, &values)?;
+            Ok(())
+        },
+        expect![[r#"
+            fn @main(%x: f32[2,3,4,5]) -> (%y) opset("" = 13, "t" = 1) {
+              %0 = t.Mask(%x, _) loc("here")
+              %y = t.Max(%0) loc("here")
+              return %y
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn traits_say_which_parts_there_are() {
+    check(
+        "t.Pool(%x, _)",
+        |f, _cx| {
+            let op = f.iter().next().expect("an op");
+            let traits = f.traits(op);
+            assert!(traits.knows_layout() && traits.alters_layout() && traits.legalizes());
+            assert!(!traits.decomposes() && !traits.folds());
+            Ok(())
+        },
+        expect!["unchanged"],
+    );
+}
+
+#[track_caller]
+fn check_odd(does: &str, expected: Expect) {
+    let op = format!("t.Odd(%x) {{does = \"{does}\"}}");
+    check(&op, laid_out(&[NHWC]), expected);
+}
+
+#[test]
+fn a_definition_that_answers_oddly_is_named() {
+    check_odd("no such operand", expect!["failed: it stays [main]"]);
+    check_odd("no such result", expect!["failed: it stays [main]"]);
+    check_odd("too long", expect!["failed: it stays [main]"]);
+    check_odd(
+        "panics",
+        expect!["failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"],
+    );
+    check_odd("answers nothing", expect!["failed: it stays [main]"]);
+    check(
+        "t.Odd(%x)",
+        |f, cx| {
+            let op = f.iter().next().expect("an op");
+            cx.infer(f, op)?;
+            Ok(())
+        },
+        expect!["failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"],
+    );
+}
+
+#[test]
+fn text_that_does_not_fit_is_refused() {
+    let insert = |text: &'static str, results: usize| {
+        move |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
+            let op = f.iter().next().expect("an op");
+            let x = f.params()[0];
+            cx.insert_text(f, op, text, &[x], results)?;
+            Ok(())
+        }
+    };
+    check(
+        "onnx.Relu(%x)",
+        insert("fn @body(%x) { return %x }", 2),
+        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, op0 (onnx.Relu), here]"],
+    );
+    check(
+        "onnx.Relu(%x)",
+        insert("fn @body() { return }", 0),
+        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. [main, op0 (onnx.Relu), here]"],
+    );
+    check(
+        "onnx.Relu(%x)",
+        insert("fn @body(%x) { ", 0),
+        expect!["failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. [main, op0 (onnx.Relu), here]"],
+    );
+    check(
+        "onnx.Relu(%x)",
+        insert("fn @body(%x) { %y = u.Op(%x) return %y }", 1),
+        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its domain. [main, op0 (onnx.Relu), here]"],
+    );
+    check(
+        "onnx.Relu(%x)",
+        insert("fn @body(%x) { %y = onnx.Neg(%x) return %y, %x }", 2),
+        expect![[r#"
+            fn @main(%x: f32[2,3,4,5]) -> (%y) opset("" = 13, "t" = 1) {
+              %0 = onnx.Neg(%x) loc("here")
+              %y = onnx.Relu(%x) loc("here")
+              return %y
+            }
+        "#]],
+    );
+}

@@ -1,0 +1,108 @@
+//! [`PassContext`]: what op definitions write as IR text, copied into a function.
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, ValueId};
+
+use super::context::PassContext;
+use crate::data::{EditError, LaidOut};
+use crate::ir::Function;
+
+impl PassContext {
+    /// Copies the body that an op's definition gives it to the place before the op, and answers
+    /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
+    /// `None` if it has no body.
+    ///
+    /// # Errors
+    /// If the op is stale, or its body isn't well-formed.
+    pub fn decompose(
+        &self,
+        function: &mut Function,
+        op: OpId,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        let done = self.raw().decompose(&mut function.raw, op, &mut values);
+        unless_there_is_none(done.map(|()| values))
+    }
+
+    /// As [`PassContext::decompose`], with the body that the op's definition gives it for back ends.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn legalize(
+        &self,
+        function: &mut Function,
+        op: OpId,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        let done = self.raw().legalize(&mut function.raw, op, &mut values);
+        unless_there_is_none(done.map(|()| values))
+    }
+
+    /// What an op is, as its definition says, in the layouts that are wanted: one for each operand, empty: as it is.
+    /// The answer may have others. `None` if it stays as it is.
+    ///
+    /// # Errors
+    /// If the op is stale, or hasn't as many operands, or its definition fails.
+    pub fn layout(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        wanted: &[&str],
+    ) -> Result<Option<LaidOut>, EditError> {
+        unless_there_is_none(self.raw().layout(&mut function.raw, op, wanted))
+    }
+
+    /// As [`PassContext::layout`], in the layouts that the op's definition wants; `given` has those that its operands
+    /// can be had in without an op more.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn alter_layout(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        given: &[&str],
+    ) -> Result<Option<LaidOut>, EditError> {
+        unless_there_is_none(self.raw().alter_layout(&mut function.raw, op, given))
+    }
+
+    /// Copies ops that are given as the IR text of one function to the place before an op, which they come from: they
+    /// have its location. `args` stand for the function's parameters, NONE for one that nothing uses. Answers what
+    /// stands for each of the `result_count` values that it returns.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// fn as_quotient(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
+    ///     let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
+    ///     let text = "fn @inverse(%x) { %l = onnx.Log(%x) %n = onnx.Neg(%l) %y = onnx.Exp(%n) return %y }";
+    ///     let values = cx.insert_text(f, op, text, &[x], 1)?;
+    ///     f.replace_op_with(op, &values)?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If the text isn't one function, or doesn't fit the arguments, the number of results, the function's opsets, or
+    /// has an op whose name is that of a function of the module.
+    pub fn insert_text(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        text: &str,
+        args: &[ValueId],
+        result_count: usize,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let raw = &mut function.raw;
+        self.raw().insert_text(raw, op, text, args, result_count)
+    }
+}
+
+/// Makes an answer that isn't there `None`.
+fn unless_there_is_none<T>(answer: Result<T, EditError>) -> Result<Option<T>, EditError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
+        Err(error) => Err(error),
+    }
+}
