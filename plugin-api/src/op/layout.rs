@@ -371,6 +371,16 @@ impl Layout {
         Some(layout).filter(|_| in_order)
     }
 
+    /// The layout in which some of the axes aren't cut.
+    pub fn uncut(&self, axes: &[usize]) -> Layout {
+        let stays = |place: &LayoutPlace| place.block.is_none() || !axes.contains(&place.axis);
+        let places = self.places.iter().copied().filter(stays);
+        Layout {
+            axes: self.axes.clone(),
+            places: places.collect(),
+        }
+    }
+
     /// The layout of some of the axes, the others being gone; those that are left are counted anew.
     pub fn only(&self, axes: &[usize]) -> Layout {
         let mut kept: Vec<usize> = axes
