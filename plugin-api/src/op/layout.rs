@@ -442,6 +442,23 @@ impl Layout {
         last.all(|place| axes.contains(&place.axis)).then(|| count)
     }
 
+    /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it: what
+    /// moves has one element.
+    pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
+        let mut seen = (0, false);
+        for place in &self.places {
+            if sizes.get(place.axis) == Some(&Some(1)) {
+                continue;
+            }
+            let now = (place.axis, place.block.is_some());
+            if now < seen {
+                return false;
+            }
+            seen = now;
+        }
+        true
+    }
+
     /// The target alone: `NCHW4c`.
     pub fn target(&self) -> String {
         let mut text = String::new();

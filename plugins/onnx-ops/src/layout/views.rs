@@ -86,27 +86,11 @@ pub(super) fn unsqueeze(asked: &Asked) -> Answer<Laid> {
     Ok(laid)
 }
 
-/// Whether the elements lie in the layout in the order in which they lie without it: what moves has one element.
-fn keeps_order(layout: &Layout, sizes: &Sizes) -> bool {
-    let mut seen = (0, false);
-    for place in layout.places() {
-        if sizes[place.axis] == Some(1) {
-            continue;
-        }
-        let now = (place.axis, place.block.is_some());
-        if now < seen {
-            return false;
-        }
-        seen = now;
-    }
-    true
-}
-
 /// Two dims, of the axes before one and of the others.
 pub(super) fn flatten(asked: &Asked) -> Answer<Laid> {
     let layout = asked.layout(0)?;
     let sizes = asked.sizes(0).ok_or(Stop::Unknown)?;
-    if !keeps_order(&layout, &sizes) {
+    if !layout.keeps_order(&sizes) {
         return wrong!("its elements lie in another order");
     }
     let rank = layout.rank() as i64;
@@ -132,7 +116,7 @@ pub(super) fn reshape(asked: &Asked) -> Answer<Laid> {
     let sizes = as_sizes(&dims);
     let mut laid = asked.answer();
     laid.operand(0, &layout);
-    if keeps_order(&layout, &sizes) {
+    if layout.keeps_order(&sizes) {
         let shape = shape_text(asked, &layout, &result)?;
         let mut operands = own_operands(asked);
         if let Some(shape) = shape {

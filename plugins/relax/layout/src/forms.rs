@@ -79,6 +79,8 @@ impl Forms {
                     || transposed(f, value)
                         .and_then(|(_, perm)| perm.then(layout))
                         .is_some_and(|layout| layout.is_identity())
+                    || form.is_none_or(|form| form.replaced.is_none())
+                        && viewed(f, value, layout).is_some()
             }
         }
     }
@@ -135,7 +137,7 @@ impl Forms {
             (Some(op), Some(own), _) => apply(f, cx, own, &steps, op, f.next_op(op))?,
             (None, _, Some(_)) => self.constant(f, cx, value, &steps, asking)?,
             (None, _, None) => {
-                let (from, steps) = self.behind_transpose(f, value, layout, steps);
+                let (from, steps) = self.from_above(f, value, layout, steps);
                 let maker = f.defining_op(from);
                 let next = match maker {
                     Some(maker) => f.next_op(maker),
@@ -151,14 +153,22 @@ impl Forms {
         Ok(made)
     }
 
-    /// What a `Transpose` was made of, and the steps from there.
-    fn behind_transpose(
+    /// Steps from what a `Transpose` or a view was made of, where they are fewer.
+    fn from_above(
         &mut self,
         f: &Function,
         value: ValueId,
         layout: &Layout,
         steps: Vec<LayoutStep>,
     ) -> (ValueId, Vec<LayoutStep>) {
+        if let Some(shape) = viewed(f, value, layout) {
+            let mut from = value;
+            while let Some(above) = view(f, from) {
+                from = above;
+            }
+            self.left.push(value);
+            return (from, vec![LayoutStep::Reshape(shape)]);
+        }
         let merged = transposed(f, value).and_then(|(from, perm)| {
             let steps = perm.then(layout)?.perm()?;
             Some((from, merged(vec![LayoutStep::Transpose(steps)])))
@@ -257,6 +267,25 @@ fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
         None => (0..f.rank(value)?).rev().collect::<Vec<_>>(),
     };
     Some((f.operand(op, 0)?, Layout::permuted(&perm)?))
+}
+
+/// The sizes of a value in a layout that changes nothing but them: all that moves has one element.
+fn viewed(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>> {
+    let sizes = f.shape(value)?;
+    let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
+    let is_view = layout.keeps_order(&known) && !sizes.contains(&0) && f.opset("") >= Some(5);
+    layout.shape(&sizes).filter(|_| is_view)
+}
+
+/// What an op is a view of, that only names its dims anew.
+fn view(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = f.defining_op(value)?;
+    let is_view = matches!(
+        f.name(op),
+        "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
+    );
+    f.operand(op, 0)
+        .filter(|_| is_view && f.traits(op).is_defined())
 }
 
 /// `Transpose`s one behind the other are one, or none.
