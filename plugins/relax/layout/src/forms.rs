@@ -134,7 +134,11 @@ impl Forms {
                 let steps = merged([back, steps].concat());
                 apply(f, cx, made, &steps, op, f.next_op(op))?
             }
-            (Some(op), Some(own), _) => apply(f, cx, own, &steps, op, f.next_op(op))?,
+            (Some(op), Some(own), _) => {
+                // Behind what led back, which stands behind the op.
+                let next = f.next_op(f.defining_op(own).unwrap_or(op));
+                apply(f, cx, own, &steps, op, next)?
+            }
             (None, _, Some(_)) => self.constant(f, cx, value, &steps, asking)?,
             (None, _, None) => {
                 let (from, steps) = self.from_above(f, value, layout, steps);
@@ -349,7 +353,7 @@ fn apply(
 }
 
 /// The sizes of a value as far as they are known, of so many axes.
-fn sizes(f: &Function, value: ValueId, rank: usize) -> Vec<Option<i64>> {
+pub(crate) fn sizes(f: &Function, value: ValueId, rank: usize) -> Vec<Option<i64>> {
     match f.dims(value) {
         Some(dims) => dims.map(|dim| dim.as_const()).collect(),
         None => vec![None; rank],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Evaluated, LaidOut, Layout};
 
-use crate::forms::{Forms, laid_type, refine};
+use crate::forms::{Forms, laid_type, refine, sizes};
 use crate::functions::{DOMAIN, Functions};
 
 /// Who wishes for other layouts.
@@ -148,7 +148,11 @@ impl Walk<'_> {
                 Wishes::Definitions => self.cx.alter_layout(f, op, &given)?,
             };
             if let Some(said) = said {
-                return Ok(Some(read(f, op, said)?));
+                let laid = read(f, op, said)?;
+                if fits(f, op, &laid) {
+                    return Ok(Some(laid));
+                }
+                return Ok(None);
             }
         }
         if !traits.knows_layout() || given.iter().all(|layout| layout.is_empty()) {
@@ -158,7 +162,7 @@ impl Walk<'_> {
             return Ok(None);
         };
         let laid = read(f, op, said)?;
-        Ok(Some(laid).filter(|laid| self.pays(f, op, laid)))
+        Ok(Some(laid).filter(|laid| fits(f, op, laid) && self.pays(f, op, laid)))
     }
 
     /// Whether an op that follows others takes no more conversions than it saves.
@@ -313,6 +317,19 @@ impl Walk<'_> {
         });
         Ok(values.collect())
     }
+}
+
+/// Whether all operands and results can have the layouts that are answered, and be led back.
+fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
+    let operands = f.operands(op).zip(&laid.operands);
+    let results = f.results(op).iter().copied().zip(&laid.results);
+    operands.chain(results).all(|(value, layout)| match layout {
+        Some(layout) if value.is_some() && !f.is_absent(value) => {
+            let sizes = sizes(f, value, layout.rank());
+            layout.steps(&sizes).is_some() && layout.steps_back(&sizes).is_some()
+        }
+        _ => true,
+    })
 }
 
 /// The ops between two, which are new.
