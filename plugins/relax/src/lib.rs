@@ -18,6 +18,7 @@ pub mod fold_scale_axis;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
+pub mod legalize;
 pub mod raise_opset;
 mod shared;
 pub mod simplify_inference;
@@ -38,6 +39,7 @@ use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scal
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
+use legalize::legalize;
 use passdock_plugin_api::prelude::*;
 use passdock_plugins_relax_layout::alter_op_layout::alter_op_layout;
 use passdock_plugins_relax_layout::convert_layout::{ConvertLayout, convert_layout};
@@ -192,6 +194,13 @@ plugin! {
         /// Puts ops in the order that the graph alone gives.
         function "relax.transform.ToGraphNormalForm" => to_graph_normal_form {
             opt_level: 1,
+            thread_safe: true,
+        },
+        /// Replaces ops by what their makers say that every back end has.
+        function "relax.transform.Legalize" => legalize {
+            opt_level: 1,
+            aliases: ["relax.transform.LegalizeOps"],
+            required: ["relax.transform.InferType"],
             thread_safe: true,
         },
         /// Decomposes ops into the simpler ops of their definitions.

@@ -10,7 +10,7 @@ use super::rule::{
 };
 
 impl Parser<'_> {
-    pub(super) fn statement_before(&mut self) -> Parsed<()> {
+    pub(crate) fn statement_before(&mut self) -> Parsed<()> {
         let at = self.at();
         let names = self.defined()?;
         for name in names.iter().filter(|name| !name.is_empty()) {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn node(&mut self, results: Vec<String>) -> Parsed<Node> {
+    pub(crate) fn node(&mut self, results: Vec<String>) -> Parsed<Node> {
         let first = self.rule.mentions.len();
         let mut operators = vec![self.operator(false)?];
         while self.eat("|") {
@@ -79,7 +79,7 @@ impl Parser<'_> {
         })
     }
 
-    pub(super) fn operand(&mut self) -> Parsed<Operand> {
+    pub(crate) fn operand(&mut self) -> Parsed<Operand> {
         let start = self.at().start;
         match self.peek() {
             Token::Word(word) if word == "_" => {
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn attr_before(&mut self) -> Parsed<((String, AttrPattern), MentionedAttr)> {
+    pub(crate) fn attr_before(&mut self) -> Parsed<((String, AttrPattern), MentionedAttr)> {
         let at = self.at();
         let name = self.word("an attribute's name")?;
         self.expect("=")?;
@@ -174,7 +174,7 @@ impl Parser<'_> {
     }
 
     /// What an attribute is, written down.
-    pub(super) fn attr_literal(&mut self) -> Parsed<Literal> {
+    pub(crate) fn attr_literal(&mut self) -> Parsed<Literal> {
         let at = self.at();
         match self.literal()? {
             Literal::Word(word) => Err(RuleError {
@@ -187,7 +187,7 @@ impl Parser<'_> {
 }
 
 /// An attribute of which nothing is said yet but the name.
-pub(super) fn said(name: &str, at: Range<usize>) -> MentionedAttr {
+pub(crate) fn said(name: &str, at: Range<usize>) -> MentionedAttr {
     MentionedAttr {
         name: name.to_owned(),
         value: at.clone(),
@@ -198,7 +198,7 @@ pub(super) fn said(name: &str, at: Range<usize>) -> MentionedAttr {
 }
 
 /// The kinds of attributes that this makes.
-pub(super) fn made_kinds(literal: &Literal) -> &'static [&'static str] {
+pub(crate) fn made_kinds(literal: &Literal) -> &'static [&'static str] {
     match literal {
         Literal::Int(_) => &["int"],
         Literal::Float(_) => &["float"],

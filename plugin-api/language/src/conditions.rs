@@ -8,7 +8,7 @@ use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, RuleError, Te
 const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
 
 impl Parser<'_> {
-    pub(super) fn condition(&mut self) -> Parsed<Condition> {
+    pub(crate) fn condition(&mut self) -> Parsed<Condition> {
         let start = self.at().start;
         let negated = self.eat_word("not") || self.eat("!");
         let test = match (self.peek().clone(), self.peek_second()) {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         Ok(Condition { negated, test, at })
     }
 
-    pub(super) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
+    pub(crate) fn predicate(&mut self, word: &str) -> Parsed<Option<Test>> {
         const ONE: [&str; 2] = ["const", "float"];
         const TWO: [&str; 4] = ["same_type", "same_shape", "same_dtype", "stretches_to"];
         if TERMS.contains(&word) || word == "compose" {
@@ -77,7 +77,7 @@ impl Parser<'_> {
     }
 
     /// A value of the pattern.
-    pub(super) fn known_operand(&mut self) -> Parsed<Operand> {
+    pub(crate) fn known_operand(&mut self) -> Parsed<Operand> {
         let at = self.at();
         let name = self.value_name()?;
         let at = self.since(at.start);
@@ -90,7 +90,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn comparison(&mut self) -> Parsed<Test> {
+    pub(crate) fn comparison(&mut self) -> Parsed<Test> {
         let left = self.place(Parser::term)?;
         if self.eat_word("in") {
             self.expect("[")?;
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn term(&mut self) -> Parsed<Term> {
+    pub(crate) fn term(&mut self) -> Parsed<Term> {
         let word = match (self.peek().clone(), self.peek_second()) {
             (Token::Word(word), Token::Mark("(")) => word,
             (Token::Word(word), _) if word == "opset" => word,
@@ -174,7 +174,7 @@ impl Parser<'_> {
         Ok(term)
     }
 
-    pub(super) fn attr_term(&mut self) -> Parsed<AttrTerm> {
+    pub(crate) fn attr_term(&mut self) -> Parsed<AttrTerm> {
         if self.eat_word("compose") {
             self.expect("(")?;
             let (first, second) = self.nested(|parser| {

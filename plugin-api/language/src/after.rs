@@ -9,7 +9,7 @@ use super::rule::{
 };
 
 impl Parser<'_> {
-    pub(super) fn after(&mut self, end: &str) -> Parsed<After> {
+    pub(crate) fn after(&mut self, end: &str) -> Parsed<After> {
         let root = self.rule.nodes.len() - 1;
         let wanted = self.rule.nodes[root].results.clone();
         let start = self.at();
@@ -90,7 +90,7 @@ impl Parser<'_> {
         Err(self.error(self.since(start), message))
     }
 
-    pub(super) fn new_node(
+    pub(crate) fn new_node(
         &mut self,
         after: &mut After,
         named: &[(String, NewOperand)],
@@ -180,7 +180,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn new_operand(
+    pub(crate) fn new_operand(
         &mut self,
         after: &mut After,
         named: &[(String, NewOperand)],

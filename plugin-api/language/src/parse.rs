@@ -15,10 +15,11 @@ use super::rule::{Literal, Mention, Operand, Rule, RuleError};
 /// The levels that ops, terms and lists may nest: a text nests no deeper than the stack.
 const MOST_NESTED: usize = 100;
 
-pub(super) type Parsed<T> = Result<T, RuleError>;
+/// What was read, or what is wrong with the text.
+pub type Parsed<T> = Result<T, RuleError>;
 
 /// All rules of a file.
-pub(crate) fn file(text: &str) -> Parsed<Vec<Rule>> {
+pub fn file(text: &str) -> Parsed<Vec<Rule>> {
     let mut parser = Parser::new(text, "")?;
     let mut rules: Vec<Rule> = Vec::new();
     while parser.peek() != &Token::End {
@@ -58,7 +59,7 @@ pub(crate) fn file(text: &str) -> Parsed<Vec<Rule>> {
 }
 
 /// One rule, without its braces; `has_after`: with what comes behind the arrow.
-pub(crate) fn rule(name: &str, text: &str, has_after: bool) -> Parsed<Rule> {
+pub fn rule(name: &str, text: &str, has_after: bool) -> Parsed<Rule> {
     let mut parser = Parser::new(text, name)?;
     let rule = parser.body("", has_after)?;
     match parser.peek() {
@@ -87,13 +88,13 @@ fn doc_above(text: &str, at: usize) -> String {
 }
 
 /// A reader of rules, at a word of their text.
-pub(super) struct Parser<'t> {
+pub(crate) struct Parser<'t> {
     text: &'t str,
     tokens: Vec<(Token, Range<usize>)>,
     next: usize,
     depth: usize,
     rule_name: String,
-    pub(super) rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 fn empty_rule() -> Rule {
@@ -115,7 +116,7 @@ fn empty_rule() -> Rule {
 }
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str, name: &str) -> Parsed<Parser<'t>> {
+    pub(crate) fn new(text: &'t str, name: &str) -> Parsed<Parser<'t>> {
         let tokens = tokens(text).map_err(|error| RuleError {
             rule: name.to_owned(),
             ..error
@@ -130,35 +131,35 @@ impl<'t> Parser<'t> {
         })
     }
 
-    pub(super) fn peek(&self) -> &Token {
+    pub(crate) fn peek(&self) -> &Token {
         &self.tokens[self.next].0
     }
 
-    pub(super) fn peek_second(&self) -> &Token {
+    pub(crate) fn peek_second(&self) -> &Token {
         let last = self.tokens.len() - 1;
         &self.tokens[(self.next + 1).min(last)].0
     }
 
-    pub(super) fn at(&self) -> Range<usize> {
+    pub(crate) fn at(&self) -> Range<usize> {
         self.tokens[self.next].1.clone()
     }
 
     /// The place from a word to the one that was read last.
-    pub(super) fn since(&self, start: usize) -> Range<usize> {
+    pub(crate) fn since(&self, start: usize) -> Range<usize> {
         start..self.tokens[self.next.saturating_sub(1)].1.end
     }
 
-    pub(super) fn advance(&mut self) -> Token {
+    pub(crate) fn advance(&mut self) -> Token {
         let token = self.tokens[self.next].0.clone();
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
 
-    pub(super) fn is(&self, mark: &str) -> bool {
+    pub(crate) fn is(&self, mark: &str) -> bool {
         matches!(self.peek(), Token::Mark(found) if *found == mark)
     }
 
-    pub(super) fn eat(&mut self, mark: &str) -> bool {
+    pub(crate) fn eat(&mut self, mark: &str) -> bool {
         let is = self.is(mark);
         if is {
             self.advance();
@@ -166,7 +167,7 @@ impl<'t> Parser<'t> {
         is
     }
 
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let is = matches!(self.peek(), Token::Word(found) if found == word);
         if is {
             self.advance();
@@ -174,14 +175,14 @@ impl<'t> Parser<'t> {
         is
     }
 
-    pub(super) fn expect(&mut self, mark: &str) -> Parsed<()> {
+    pub(crate) fn expect(&mut self, mark: &str) -> Parsed<()> {
         if self.eat(mark) {
             return Ok(());
         }
         Err(self.expected(&format!("`{}`", mark)))
     }
 
-    pub(super) fn error(&self, at: Range<usize>, message: impl Into<String>) -> RuleError {
+    pub(crate) fn error(&self, at: Range<usize>, message: impl Into<String>) -> RuleError {
         RuleError {
             rule: self.rule_name.clone(),
             ..RuleError::new(at, message)
@@ -189,11 +190,11 @@ impl<'t> Parser<'t> {
     }
 
     /// An error about what was just read.
-    pub(super) fn misplaced(&self, start: usize, what: &str) -> RuleError {
+    pub(crate) fn misplaced(&self, start: usize, what: &str) -> RuleError {
         self.error(self.since(start), format!("Here has to be {}.", what))
     }
 
-    pub(super) fn expected(&self, what: &str) -> RuleError {
+    pub(crate) fn expected(&self, what: &str) -> RuleError {
         let found = match self.peek() {
             Token::Word(word) => format!("`{}`", word),
             Token::Number(..) => format!("`{}`", &self.text[self.at()]),
@@ -229,7 +230,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn word(&mut self, what: &str) -> Parsed<String> {
+    pub(crate) fn word(&mut self, what: &str) -> Parsed<String> {
         match self.peek() {
             Token::Word(_) => match self.advance() {
                 Token::Word(word) => Ok(word),
@@ -240,7 +241,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `%x`, `%0`: the name.
-    pub(super) fn value_name(&mut self) -> Parsed<String> {
+    pub(crate) fn value_name(&mut self) -> Parsed<String> {
         self.expect("%")?;
         match self.peek().clone() {
             Token::Number(number, false) => {
@@ -252,7 +253,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `onnx.Add`, `com.microsoft.Gelu`.
-    pub(super) fn operator(&mut self, is_made: bool) -> Parsed<String> {
+    pub(crate) fn operator(&mut self, is_made: bool) -> Parsed<String> {
         let start = self.at().start;
         let mut name = self.word("an operator's name")?;
         while self.eat(".") {
@@ -273,7 +274,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads what is nested in what is being read.
-    pub(super) fn nested<T>(
+    pub(crate) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<T> {
@@ -288,7 +289,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The `(` before an op's operands.
-    pub(super) fn begin_operands(&mut self) -> Parsed<()> {
+    pub(crate) fn begin_operands(&mut self) -> Parsed<()> {
         if self.eat("(") {
             return Ok(());
         }
@@ -308,7 +309,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What an op has between `(` and `)`, with the places.
-    pub(super) fn operands<T>(
+    pub(crate) fn operands<T>(
         &mut self,
         mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<(Vec<T>, Vec<Range<usize>>)> {
@@ -317,7 +318,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Something with its place.
-    pub(super) fn place<T>(
+    pub(crate) fn place<T>(
         &mut self,
         item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
     ) -> Parsed<(T, Range<usize>)> {
@@ -327,7 +328,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The items of a list, up to its end, which is eaten.
-    pub(super) fn list<T>(
+    pub(crate) fn list<T>(
         &mut self,
         end: &str,
         mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
@@ -342,7 +343,7 @@ impl<'t> Parser<'t> {
         Ok(items)
     }
 
-    pub(super) fn body(&mut self, end: &str, has_after: bool) -> Parsed<Rule> {
+    pub(crate) fn body(&mut self, end: &str, has_after: bool) -> Parsed<Rule> {
         self.rule = empty_rule();
         let start = self.at();
         while !self.ends_before(end) {
@@ -373,13 +374,13 @@ impl<'t> Parser<'t> {
         Ok(std::mem::replace(&mut self.rule, empty_rule()))
     }
 
-    pub(super) fn ends_before(&self, end: &str) -> bool {
+    pub(crate) fn ends_before(&self, end: &str) -> bool {
         let is_where = matches!(self.peek(), Token::Word(word) if word == "where");
         is_where || self.is("=>") || self.is("→") || self.is(end) || self.peek() == &Token::End
     }
 
     /// Every op of the pattern has to be reached from its root by operands.
-    pub(super) fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
+    pub(crate) fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
         let nodes = &self.rule.nodes;
         let mut reached = vec![false; nodes.len()];
         reached[nodes.len() - 1] = true;
@@ -405,7 +406,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The names before a `=`.
-    pub(super) fn defined(&mut self) -> Parsed<Vec<String>> {
+    pub(crate) fn defined(&mut self) -> Parsed<Vec<String>> {
         let start = self.next;
         let mut names = Vec::new();
         loop {
@@ -428,7 +429,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What the pattern calls so.
-    pub(super) fn find(&self, name: &str) -> Option<Operand> {
+    pub(crate) fn find(&self, name: &str) -> Option<Operand> {
         for (node, defined) in self.rule.nodes.iter().enumerate() {
             if let Some(index) = defined.results.iter().position(|result| result == name) {
                 return Some(Operand::Result { node, index });
@@ -444,7 +445,7 @@ impl<'t> Parser<'t> {
             .map(Operand::List)
     }
 
-    pub(super) fn unknown(&self, at: Range<usize>, name: &str) -> RuleError {
+    pub(crate) fn unknown(&self, at: Range<usize>, name: &str) -> RuleError {
         let rule = &self.rule;
         let results = rule.nodes.iter().flat_map(|node| &node.results);
         let known: Vec<String> = rule
@@ -465,7 +466,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn literal(&mut self) -> Parsed<Literal> {
+    pub(crate) fn literal(&mut self) -> Parsed<Literal> {
         let start = self.at().start;
         if self.eat("[") {
             let items = self.nested(|parser| parser.list("]", Parser::literal))?;

@@ -6,33 +6,33 @@ use std::ops::Range;
 
 /// A rule: ops that are looked for, and what replaces them.
 #[derive(Clone, Debug)]
-pub(crate) struct Rule {
+pub struct Rule {
     /// The name, which reports count it by.
-    pub(crate) name: String,
+    pub name: String,
     /// The ops of the pattern, operands before users; the last one is the root.
-    pub(crate) nodes: Vec<Node>,
+    pub nodes: Vec<Node>,
     /// The names of the values that the pattern binds, ops' results aside.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// The names of the lists of values that the pattern binds.
-    pub(crate) lists: Vec<String>,
+    pub lists: Vec<String>,
     /// The names of the attributes that the pattern binds.
-    pub(crate) attrs: Vec<String>,
+    pub attrs: Vec<String>,
     /// What has to be true beside.
-    pub(crate) conditions: Vec<Condition>,
+    pub conditions: Vec<Condition>,
     /// The versions of domains that the conditions ask for.
-    pub(crate) opsets: Vec<Opset>,
+    pub opsets: Vec<Opset>,
     /// What stands in the root's place; `None` if code says so.
-    pub(crate) after: Option<After>,
+    pub after: Option<After>,
     /// Whether there may be more ops after than before.
-    pub(crate) grows: bool,
+    pub grows: bool,
     /// Whether a value that stands in the root's place has its type, whatever is known of them.
-    pub(crate) keeps_type: bool,
+    pub keeps_type: bool,
     /// The comment above it.
-    pub(crate) doc: String,
+    pub doc: String,
     /// The place of its name in a text of several rules.
-    pub(crate) at: Range<usize>,
+    pub at: Range<usize>,
     /// The operators that it names, in order.
-    pub(crate) mentions: Vec<Mention>,
+    pub mentions: Vec<Mention>,
 }
 
 /// A place of a rule that names an operator.
@@ -185,21 +185,29 @@ pub enum Literal {
 
 /// A condition, with its place in the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Condition {
-    pub(crate) negated: bool,
-    pub(crate) test: Test,
-    pub(crate) at: Range<usize>,
+pub struct Condition {
+    /// Whether the test has to fail.
+    pub negated: bool,
+    /// What is tested.
+    pub test: Test,
+    /// The place, in bytes of the text.
+    pub at: Range<usize>,
 }
 
+/// What a condition tests.
 #[derive(Clone, Debug)]
-pub(crate) enum Test {
+pub enum Test {
+    /// Both sides stand in this relation.
     Compare(Term, Relation, Term),
+    /// The term is one of these.
     OneOf(Term, Vec<Literal>),
     /// The value is a constant.
     Constant(Operand),
     /// Both values have the same dtype and the same shape.
     SameType(Operand, Operand),
+    /// Both values have the same shape.
     SameShape(Operand, Operand),
+    /// Both values have the same dtype.
     SameDType(Operand, Operand),
     /// The value's dtype is one of floats.
     Float(Operand),
@@ -209,35 +217,50 @@ pub(crate) enum Test {
     Identity(AttrTerm),
 }
 
+/// How both sides of a comparison stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Relation {
+pub enum Relation {
+    /// `==`.
     Equal,
+    /// `!=`.
     Unequal,
+    /// `<`.
     Less,
+    /// `<=`.
     AtMost,
+    /// `>`.
     Greater,
+    /// `>=`.
     AtLeast,
 }
 
 /// What a condition compares.
 #[derive(Clone, Debug)]
-pub(crate) enum Term {
+pub enum Term {
+    /// What the text says.
     Literal(Literal),
+    /// An attribute.
     Attr(AttrTerm),
     /// The version of a domain.
     Opset(String),
+    /// The number of axes.
     Rank(Operand),
     /// The number of elements.
     Size(Operand),
+    /// The number of uses.
     Uses(Operand),
+    /// The element type.
     DType(Operand),
+    /// The size of an axis; a negative one counts from the end.
     Dim(Operand, i64),
 }
 
 /// An attribute that is worked out.
 #[derive(Clone, Debug)]
-pub(crate) enum AttrTerm {
+pub enum AttrTerm {
+    /// One that the pattern bound.
     Bound(usize),
+    /// What the text says.
     Literal(Literal),
     /// The permutation that does the first, then the second.
     Compose(Box<AttrTerm>, Box<AttrTerm>),
@@ -245,31 +268,40 @@ pub(crate) enum AttrTerm {
 
 /// What stands in the root's place.
 #[derive(Clone, Debug)]
-pub(crate) struct After {
-    pub(crate) nodes: Vec<NewNode>,
+pub struct After {
+    /// The ops to make, in order.
+    pub nodes: Vec<NewNode>,
     /// What replaces each result of the root.
-    pub(crate) results: Vec<NewOperand>,
+    pub results: Vec<NewOperand>,
 }
 
 /// An op to make.
 #[derive(Clone, Debug)]
-pub(crate) struct NewNode {
-    pub(crate) operator: String,
+pub struct NewNode {
+    /// The operator, domain included.
+    pub operator: String,
     /// The number of results.
-    pub(crate) results: usize,
-    pub(crate) operands: Vec<NewOperand>,
+    pub results: usize,
+    /// The operands.
+    pub operands: Vec<NewOperand>,
     /// The op of the pattern whose attributes it starts with.
-    pub(crate) like: Option<usize>,
-    pub(crate) attrs: Vec<(String, AttrTerm)>,
+    pub like: Option<usize>,
+    /// The attributes that are set.
+    pub attrs: Vec<(String, AttrTerm)>,
 }
 
 /// An operand of an op to make.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NewOperand {
+pub enum NewOperand {
     /// Something that the pattern bound.
     Bound(Operand),
     /// A result of an op made before.
-    Made { node: usize, index: usize },
+    Made {
+        /// The op, by its place among those that are made.
+        node: usize,
+        /// The result.
+        index: usize,
+    },
     /// A scalar of the dtype of the operands beside it.
     Number(f64),
     /// A tensor of int64 of rank 1.

@@ -56,7 +56,7 @@ impl Subject {
 
 impl Parser<'_> {
     /// The opsets that the rule's conditions ask for; an error if no number is as they ask.
-    pub(super) fn opsets(&self) -> Parsed<Vec<Opset>> {
+    pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
         let mut all: Vec<Bounds> = Vec::new();
         for condition in &self.rule.conditions {
             let (subject, least, most) = match asked(condition) {

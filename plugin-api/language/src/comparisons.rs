@@ -32,7 +32,7 @@ impl Sort {
 
 impl Parser<'_> {
     /// Refuses a comparison that never holds.
-    pub(super) fn check_comparison(
+    pub(crate) fn check_comparison(
         &self,
         left: &(Term, Range<usize>),
         relation: Relation,

@@ -16,7 +16,7 @@ pub(crate) enum Token {
 }
 
 /// What to write in place of another language's comment.
-pub(super) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
+pub(crate) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
 
 /// Longer ones first.
 const MARKS: [&str; 28] = [
