@@ -59,6 +59,17 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// Whether an operand is asked for in the layout that it has.
+    pub(super) fn is_own(&self, index: usize, first: &str) -> bool {
+        let text = self.wanted.get(index).and_then(|text| text.as_deref());
+        let rank = self.host.operand_type(index).rank();
+        let own = rank.and_then(|rank| own(first, rank).ok());
+        let layout = text
+            .zip(own)
+            .map(|(text, own)| Layout::parse_of(text, &own));
+        matches!(layout, Some(Ok(layout)) if layout.is_identity())
+    }
+
     /// The layout of an operand, if its axes fit into it.
     pub(super) fn layout(&self, index: usize) -> Answer<Layout> {
         match self.wanted(index, "NC")? {

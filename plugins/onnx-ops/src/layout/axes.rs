@@ -153,8 +153,8 @@ pub(super) fn gather(asked: &Asked) -> Answer<Laid> {
         1 => layout.clone(),
         _ => return wrong!("its indices have several axes"),
     };
-    let mut laid = together(asked, 1, &result)?;
-    laid.operand(0, &layout);
+    let mut laid = together(asked, 1, &layout)?;
+    laid.result(0, &result);
     laid.itself(asked, Change::attr("axis", place))?;
     Ok(laid)
 }

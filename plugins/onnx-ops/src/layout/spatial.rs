@@ -73,12 +73,18 @@ fn between(asked: &Asked, operands: &[(usize, &str)]) -> Answer<Laid> {
             }
         }
     }
-    if laid
+    let is_had = laid
         .operands
         .iter()
         .chain(&laid.results)
-        .all(Option::is_none)
-    {
+        .any(Option::is_some);
+    // What is asked for as it is, is so.
+    let is_own = || {
+        operands
+            .iter()
+            .any(|&(index, first)| asked.is_own(index, first))
+    };
+    if !is_had && !is_own() {
         return wrong!("it can't be had in the layouts that are asked for");
     }
     laid.returns(returned);

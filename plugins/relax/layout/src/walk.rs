@@ -149,10 +149,12 @@ impl Walk<'_> {
             };
             if let Some(said) = said {
                 let laid = read(f, op, said)?;
-                if fits(f, op, &laid) {
-                    return Ok(Some(laid));
-                }
-                return Ok(None);
+                let is_other = laid
+                    .operands
+                    .iter()
+                    .chain(&laid.results)
+                    .any(Option::is_some);
+                return Ok(Some(laid).filter(|laid| is_other && fits(f, op, laid)));
             }
         }
         if !traits.knows_layout() || given.iter().all(|layout| layout.is_empty()) {

@@ -2,5 +2,9 @@
 //! all operators.
 
 mod basics;
+mod evaluated;
+mod laid;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
+mod tvm;
+mod vendor;
