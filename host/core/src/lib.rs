@@ -54,7 +54,7 @@ pub use rules::check as check_rules;
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,
-    set_interrupt,
+    printing, set_interrupt,
 };
 #[doc(hidden)]
 pub use toml;

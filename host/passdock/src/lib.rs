@@ -193,7 +193,7 @@ pub mod plugin {
 pub mod instruments {
     pub use passdock_core::instrument::built_in::*;
     pub use passdock_core::instrument::{PassFilter, Sink, stderr, stdout};
-    pub use passdock_core::print_ir;
+    pub use passdock_core::{print_ir, printing};
     pub use passdock_driver::reproducer::WriteReproducer;
 }
 

@@ -102,7 +102,9 @@ fn what_is_legal_stays() {
   }
 }
 "#;
-    check(source, expect![[r#"
+    check(
+        source,
+        expect![[r#"
         module {
           fn @main(%x: f32[2,n], %u: ?) -> (%y: f32[2,n]) opset("" = 20, "npu" = 1, "other" = 1) {
             %a = npu.FMA(%x, %x, %x) : f32[2,n]
@@ -111,7 +113,8 @@ fn what_is_legal_stays() {
             return %c
           }
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
