@@ -1,21 +1,20 @@
 //! `relax.transform.ConvertLayout`: brings ops into the layouts that the pipeline asks for, and what is between them along.
 //!
 //! ```ir
-//! {desired_layouts = { "onnx.Conv" = ["NHWC", "default"] }}
 //! fn @main(%x: f32[1,3,8,8], %w: f32[4,3,1,1]) -> (%y: f32[1,4,8,8]) opset("" = 17) {
 //!   %c = onnx.Conv(%x, %w) : f32[1,4,8,8] loc("conv")
 //!   %y = onnx.Relu(%c) : f32[1,4,8,8] loc("relu")
 //!   return %y
 //! }
-//! →
+//! → { desired_layouts = { "onnx.Conv" = ["NHWC", "default"] } }
 //! fn @main(%x: f32[1,3,8,8], %w: f32[4,3,1,1]) -> (%y: f32[1,4,8,8]) opset("" = 17, "passdock.layout" = 1) {
 //!   %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,8,8,3] loc("conv")
-//!   %c = passdock.layout.Conv_NHWC(%0, %w) : f32[1,8,8,4] loc("conv")
-//!   %1 = onnx.Relu(%c) : f32[1,8,8,4] loc("relu")
-//!   %y = onnx.Transpose(%1) {perm = [0, 3, 1, 2]} : f32[1,4,8,8] loc("relu")
+//!   %1 = passdock.layout.Conv_NHWC(%0, %w) : f32[1,8,8,4] loc("conv")
+//!   %2 = onnx.Relu(%1) : f32[1,8,8,4] loc("relu")
+//!   %y = onnx.Transpose(%2) {perm = [0, 3, 1, 2]} : f32[1,4,8,8] loc("relu")
 //!   return %y
 //! }
-//! fn @passdock.layout.Conv_NHWC(%0, %1) -> (_) opset("" = 17, "passdock.layout" = 1) {
+//! fn @passdock.layout.Conv_NHWC(%0: ?, %1: ?) opset("" = 17, "passdock.layout" = 1) {
 //!   %2 = onnx.Transpose(%0) {perm = [0, 3, 1, 2]}
 //!   %3 = onnx.Conv(%2, %1)
 //!   %4 = onnx.Transpose(%3) {perm = [0, 2, 3, 1]}
