@@ -109,7 +109,10 @@ pub use ir::{
     Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type, TypeSpec, Use,
     Uses, Walk,
 };
-pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
+pub use op::{
+    AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
+    OpResult, Refusal,
+};
 pub use pass::{Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo};
 pub use passdock_abi as abi;
 pub use passdock_abi::{

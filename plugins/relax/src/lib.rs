@@ -1,7 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`.
+//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`, and that bring
+//! ops into other layouts, `layout`.
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -47,6 +48,8 @@ use passdock_plugins_relax_fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_
 use passdock_plugins_relax_fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
 use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
 use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
+use passdock_plugins_relax_layout::alter_op_layout::alter_op_layout;
+use passdock_plugins_relax_layout::convert_layout::{ConvertLayout, convert_layout};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -250,6 +253,18 @@ plugin! {
             thread_safe: true,
             options: DecomposeOps,
             config: "relax.DecomposeOps",
+        },
+        /// Brings ops into the layouts that the pipeline asks for.
+        module "relax.transform.ConvertLayout" => convert_layout {
+            opt_level: 3,
+            required: ["relax.transform.InferType"],
+            options: ConvertLayout,
+            config: "relax.ConvertLayout",
+        },
+        /// Brings ops into the layouts that their definitions want.
+        module "relax.transform.AlterOpLayout" => alter_op_layout {
+            opt_level: 3,
+            required: ["relax.transform.InferType"],
         },
     ],
     sequentials: [

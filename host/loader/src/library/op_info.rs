@@ -27,6 +27,8 @@ pub struct OpInfo {
     pub evaluation: bool,
     /// Whether it can be decomposed into other ops.
     pub decomposition: bool,
+    /// Whether it is known in other layouts.
+    pub layouts: bool,
     /// All attributes that it may have; `None`: the definition lists none.
     pub attributes: Option<Vec<AttrInfo>>,
     /// The plugin that defines it.
@@ -153,6 +155,7 @@ impl OpInfo {
             types: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
+            layouts: entry.layout.is_some(),
             attributes,
             plugin: plugin.name().to_owned(),
         })
