@@ -1,7 +1,7 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`.
+//! rules are a crate of their own, `rules`, and so are those that trade precision for speed, `precision`.
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -39,6 +39,7 @@ use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -199,6 +200,16 @@ plugin! {
             thread_safe: true,
             options: DecomposeOps,
             config: "relax.DecomposeOps",
+        },
+        /// Computes in float16 or bfloat16 what takes it well.
+        function "relax.transform.ToMixedPrecision" => to_mixed_precision {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: ToMixedPrecision,
+            config: "relax.ToMixedPrecision",
         },
     ],
     sequentials: [
