@@ -39,6 +39,7 @@ use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_precision::fast_math::{FastMath, fast_math};
 use passdock_plugins_relax_precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
@@ -210,6 +211,13 @@ plugin! {
             breaks: ["constants-folded"],
             options: ToMixedPrecision,
             config: "relax.ToMixedPrecision",
+        },
+        /// Puts approximations in the place of exponentials and what is made of them.
+        module "relax.transform.FastMath" => fast_math {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            options: FastMath,
+            config: "relax.FastMath",
         },
     ],
     sequentials: [

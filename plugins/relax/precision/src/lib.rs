@@ -2,4 +2,5 @@
 //!
 //! The plugin `relax` lists them among its passes. One folder per pass.
 
+pub mod fast_math;
 pub mod to_mixed_precision;
