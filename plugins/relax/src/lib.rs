@@ -1,8 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`, and that bring
-//! ops into other layouts, `layout`.
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four crates have those that
+//! are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts (`layout`), and
+//! trade precision for speed (`precision`).
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -50,6 +50,8 @@ use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
 use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
 use passdock_plugins_relax_layout::alter_op_layout::alter_op_layout;
 use passdock_plugins_relax_layout::convert_layout::{ConvertLayout, convert_layout};
+use passdock_plugins_relax_precision::fast_math::{FastMath, fast_math};
+use passdock_plugins_relax_precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -265,6 +267,23 @@ plugin! {
         module "relax.transform.AlterOpLayout" => alter_op_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
+        },
+        /// Computes in float16 or bfloat16 what takes it well.
+        function "relax.transform.ToMixedPrecision" => to_mixed_precision {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: ToMixedPrecision,
+            config: "relax.ToMixedPrecision",
+        },
+        /// Puts approximations in the place of exponentials and what is made of them.
+        module "relax.transform.FastMath" => fast_math {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            options: FastMath,
+            config: "relax.FastMath",
         },
     ],
     sequentials: [
