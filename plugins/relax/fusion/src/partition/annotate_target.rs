@@ -1,12 +1,12 @@
 //! `relax.transform.AnnotateTarget`: says of each op whether a target takes it.
 //!
-//! ```ir options: target = "npu", domain = "acme", ops = ["onnx.Exp"]
+//! ```ir
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17) {
 //!   %a = onnx.Exp(%x) : f32[4]
 //!   %z = onnx.Softmax(%a) : f32[4]
 //!   return %z
 //! }
-//! →
+//! → { target = "npu", domain = "acme", ops = ["onnx.Exp"] }
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
 //!   %a = acme.exp(%x) : f32[4]
 //!   %z = onnx.Softmax(%a) : f32[4]
@@ -35,10 +35,9 @@ use std::collections::BTreeMap;
 
 use passdock_plugin_api::prelude::*;
 
-use super::{TARGET, is_closed, text_of};
-use crate::fuse_ops::snake_case;
-use crate::fuse_ops_by_pattern::COMPOSITE;
 use crate::group::{Group, Groups, MOST_INSIDE};
+use crate::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
+use crate::shared::snake_case::snake_case;
 
 options! {
     /// The ops that a target takes.

@@ -38,8 +38,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
 
-use super::{CODEGEN, GLOBAL_SYMBOL, Wanted, domain_of, is_closed, regroup, targets};
+use super::{Wanted, domain_of, regroup, targets};
 use crate::group::MOST_INSIDE;
+use crate::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed};
 
 options! {
     /// What is inside of a partition.
