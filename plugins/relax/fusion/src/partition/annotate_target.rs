@@ -118,7 +118,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
     let mut found = Vec::new();
     for entry in m.functions() {
-        let name = text_of(&*m.snapshot(entry.name)?, COMPOSITE);
+        let name = text_of(&m.snapshot(entry.name)?, COMPOSITE);
         let is_its = name.is_some_and(|name| {
             let rest = name.strip_prefix(target);
             rest.is_some_and(|rest| rest.starts_with('.'))

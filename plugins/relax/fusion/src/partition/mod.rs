@@ -20,7 +20,7 @@ use crate::shared::restore::{Kernel, constants_by_name};
 fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     let mut targets = HashMap::new();
     for entry in m.functions().filter(|f| f.kind == FunctionKind::GRAPH) {
-        if let Some(target) = text_of(&*m.snapshot(entry.name)?, TARGET) {
+        if let Some(target) = text_of(&m.snapshot(entry.name)?, TARGET) {
             targets.insert(entry.name, target);
         }
     }

@@ -70,7 +70,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 report.stays(&f, op);
                 continue;
             };
-            report.takes(target, &*m.snapshot(f.symbol(op))?);
+            report.takes(target, &m.snapshot(f.symbol(op))?);
             let base = format!("{}_{}", plain(target), plain(f.function_name()));
             let number = numbers.entry(base.clone()).or_default();
             let name = format!("{base}_{number}");
