@@ -109,7 +109,10 @@ pub use ir::{
     Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type, TypeSpec, Use,
     Uses, Walk,
 };
-pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
+pub use op::{
+    AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
+    OpResult, Refusal,
+};
 pub use pass::{Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo};
 pub use passdock_abi as abi;
 pub use passdock_abi::{
@@ -132,7 +135,7 @@ pub mod __private {
     pub use crate::pass::InstrumentSpec;
     pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::raw::{enter, own_library, Panicked, SharedData, Tables};
+    pub use crate::raw::{end, enter, own_library, Panicked, SharedData, Tables};
     pub use crate::rewrite::{
         check_rule, AttrPattern, Literal, Node, Operand, Pattern, RuleSource,
     };

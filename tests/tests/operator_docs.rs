@@ -21,7 +21,12 @@ fn the_page_of_the_operators_is_what_the_tables_say() {
 /// Something that a definition may be able to say.
 type Knows = fn(&OpInfo) -> bool;
 
-const COLUMNS: [Knows; 3] = [|op| op.types, |op| op.evaluation, |op| op.decomposition];
+const COLUMNS: [Knows; 4] = [
+    |op| op.types,
+    |op| op.evaluation,
+    |op| op.decomposition,
+    |op| op.layouts,
+];
 
 fn render(ops: &[OpInfo]) -> String {
     let mut by_name: BTreeMap<(&str, &str), Vec<&OpInfo>> = BTreeMap::new();
@@ -41,14 +46,16 @@ fn render(ops: &[OpInfo]) -> String {
 
 <!-- Made of the definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
 
-The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of. A version is
-the first of its domain that a definition holds for; where not all versions have something, those that have it are listed.
+The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {} are in
+other layouts. A version is the first of its domain that a definition holds for; where not all versions have something, those that
+have it are listed.
 `passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may be, and their defaults.
 ",
         by_name.len(),
         known[0],
         known[1],
         known[2],
+        known[3],
     );
     let mut last = None;
     for ((domain, name), rows) in by_name {
@@ -61,8 +68,8 @@ the first of its domain that a definition holds for; where not all versions have
             let _ = write!(
                 text,
                 "\n## {title}\n\n\
-                 | operator | versions | traits | types | evaluation | decomposition |\n\
-                 |---|---|---|:-:|:-:|:-:|\n"
+                 | operator | versions | traits | types | evaluation | decomposition | layouts |\n\
+                 |---|---|---|:-:|:-:|:-:|:-:|\n"
             );
             last = Some(domain);
         }

@@ -113,9 +113,31 @@ fn module(functions: &str) -> String {
     format!("module {{\n{functions}\n}}\n")
 }
 
+/// A vendor's plugin, of which examples speak: it has convolutions whose channels come last, and no product with a sum.
+mod vendor {
+    use passdock_plugin_api::prelude::*;
+
+    plugin! {
+        name: "acme",
+        ops: &[
+            OpDef::new("acme.Conv", 1).traits(OpTraits::PURE).alter_layout(|call| {
+                call.set_operand_layout(0, "NCHW->NHWC")?;
+                call.set_result_layout(0, "NCHW->NHWC")?;
+                call.set_body("fn @last(%x, %w) { %y = acme.ConvLast(%x, %w) return %y }")?;
+                Ok(())
+            }),
+            OpDef::new("acme.FusedMulAdd", 1).traits(OpTraits::PURE).legalize(|call| {
+                call.set_body("fn @legal(%x, %y, %z) { %p = onnx.Mul(%x, %y) %s = onnx.Add(%p, %z) return %s }")?;
+                Ok(())
+            }),
+        ],
+    }
+}
+
 #[test]
 fn every_pass_says_what_it_does_and_its_examples_are_true() {
     let registry = standard_registry();
+    (registry.load_static(vendor::PLUGIN)).expect("the plugin is well made");
     let pages = pages();
     for name in registry.pass_names() {
         let page = pages

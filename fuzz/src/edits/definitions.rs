@@ -12,7 +12,7 @@ use super::session::{Ids, records_of};
 use super::text;
 
 /// Bodies that an op is made of, and what is none.
-const BODIES: [&str; 12] = [
+pub(super) const BODIES: [&str; 12] = [
     "fn @body(%0) { %1 = f.A(%0) return %1 }",
     "fn @body(%0, %1) { %2 = f.B(%0, %1) %3 = f.Body(%2) return %3 }",
     "fn @body() { %c = const f32[2] [1.0, 2.0] return %c }",
@@ -148,7 +148,7 @@ unsafe fn one(step: &Step, call: *mut OpCall, function: FunctionRef, op: OpId) -
         let t = &*host().get().definitions;
         let symbols = (*function.view).symbols;
         let index = step.pick(&[0, 0, 1, 2, u32::MAX]);
-        match step.what() % 12 {
+        match step.what() % 15 {
             0 | 1 => {
                 let parts = type_desc(step, &ids, symbols);
                 let desc = parts.desc(step);
@@ -205,8 +205,16 @@ unsafe fn one(step: &Step, call: *mut OpCall, function: FunctionRef, op: OpId) -
                 };
                 t.set_body.expect("is there")(call, body)
             }
-            // A definition may read, and nothing else.
             10 => {
+                let mut out = Str::EMPTY;
+                let status = t.wanted_layout.expect("is there")(call, index, step.out(&mut out));
+                text::read(out);
+                status
+            }
+            11 => t.set_operand_layout.expect("is there")(call, index, text::text(step)),
+            12 => t.set_result_layout.expect("is there")(call, index, text::text(step)),
+            // A definition may read, and nothing else.
+            13 => {
                 let f = &*host().get().functions;
                 let status = f.erase_op.expect("is there")(function.handle, op);
                 assert!(!status.is_ok(), "a definition edits");

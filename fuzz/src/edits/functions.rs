@@ -1,5 +1,6 @@
 //! Calls of `FunctionApi` and `OpApi`.
 
+mod bodies;
 mod describe;
 
 use passdock_abi as abi;
@@ -426,11 +427,7 @@ impl Call<'_> {
                     if self.is_large() {
                         return Status::NOT_FOUND;
                     }
-                    let mut values = [ValueId(WAS); 4];
-                    let (out, count) = (step.out(values.as_mut_ptr()), step.below(4));
-                    let status = o.decompose.expect("is there")(cx, f, op, out, count);
-                    unwritten(status, &values, &[ValueId(WAS); 4]);
-                    status
+                    self.bodies(o)
                 }
                 59 => {
                     let (mut dims, mut count) = (std::ptr::null(), usize::MAX);

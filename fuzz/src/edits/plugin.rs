@@ -114,6 +114,8 @@ static OPS: [OpEntry; 6] = [
         name: Str::new("f.Body"),
         infer: Some(definitions::as_operand),
         decompose: Some(definitions::body),
+        legalize: Some(definitions::body),
+        layout: Some(definitions::body),
         ..OP
     },
     OpEntry {
@@ -122,12 +124,16 @@ static OPS: [OpEntry; 6] = [
         infer: Some(definitions::scripted),
         evaluate: Some(definitions::scripted),
         decompose: Some(definitions::scripted),
+        layout: Some(definitions::scripted),
+        alter_layout: Some(definitions::scripted),
         ..OP
     },
     OpEntry {
         name: Str::new("f.Outer"),
         infer: Some(definitions::scripted),
         decompose: Some(definitions::body),
+        legalize: Some(definitions::body),
+        layout: Some(definitions::body),
         ..OP
     },
 ];

@@ -5,13 +5,19 @@ use std::path::PathBuf;
 
 use passdock::Registry;
 
-/// A registry with the instruments that the command has beside the library's.
+/// What the command's own pass, `PrintIR`, does.
+pub(crate) const OWN_PASS: &str = "Prints the module under a heading, and changes nothing.";
+
+/// A registry with the instruments and the pass that the command has beside the library's.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
     // A registry that is new has no others of their names.
     let _ = registry.register_instrument(passdock_tools::numerics::instrument());
     let _ = registry.register_instrument(passdock_tools::numerics::verify_outputs());
     let _ = registry.register_instrument(passdock_page::instrument());
+    let _ = registry.register(passdock::instruments::printing(
+        passdock::instruments::stderr(),
+    ));
     registry
 }
 

@@ -5,7 +5,7 @@
 
 use core::mem::size_of;
 
-use crate::{analysis, desc, host, instrument, plugin, view};
+use crate::{analysis, desc, host, instrument, op, plugin, view};
 
 /// A struct that starts with its size, so that fields can be appended to it.
 ///
@@ -78,17 +78,17 @@ grows!(
     desc::TextDesc,
     desc::TypeDesc,
     host::ContextApi,
-    host::DefinitionApi,
     host::Diagnostic,
     host::Failure,
     host::FunctionApi,
     host::Host,
     host::Label,
     host::ModuleApi,
-    host::OpApi,
     host::Setting,
     host::SymbolApi,
     instrument::PassInfo,
+    op::DefinitionApi,
+    op::OpApi,
     plugin::Attach,
     plugin::Plugin,
     view::FunctionView,

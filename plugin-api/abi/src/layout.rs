@@ -2,7 +2,7 @@
 
 use core::mem::size_of;
 
-use crate::{analysis, desc, host, instrument, plugin, record, view};
+use crate::{analysis, desc, host, instrument, op, plugin, record, view};
 
 /// A fingerprint of the sizes of records and structs, for messages: two builds that differ in it
 /// don't fit, even if their versions say so.
@@ -52,8 +52,8 @@ pub const LAYOUT: u32 = {
         size_of::<host::FunctionApi>(),
         size_of::<host::ModuleApi>(),
         size_of::<host::ContextApi>(),
-        size_of::<host::OpApi>(),
-        size_of::<host::DefinitionApi>(),
+        size_of::<op::OpApi>(),
+        size_of::<op::DefinitionApi>(),
         size_of::<analysis::AnalysisApi>(),
     ];
     // FNV-1a.

@@ -29,6 +29,7 @@ pub mod host;
 pub mod ids;
 pub mod instrument;
 pub mod layout;
+pub mod op;
 pub mod plugin;
 pub mod record;
 pub mod status;
@@ -43,8 +44,8 @@ pub use desc::{
 pub use dtype::DType;
 pub use grow::Grows;
 pub use host::{
-    Context, ContextApi, DefinitionApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi,
-    OpApi, OpCall, OpPart, PassKind, Setting, SettingItem, SettingKind, Severity, SymbolApi,
+    Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi, OpPart,
+    PassKind, Setting, SettingItem, SettingKind, Severity, SymbolApi,
 };
 pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
 pub use instrument::{
@@ -52,6 +53,7 @@ pub use instrument::{
     WatchContext, WatchPass,
 };
 pub use layout::LAYOUT;
+pub use op::{DefinitionApi, OpApi, OpCall};
 pub use plugin::{
     Attach, AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, LayoutOp, LegalizeOp, OpEntry,
     PassEntry, Plugin, RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,

@@ -4,9 +4,10 @@
 //! ends with a NUL and that hosts read from the file without loading it.
 
 pub use crate::host::PassKind;
-use crate::host::{Context, Host, OpCall};
+use crate::host::{Context, Host};
 use crate::ids::OpId;
 use crate::instrument::InstrumentEntry;
+use crate::op::OpCall;
 use crate::record::AttrKind;
 use crate::status::Status;
 use crate::view::{FunctionRef, ModuleRef, Str};

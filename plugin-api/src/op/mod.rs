@@ -3,7 +3,11 @@
 mod attr_def;
 mod call;
 mod def;
+mod layout;
+mod layout_steps;
 
 pub use attr_def::{AttrDef, AttrDefault};
 pub use call::OpCall;
 pub use def::{OpDef, OpFn, OpResult, Refusal};
+pub use layout::{Layout, LayoutError, LayoutPlace};
+pub use layout_steps::LayoutStep;

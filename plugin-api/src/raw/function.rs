@@ -16,7 +16,7 @@ use crate::data::{AttrValue, EditError};
 
 /// A handle, its view, and the tables to call.
 pub(crate) struct RawFunction {
-    pub(super) tables: &'static Tables,
+    pub(crate) tables: &'static Tables,
     pub(super) handle: *mut abi::Function,
     view: *const abi::FunctionView,
     /// Made when the first iterator is, so that a pass that doesn't iterate pays nothing.

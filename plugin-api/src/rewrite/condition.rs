@@ -2,11 +2,11 @@
 
 use passdock_abi::{DType, DimKind, ValueId};
 
-use super::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 use super::matching::{is_literal, Match};
 use super::number;
 use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
+use passdock_rule_language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
 
 /// Whether all conditions of the rule hold. What isn't known doesn't hold, negated or not.
 pub(super) fn hold(f: &Function, found: &Match<'_>) -> Result<bool, EditError> {

@@ -1,6 +1,6 @@
 //! Rewriting by rules: patterns of ops, and what stands in their place.
 //!
-//! `language/` reads a rule from text, `rules.rs` is sets of them and the macro, `check.rs` what the macro has checked
+//! The crate `passdock-rule-language` reads a rule from text; `rules.rs` is sets of them and the macro, `check.rs` what the macro has checked
 //! while it is compiled. `matching.rs` finds a pattern, `condition.rs` asks what else has to be true
 //! (`declared.rs`: and what nobody can rely on), `rewriter.rs` makes what replaces it, and `driver.rs` does all of that until nothing changes; `places.rs` says then what comes from where.
 //! What they need of regions and elements is passes' business, too: `given_out.rs`, `element.rs`.
@@ -11,7 +11,6 @@ mod declared;
 mod driver;
 pub mod element;
 mod given_out;
-mod language;
 mod matching;
 mod number;
 mod operators;
@@ -22,10 +21,10 @@ mod rules;
 pub use check::check as check_rule;
 pub use condition::compose;
 pub use given_out::GivenOut;
-pub use language::{
+pub use matching::Match;
+pub use passdock_rule_language::{
     AttrPattern, Literal, Mention, MentionedAttr, MentionedOperand, Node, Operand, Opset, Presence,
     RuleError,
 };
-pub use matching::Match;
 pub use rewriter::Rewriter;
 pub use rules::{Pattern, Rewritten, RuleCode, RuleInfo, RuleSource, Rules};

@@ -3,12 +3,12 @@
 use passdock_abi::{DType, OpId, Position, Status, ValueId};
 
 use super::condition;
-use super::language::{After, NewNode, NewOperand, Operand};
 use super::matching::Match;
 use super::number;
 use crate::data::EditError;
 use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
 use crate::pass::PassContext;
+use passdock_rule_language::{After, AttrTerm, NewNode, NewOperand, Operand};
 
 /// The largest constant, in bytes, that is made of others however often those are used.
 const SMALL: u64 = 1 << 12;
@@ -229,8 +229,7 @@ impl<'r> Rewriter<'r> {
             match (condition::attr(found, term), term) {
                 (Some(value), _) => op = op.attr(name, value),
                 // Left out in the pattern, left out here.
-                (None, super::language::AttrTerm::Bound(at))
-                    if matches!(found.attrs[*at], Some(None)) => {}
+                (None, AttrTerm::Bound(at)) if matches!(found.attrs[*at], Some(None)) => {}
                 (None, _) => return Ok(None),
             }
         }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
 
-use super::language::{self, Mention, Node, Opset, Rule, RuleError};
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
+use passdock_rule_language::{self as language, Mention, Node, Opset, Rule, RuleError};
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.

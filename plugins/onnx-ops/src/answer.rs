@@ -9,6 +9,7 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 use crate::attributes;
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
 use crate::infer::{Answer, Infer, Moves, Said, Stop, Ty, as_consts, carry, compute_known};
+use crate::layout::{self, Asked};
 use crate::ops::{self, Operator};
 
 /// The type rule of every operator.
@@ -78,8 +79,43 @@ pub(crate) fn decompose(host: &OpCall) -> OpResult {
     operator.check_operands(host.operand_count())?;
     match body(&Infer::new(host, &question)) {
         Ok(text) => Ok(host.set_body(&text)?),
-        Err(Stop::Unknown) => Err(Refusal::new("too little is known of it")),
-        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
+        Err(stop) => Err(refusal(stop)),
+    }
+}
+
+/// Every operator that can be had in other layouts, in those that are asked for.
+pub(crate) fn layout(host: &OpCall) -> OpResult {
+    let Some((operator, version)) = find(host) else {
+        return Err(Refusal::new("its version isn't known"));
+    };
+    let Some(rule) = layout::rule(operator) else {
+        return Err(Refusal::new("nothing is known of its axes"));
+    };
+    let attrs = HostAttrs(host);
+    let question = question(operator, version, &attrs);
+    operator.check(&question)?;
+    operator.check_operands(host.operand_count())?;
+    let op = Infer::new(host, &question);
+    let wanted = (0..host.operand_count()).map(|index| host.wanted_layout(index));
+    let wanted = wanted.map(|text| text.map(str::to_owned)).collect();
+    let laid = rule(&Asked::new(&op, wanted)).map_err(refusal)?;
+    for (index, layout) in laid.operands.iter().enumerate() {
+        if let Some(layout) = layout {
+            host.set_operand_layout(index, &layout.to_string())?;
+        }
+    }
+    for (index, layout) in laid.results.iter().enumerate() {
+        if let Some(layout) = layout {
+            host.set_result_layout(index, &layout.to_string())?;
+        }
+    }
+    Ok(host.set_body(&laid.text().map_err(refusal)?)?)
+}
+
+fn refusal(stop: Stop) -> Refusal {
+    match stop {
+        Stop::Unknown => Refusal::new("too little is known of it"),
+        Stop::Wrong(reason) => Refusal::new(reason),
     }
 }
 

@@ -4,6 +4,7 @@ use passdock_plugin_api::{AttrDef, AttrKind, OpDef};
 
 use crate::answer;
 use crate::attributes;
+use crate::layout;
 use crate::ops::{FAMILIES, Operator};
 
 /// All operators as the host takes them.
@@ -91,6 +92,9 @@ const fn definition(operator: &Operator, attrs: &'static [AttrDef]) -> OpDef {
     }
     if operator.body().is_some() {
         definition = definition.decompose(answer::decompose);
+    }
+    if layout::rule(operator).is_some() {
+        definition = definition.layout(answer::layout);
     }
     definition
 }

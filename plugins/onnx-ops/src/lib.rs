@@ -4,6 +4,7 @@
 //! - `infer` is what type rules are written with: dims, symbols, the elements of shapes.
 //! - `eval` computes with constants of all element types.
 //! - `decompose` writes what operators are made of.
+//! - `layout` says in which orders of axes they can be had.
 //! - `attributes` says what attributes mean, once for all operators.
 //! - `definitions` gives all to the host, and `answer` answers it.
 //!
@@ -16,6 +17,7 @@ mod definitions;
 pub mod eval;
 mod evaluate;
 mod infer;
+mod layout;
 pub mod ops;
 
 pub use definitions::DEFINITIONS;

@@ -33,7 +33,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::cursor::Cursor;
+use crate::shared::bodies::{Bodies, replace_by_bodies};
 
 options! {
     /// The ops that are replaced.
@@ -45,47 +45,23 @@ options! {
     }
 }
 
-/// The most bodies in one another; operators are made of fewer.
-const MAX_DEPTH: usize = 64;
-
 pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<DecomposeOps>()?;
-    let mut cursor = Cursor::new(f);
-    // Bodies in bodies that we are in, each up to this op, exclusively.
-    let mut bodies = Vec::new();
-    while let Some(op) = cursor.advance(f) {
-        while bodies.last() == Some(&op) {
-            bodies.pop();
-        }
-        if !bodies.is_empty() {
-            cx.infer(f, op)?;
-        }
-        if options.is_meant(f.name(op)) && f.traits(op).decomposes() {
-            let before = f.previous_op(op);
-            if bodies.len() == MAX_DEPTH {
-                return Err(made_of_itself(f, op));
-            }
-            if let Some(values) = cx.decompose(f, op)? {
-                bodies.extend(cursor.next);
-                let first = match before {
-                    Some(before) => f.next_op(before),
-                    None => f.first_op(f.parent_region(op)),
-                };
-                f.replace_op_with(op, &values)?;
-                if first != Some(op) {
-                    cursor.next = first.or(cursor.next);
+    replace_by_bodies(
+        f,
+        cx,
+        &Bodies {
+            is_meant: &|f, op| options.is_meant(f.name(op)) && f.traits(op).decomposes(),
+            give: PassContext::decompose,
+            without: &|f, cx, op| {
+                if !options.ops.is_empty() {
+                    let text = "This op isn't replaced: too little is known of it, or its version has no body.";
+                    let place = Place::name(op).within(f);
+                    cx.emit(&Diagnostic::note(text).code("relax::no-body").at(place));
                 }
-                continue;
-            }
-            if !options.ops.is_empty() {
-                let text = "This op isn't replaced: too little is known of it, or its version has no body.";
-                let place = Place::name(op).within(f);
-                cx.emit(&Diagnostic::note(text).code("relax::no-body").at(place));
-            }
-        }
-        cursor.enter(f, op);
-    }
-    Ok(())
+            },
+        },
+    )
 }
 
 impl DecomposeOps {
@@ -93,13 +69,4 @@ impl DecomposeOps {
         let names = |list: &[String]| list.iter().any(|one| one == name);
         (self.ops.is_empty() || names(&self.ops)) && !names(&self.except)
     }
-}
-
-fn made_of_itself(f: &Function, op: OpId) -> PassError {
-    PassError::new(format!(
-        "The body of {} never comes to an end: it is made of itself.",
-        f.name(op)
-    ))
-    .at(op)
-    .within(f)
 }

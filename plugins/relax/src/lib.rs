@@ -1,7 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`, and so are those that make functions of groups of ops, `fusion`.
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four crates have those that
+//! are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts (`layout`), and
+//! trade precision for speed (`precision`).
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -18,6 +19,7 @@ pub mod fold_scale_axis;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
+pub mod legalize;
 pub mod raise_opset;
 mod shared;
 pub mod simplify_inference;
@@ -38,6 +40,7 @@ use fold_scale_axis::{FoldScaleAxis, backward_fold_scale_axis, forward_fold_scal
 use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
+use legalize::legalize;
 use passdock_plugin_api::prelude::*;
 use passdock_plugins_relax_fusion::defuse_ops::defuse_ops;
 use passdock_plugins_relax_fusion::fuse_ops::{FuseOps, fuse_ops};
@@ -45,6 +48,10 @@ use passdock_plugins_relax_fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_
 use passdock_plugins_relax_fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
 use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
 use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
+use passdock_plugins_relax_layout::alter_op_layout::alter_op_layout;
+use passdock_plugins_relax_layout::convert_layout::{ConvertLayout, convert_layout};
+use passdock_plugins_relax_precision::fast_math::{FastMath, fast_math};
+use passdock_plugins_relax_precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -198,6 +205,13 @@ plugin! {
             opt_level: 1,
             thread_safe: true,
         },
+        /// Replaces ops by what their makers say that every back end has.
+        function "relax.transform.Legalize" => legalize {
+            opt_level: 1,
+            aliases: ["relax.transform.LegalizeOps"],
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+        },
         /// Makes functions of ops that can run as one kernel.
         module "relax.transform.FuseOps" => fuse_ops {
             opt_level: 0,
@@ -241,6 +255,35 @@ plugin! {
             thread_safe: true,
             options: DecomposeOps,
             config: "relax.DecomposeOps",
+        },
+        /// Brings ops into the layouts that the pipeline asks for.
+        module "relax.transform.ConvertLayout" => convert_layout {
+            opt_level: 3,
+            required: ["relax.transform.InferType"],
+            options: ConvertLayout,
+            config: "relax.ConvertLayout",
+        },
+        /// Brings ops into the layouts that their definitions want.
+        module "relax.transform.AlterOpLayout" => alter_op_layout {
+            opt_level: 3,
+            required: ["relax.transform.InferType"],
+        },
+        /// Computes in float16 or bfloat16 what takes it well.
+        function "relax.transform.ToMixedPrecision" => to_mixed_precision {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: ToMixedPrecision,
+            config: "relax.ToMixedPrecision",
+        },
+        /// Puts approximations in the place of exponentials and what is made of them.
+        module "relax.transform.FastMath" => fast_math {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            options: FastMath,
+            config: "relax.FastMath",
         },
     ],
     sequentials: [

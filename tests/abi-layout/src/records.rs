@@ -114,11 +114,7 @@ records! {
         name,
         reserved,
     }
-    Dim "passdock_dim" {
-        kind,
-        denotation,
-        value,
-    }
+    Dim "passdock_dim" { kind, denotation, value }
     DimExpr "passdock_dim_expr" {
         kind,
         reserved,
@@ -295,22 +291,10 @@ records! {
         result_count,
     }
     TextDesc "passdock_text_desc" {
-        struct_size,
-        op,
-        text,
-        args,
-        arg_count,
-        results,
-        result_count,
+        struct_size, op, text, args, arg_count, results, result_count,
     }
     LaidOut "passdock_laid_out" {
-        struct_size,
-        reserved,
-        operands,
-        operand_count,
-        results,
-        result_count,
-        body,
+        struct_size, reserved, operands, operand_count, results, result_count, body,
     }
     CloneOpsDesc "passdock_clone_ops_desc" {
         struct_size,

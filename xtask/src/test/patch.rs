@@ -248,6 +248,7 @@ fn source(module: &str) -> Result<&'static str> {
         "desc" => "plugin-api/abi/src/desc.rs",
         "host" => "plugin-api/abi/src/host.rs",
         "instrument" => "plugin-api/abi/src/instrument.rs",
+        "op" => "plugin-api/abi/src/op.rs",
         "plugin" => "plugin-api/abi/src/plugin.rs",
         "view" => "plugin-api/abi/src/view.rs",
         other => bail!("no file is known for the module {other} of the contract"),
@@ -259,7 +260,7 @@ fn header(module: &str, name: &str) -> Result<&'static str> {
     Ok(match (module, name) {
         ("analysis", _) => "plugin-api/abi/include/passdock/analysis.h",
         ("desc" | "view", _) => "plugin-api/abi/include/passdock/view.h",
-        ("host", _) => "plugin-api/abi/include/passdock/host.h",
+        ("host" | "op", _) => "plugin-api/abi/include/passdock/host.h",
         ("instrument", _) => "plugin-api/abi/include/passdock/instrument.h",
         ("plugin", _) => "plugin-api/abi/include/passdock/plugin.h",
         _ => bail!("no header is known for {name}"),

@@ -23,8 +23,9 @@ const VENDORS: [(&str, usize); 4] = [
     ("examples/npu-partition", 140),
 ];
 /// The SDK's crates, as (package, directory).
-const PACKAGES: [(&str, &str); 2] = [
+const PACKAGES: [(&str, &str); 3] = [
     ("passdock-abi", "plugin-api/abi"),
+    ("passdock-rule-language", "plugin-api/language"),
     ("passdock-plugin-api", "plugin-api"),
 ];
 /// Passes that put the SDK to use, which a test of today's host loads.

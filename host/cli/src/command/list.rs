@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use passdock::config::ConfigInfo;
 use passdock::diagnostic::suggest;
@@ -90,22 +91,26 @@ fn passes(registry: &Registry) -> (Value, String) {
                 first_line(&sequential.summary),
             ]);
             list.push(sequential_json(&plugin, &sequential));
+            continue;
         }
-        let Some((plugin, pass)) = registry.pass_spec(&name) else {
+        let Some((plugin, pass)) = spec(registry, &name) else {
             continue;
         };
         table.row([
             name,
             pass.declaration.info.opt_level.to_string(),
             kind(pass.kind).to_owned(),
-            plugin.name().to_owned(),
+            plugin
+                .as_ref()
+                .map_or("", |plugin| plugin.name())
+                .to_owned(),
             pass.declaration
                 .phase
                 .map(|phase| phase.name().to_owned())
                 .unwrap_or_default(),
             first_line(&pass.summary),
         ]);
-        list.push(pass_json(&plugin, &pass));
+        list.push(pass_json(plugin.as_deref(), &pass));
     }
     (
         json!({ "passes": list }),
@@ -117,10 +122,24 @@ fn first_line(summary: &str) -> String {
     summary.lines().next().unwrap_or_default().to_owned()
 }
 
-fn pass_json(plugin: &Plugin, pass: &PassSpec) -> Value {
+/// A pass and its plugin, unless it is the command's own.
+fn spec(registry: &Registry, name: &str) -> Option<(Option<Arc<Plugin>>, PassSpec)> {
+    if let Some((plugin, pass)) = registry.pass_spec(name) {
+        return Some((Some(plugin), pass));
+    }
+    let name = registry.canonical(name);
+    let pass = PassSpec {
+        kind: registry.pass_kind(&name)?,
+        declaration: registry.declarations().remove(&name)?,
+        summary: plugins::OWN_PASS.to_owned(),
+    };
+    Some((None, pass))
+}
+
+fn pass_json(plugin: Option<&Plugin>, pass: &PassSpec) -> Value {
     let mut entry = json!(pass);
-    entry["plugin"] = json!(plugin.name());
-    entry["file"] = json!(plugin.origin().path());
+    entry["plugin"] = json!(plugin.map(Plugin::name));
+    entry["file"] = json!(plugin.and_then(|plugin| plugin.origin().path()));
     entry
 }
 
@@ -140,15 +159,17 @@ fn pass(registry: &Registry, name: &str) -> Shown {
             text,
         ));
     }
-    // All passes of the command are of plugins.
-    let Some((plugin, pass)) = registry.pass_spec(name) else {
+    let Some((plugin, pass)) = spec(registry, name) else {
         return Err(registry.get_pass(name).err().unwrap_or_else(|| {
-            let message = format!("Nothing is known of the pass `{name}`: it is of this program.");
+            let message = format!("Nothing is known of the pass `{name}`.");
             PassError::new(ErrorKind::UnknownPass, message)
         }));
     };
-    let text = in_full::pass(&pass, Some(&plugin));
-    Ok((json!({ "passes": [pass_json(&plugin, &pass)] }), text))
+    let text = in_full::pass(&pass, plugin.as_deref());
+    Ok((
+        json!({ "passes": [pass_json(plugin.as_deref(), &pass)] }),
+        text,
+    ))
 }
 
 /// The pass of a file of rules.

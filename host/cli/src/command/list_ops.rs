@@ -102,6 +102,7 @@ fn known(op: &OpInfo) -> String {
         (op.types, "types"),
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
+        (op.layouts, "layouts"),
     ];
     let known = parts.into_iter().filter(|part| part.0);
     known.map(|part| part.1).collect::<Vec<_>>().join(", ")
@@ -173,6 +174,7 @@ mod tests {
             types: false,
             evaluation: false,
             decomposition: false,
+            layouts: false,
             attributes: None,
             plugin: plugin.to_owned(),
         };

@@ -8,10 +8,11 @@ use passdock_plugin_api as sdk;
 
 use super::{Pass, PassDeclaration, PassRef, Work};
 use crate::boundary::{FunctionClosure, FunctionCode, ModuleClosure, ModuleCode};
+use crate::config::ConfigValue;
 use crate::error::PassError;
 
-/// A pass of the host's own code: it gets the module and returns the one to go on with.
-pub type HostWork = dyn Fn(&Module) -> Result<Module, PassError> + Send + Sync;
+/// A pass of the host's own code: it gets the module and its options, and returns the module to go on with.
+pub type HostWork = dyn Fn(&Module, &ConfigValue) -> Result<Module, PassError> + Send + Sync;
 
 struct ClosurePass {
     declared: PassDeclaration,

@@ -7,11 +7,12 @@ use passdock_abi::{OpId, SymbolId};
 use passdock_ir::{AttrValue, EditError, Function, Module, NewAttr};
 use regex_lite::Regex;
 
+use crate::config::{ConfigValue, Schema};
 use crate::context::PassContext;
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::Sink;
 use crate::instrument::built_in::shown;
-use crate::pass::{PassDeclaration, PassInfo, PassRef, create_unscoped_pass};
+use crate::pass::{PassDeclaration, PassInfo, PassRef, create_unscoped_pass, with_options};
 
 /// A pass of the host's own code, on the IR itself.
 pub fn create_host_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
@@ -19,7 +20,7 @@ where
     F: Fn(&Module, &PassContext) -> Result<Module, PassError> + Send + Sync + 'static,
 {
     // The run loop has put the pass's own context on top.
-    let body = move |module: &Module| body(module, &PassContext::current());
+    let body = move |module: &Module, _: &ConfigValue| body(module, &PassContext::current());
     create_unscoped_pass(declared, Box::new(body))
 }
 
@@ -124,13 +125,36 @@ pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassR
     })
 }
 
-/// A pass that prints the module under a heading and changes nothing.
-pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
-    let header = header.into();
-    create_host_pass(PassInfo::new("PrintIR"), move |module, _| {
+passdock_plugin_api::options! {
+    /// The options of `PrintIR`.
+    struct PrintIr {
+        /// The heading.
+        header: String = "",
+    }
+}
+
+/// The pass `PrintIR`, which prints the module under the heading that is its option `header`, and changes nothing. To be
+/// registered: the command has it, with standard error as its sink.
+pub fn printing(sink: Sink) -> PassRef {
+    let schema = Schema::of::<PrintIr>("PrintIR");
+    let aliases = ["transform.PrintIR", "relay.transform.PrintIR"];
+    let declared = PassInfo::new("PrintIR")
+        .options::<PrintIr>()
+        .changes_interface(false)
+        .aliases(aliases);
+    let body = move |module: &Module, options: &ConfigValue| {
+        let PrintIr { header } = schema.read(options)?;
         sink(&format!("PrintIR({header}):\n{}", shown(module)));
         Ok(module.clone())
-    })
+    };
+    create_unscoped_pass(declared, Box::new(body))
+}
+
+/// The pass [`printing`], with a heading.
+pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
+    let mut options = toml::Table::new();
+    options.insert("header".to_owned(), header.into().into());
+    with_options(printing(sink), &options).expect("it takes a header")
 }
 
 fn failed(error: EditError) -> PassError {

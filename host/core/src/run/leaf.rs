@@ -133,7 +133,7 @@ impl LeafCall<'_> {
         match work {
             Work::Module(pass) => self.module(pass, module, rewrites),
             Work::Functions(kind, pass) => self.functions(kind, pass, module, rewrites),
-            Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module)))
+            Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module, self.options)))
                 .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
             Work::Sequence(_) => unreachable!("the run loop runs these itself"),
         }

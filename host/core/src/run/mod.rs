@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use done::Done;
 pub use edit::{build_module, edit_module};
-pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
+pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
 use inner::Inner;
 pub use interrupt::set_interrupt;
 use passdock_abi::SymbolId;

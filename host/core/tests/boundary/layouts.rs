@@ -152,7 +152,9 @@ fn an_op_in_the_layout_that_is_asked_for() {
     check(
         "t.Pool(%x, _)",
         laid_out(&[NHWC]),
-        expect!["failed: The op has 2 operands, and there are 1 layouts. [main, op0 (t.Pool), here]"],
+        expect![
+            "failed: The op has 2 operands, and there are 1 layouts. [main, op0 (t.Pool), here]"
+        ],
     );
 }
 
@@ -232,7 +234,9 @@ fn a_definition_that_answers_oddly_is_named() {
     check_odd("too long", expect!["failed: it stays [main]"]);
     check_odd(
         "panics",
-        expect!["failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"],
+        expect![
+            "failed: The definition of op0 (t.Odd), of plugin `layouts` (built in), failed: panicked at host/core/tests/boundary/layouts.rs:57:42: oh [main, op0 (t.Odd), here]"
+        ],
     );
     check_odd("answers nothing", expect!["failed: it stays [main]"]);
     check(
@@ -242,7 +246,9 @@ fn a_definition_that_answers_oddly_is_named() {
             cx.infer(f, op)?;
             Ok(())
         },
-        expect!["failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"],
+        expect![
+            "failed: op0 (t.Odd) is wrong: Only `layout` and `alter_layout` of a definition have layouts [main, op0 (t.Odd), here]"
+        ],
     );
 }
 
@@ -259,22 +265,30 @@ fn text_that_does_not_fit_is_refused() {
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { return %x }", 2),
-        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, op0 (onnx.Relu), here]"],
+        expect![
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it gives 1 values, and there is room for 2. [main, op0 (onnx.Relu), here]"
+        ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body() { return }", 0),
-        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. [main, op0 (onnx.Relu), here]"],
+        expect![
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has parameters for 0 operands, the op has 1. [main, op0 (onnx.Relu), here]"
+        ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { ", 0),
-        expect!["failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. [main, op0 (onnx.Relu), here]"],
+        expect![
+            "failed: The body of op0 (onnx.Relu) can't be read: 1:1: The text ends before the `}` of what begins here. [main, op0 (onnx.Relu), here]"
+        ],
     );
     check(
         "onnx.Relu(%x)",
         insert("fn @body(%x) { %y = u.Op(%x) return %y }", 1),
-        expect!["failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its domain. [main, op0 (onnx.Relu), here]"],
+        expect![
+            "failed: The body of op0 (onnx.Relu) doesn't fit it: it has u.Op, and the op's function no opset of its domain. [main, op0 (onnx.Relu), here]"
+        ],
     );
     check(
         "onnx.Relu(%x)",

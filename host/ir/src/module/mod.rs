@@ -174,6 +174,15 @@ impl Module {
         &mut table.functions
     }
 
+    /// Frees what is kept beside functions that nobody else holds.
+    pub fn forget_kept(&mut self) {
+        if let Some(table) = Arc::get_mut(&mut self.table) {
+            // It holds functions.
+            *table.kept.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+            table.functions.iter_mut().for_each(Function::forget_kept);
+        }
+    }
+
     /// The importer's record of the whole file.
     pub fn source(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.source.as_ref()

@@ -27,6 +27,8 @@ pub struct OpInfo {
     pub evaluation: bool,
     /// Whether it can be decomposed into other ops.
     pub decomposition: bool,
+    /// Whether it is known in other layouts.
+    pub layouts: bool,
     /// All attributes that it may have; `None`: the definition lists none.
     pub attributes: Option<Vec<AttrInfo>>,
     /// The plugin that defines it.
@@ -111,6 +113,19 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
+/// How many operands a definition takes, in words: `1 to 3 operands`.
+pub fn takes(definition: &OpEntry) -> String {
+    let operands = |count: u32| match count {
+        1 => "1 operand".to_owned(),
+        count => format!("{count} operands"),
+    };
+    match (definition.min_operands, definition.max_operands) {
+        (fewest, most) if most == fewest => operands(most),
+        (fewest, u32::MAX) => format!("at least {}", operands(fewest)),
+        (fewest, most) => format!("{fewest} to {most} operands"),
+    }
+}
+
 /// The name of a kind of attributes; `?` for one that this host doesn't know.
 pub fn kind_name(kind: AttrKind) -> &'static str {
     let known = KINDS.iter().find(|(known, _)| *known == kind);
@@ -140,6 +155,7 @@ impl OpInfo {
             types: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
+            layouts: entry.layout.is_some(),
             attributes,
             plugin: plugin.name().to_owned(),
         })

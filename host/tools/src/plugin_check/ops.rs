@@ -201,6 +201,7 @@ mod tests {
             types: true,
             evaluation: true,
             decomposition: false,
+            layouts: false,
             attributes: None,
             plugin: "acme".to_owned(),
         };

@@ -23,6 +23,7 @@ mod infer_type_says;
 mod infer_type_sizes;
 mod inline_functions;
 mod lambda_lift;
+mod legalize;
 mod own_functions;
 mod raise_opset;
 mod raise_opset_adapters;

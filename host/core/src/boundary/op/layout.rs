@@ -8,7 +8,7 @@ use super::{AskedFor, OpCall, answer, ask, definitions};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
-use crate::boundary::session::laid_out::Answer;
+use crate::boundary::session::laid_out::LayoutAnswer;
 
 /// The longest layout, in bytes: far beyond one letter for each axis.
 const MAX_LAYOUT: usize = 4096;
@@ -83,7 +83,7 @@ fn ask_for(
     op: OpId,
     wanted: &[&str],
     which: fn(&abi::OpEntry) -> Option<abi::LayoutOp>,
-) -> Edit<Answer> {
+) -> Edit<LayoutAnswer> {
     let (name, operands, results) = session.with(|state| {
         let function = state.read()?;
         let record = function.live_op(op)?;
@@ -118,7 +118,7 @@ fn ask_for(
         operands: taken,
         results: given,
     } = answered.layouts;
-    Ok(Answer::new(body, (operands, taken), (results, given)))
+    Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
 }
 
 pub(in crate::boundary) unsafe extern "C" fn wanted_layout(

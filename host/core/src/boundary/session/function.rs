@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
 use super::gate::Session;
-use super::laid_out::Answer;
+use super::laid_out::LayoutAnswer;
 
 /// The object behind a `*mut abi::Function`.
 ///
@@ -100,7 +100,7 @@ pub(in crate::boundary) struct FunctionExtras {
     /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
     /// The last answer of a definition about layouts, which was handed out.
-    pub(in crate::boundary) laid_out: Option<Answer>,
+    pub(in crate::boundary) laid_out: Option<LayoutAnswer>,
     /// The module that a held function is of, whatever pass runs.
     pub(in crate::boundary) module: Option<Module>,
 }

@@ -24,7 +24,7 @@
 //! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
 //! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set. Calls of functions that
 //! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
-//! A note for each reason says how many ops it keeps away.
+//! Without a target nothing is done. A note for each reason says how many ops it keeps away.
 //!
 //! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
 //! optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
@@ -61,6 +61,10 @@ options! {
 pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<AnnotateTarget>()?;
     if options.target.is_empty() {
+        // As in a pipeline whose user has no target.
+        if options.ops.is_empty() && options.traits.is_empty() {
+            return Ok(());
+        }
         return Err(PassError::new(
             "The option `target` says nothing: it is the name of what takes the ops.",
         ));

@@ -321,6 +321,9 @@ fn elementwise(
                 true => source,
                 false => r.op(transpose(source, &perm))?,
             };
+        } else if let Some((source, shape)) = other_view(f, *operand, last) {
+            let shape = r.ints(&shape)?;
+            *operand = r.op(OpBuilder::new("onnx.Reshape").operands([source, shape]))?;
         } else if !is_scalar(f, *operand) {
             let Some(whole) = with_rank(r, *operand, last.len())? else {
                 return Ok(None);
@@ -335,6 +338,25 @@ fn elementwise(
         return Ok(None);
     };
     Ok(Some(r.op(moved.operands(operands))?))
+}
+
+/// What a view is made of, and the shape of another one that is transposed, if only dims of 1 go elsewhere.
+fn other_view(f: &Function, value: ValueId, last: &[i64]) -> Option<(ValueId, Vec<i64>)> {
+    let op = f.defining_op(value)?;
+    let is_view = is(f, op, "onnx.Reshape") || is(f, op, "onnx.Unsqueeze");
+    let dims = f.shape(value).filter(|dims| !dims.contains(&0))?;
+    let before = last.len().checked_sub(dims.len())?;
+    if !is_view || f.use_count(value) != 1 || f.opset("") < Some(7) {
+        return None;
+    }
+    let mut whole = vec![1; before];
+    whole.extend(dims);
+    let large = last
+        .iter()
+        .copied()
+        .filter(|axis| whole[*axis as usize] != 1);
+    let shape = last.iter().map(|axis| whole[*axis as usize]).collect();
+    Some((f.operand(op, 0)?, shape)).filter(|_| large.is_sorted())
 }
 
 /// A value with dims of 1 before its own. Only of a constant that costs nothing.

@@ -1,0 +1,189 @@
+//! Conditions that contradict each other: no number is as all of them ask.
+
+use std::ops::Range;
+
+use super::parse::{Parsed, Parser};
+use super::rule::{Condition, Literal, Operand, Opset, Relation, RuleError, Term, Test};
+
+/// A whole number that conditions are about.
+#[derive(Clone, PartialEq)]
+enum Subject {
+    Opset(String),
+    Rank(Operand),
+    Size(Operand),
+    Uses(Operand),
+    Dim(Operand, i64),
+}
+
+/// What conditions leave of a number.
+struct Bounds {
+    subject: Subject,
+    least: f64,
+    most: f64,
+    at: Range<usize>,
+}
+
+impl Subject {
+    fn of(term: &Term) -> Option<Subject> {
+        Some(match term {
+            Term::Opset(domain) => Subject::Opset(domain.clone()),
+            Term::Rank(a) => Subject::Rank(a.clone()),
+            Term::Size(a) => Subject::Size(a.clone()),
+            Term::Uses(a) => Subject::Uses(a.clone()),
+            Term::Dim(a, axis) => Subject::Dim(a.clone(), *axis),
+            _ => return None,
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Subject::Opset(_) => "opset",
+            Subject::Rank(_) => "rank",
+            Subject::Size(_) => "size",
+            Subject::Uses(_) => "uses",
+            Subject::Dim(..) => "dim",
+        }
+    }
+
+    /// The least that it may be.
+    fn least(&self) -> f64 {
+        match self {
+            Subject::Opset(_) => 1.0,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// The opsets that the rule's conditions ask for; an error if no number is as they ask.
+    pub(crate) fn opsets(&self) -> Parsed<Vec<Opset>> {
+        let mut all: Vec<Bounds> = Vec::new();
+        for condition in &self.rule.conditions {
+            let (subject, least, most) = match asked(condition) {
+                Some(asked) => asked,
+                None => continue,
+            };
+            let known = all.iter().position(|bounds| bounds.subject == subject);
+            let at = known.unwrap_or_else(|| {
+                all.push(Bounds {
+                    least: subject.least(),
+                    most: f64::INFINITY,
+                    at: 0..0,
+                    subject,
+                });
+                all.len() - 1
+            });
+            let bounds = &mut all[at];
+            let before = (bounds.least, bounds.most);
+            bounds.least = bounds.least.max(least);
+            bounds.most = bounds.most.min(most);
+            bounds.at = condition.at.clone();
+            if bounds.least > bounds.most {
+                return Err(self.never(&all[at], before));
+            }
+        }
+        let opset = |bounds: Bounds| match bounds.subject {
+            // Casts saturate.
+            Subject::Opset(domain) => Some(Opset {
+                domain,
+                at_least: bounds.least as i64,
+                at_most: bounds.most as i64,
+                at: bounds.at,
+            }),
+            _ => None,
+        };
+        Ok(all.into_iter().filter_map(opset).collect())
+    }
+
+    fn never(&self, bounds: &Bounds, before: (f64, f64)) -> RuleError {
+        let name = bounds.subject.name();
+        let message = match before {
+            (least, most) if least == most => {
+                format!("This never holds: `{}` has to be {} already.", name, least)
+            }
+            (_, most) if bounds.least > most => {
+                format!(
+                    "This never holds: `{}` has to be at most {} already.",
+                    name, most
+                )
+            }
+            (least, _) if least > bounds.subject.least() => {
+                format!(
+                    "This never holds: `{}` has to be at least {} already.",
+                    name, least
+                )
+            }
+            (least, _) => format!(
+                "This never holds: `{}` is a whole number from {} on.",
+                name, least
+            ),
+        };
+        self.error(bounds.at.clone(), message)
+    }
+}
+
+/// What a condition says of a number: the least and the most that it may be.
+fn asked(condition: &Condition) -> Option<(Subject, f64, f64)> {
+    match &condition.test {
+        Test::Compare(left, relation, right) => {
+            let (subject, relation, number) = match (Subject::of(left), Subject::of(right)) {
+                (Some(subject), None) => (subject, *relation, number(right)?),
+                (None, Some(subject)) => (subject, turned(*relation), number(left)?),
+                _ => return None,
+            };
+            let relation = match condition.negated {
+                true => opposite(relation),
+                false => relation,
+            };
+            let (least, most) = match relation {
+                Relation::Equal => (number.ceil(), number.floor()),
+                Relation::Less => (f64::NEG_INFINITY, number.ceil() - 1.0),
+                Relation::AtMost => (f64::NEG_INFINITY, number.floor()),
+                Relation::Greater => (number.floor() + 1.0, f64::INFINITY),
+                Relation::AtLeast => (number.ceil(), f64::INFINITY),
+                Relation::Unequal => return None,
+            };
+            Some((subject, least, most))
+        }
+        Test::OneOf(term, literals) if !condition.negated => {
+            let subject = Subject::of(term)?;
+            let term = |literal: &Literal| number(&Term::Literal(literal.clone()));
+            let numbers = literals.iter().map(term).collect::<Option<Vec<f64>>>()?;
+            let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            Some((subject, least, most))
+        }
+        _ => None,
+    }
+}
+
+fn number(term: &Term) -> Option<f64> {
+    match term {
+        Term::Literal(Literal::Int(int)) => Some(*int as f64),
+        Term::Literal(Literal::Float(float)) => Some(*float),
+        _ => None,
+    }
+}
+
+/// The relation with its sides exchanged.
+fn turned(relation: Relation) -> Relation {
+    match relation {
+        Relation::Less => Relation::Greater,
+        Relation::AtMost => Relation::AtLeast,
+        Relation::Greater => Relation::Less,
+        Relation::AtLeast => Relation::AtMost,
+        same => same,
+    }
+}
+
+/// The relation that holds where this one doesn't.
+fn opposite(relation: Relation) -> Relation {
+    match relation {
+        Relation::Equal => Relation::Unequal,
+        Relation::Unequal => Relation::Equal,
+        Relation::Less => Relation::AtLeast,
+        Relation::AtMost => Relation::Greater,
+        Relation::Greater => Relation::AtMost,
+        Relation::AtLeast => Relation::Less,
+    }
+}

@@ -1,0 +1,140 @@
+//! Comparisons that never hold, since what they compare is never the same.
+
+use std::ops::Range;
+
+use passdock_abi::DType;
+
+use super::parse::{Parsed, Parser};
+use super::rule::{AttrTerm, Literal, Relation, RuleError, Term};
+
+/// What a term comes to, as far as its text tells.
+#[derive(Clone, Copy, PartialEq)]
+enum Sort {
+    Number,
+    Text,
+    List,
+    DType,
+    /// An attribute: nearly all of it.
+    Any,
+}
+
+impl Sort {
+    fn name(self) -> &'static str {
+        match self {
+            Sort::Number => "a number",
+            Sort::Text => "a text",
+            Sort::List => "a list",
+            Sort::DType => "a dtype",
+            Sort::Any => "an attribute",
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Refuses a comparison that never holds.
+    pub(crate) fn check_comparison(
+        &self,
+        left: &(Term, Range<usize>),
+        relation: Relation,
+        right: &(Term, Range<usize>),
+    ) -> Parsed<()> {
+        let sorts = (self.sort(left, &right.0)?, self.sort(right, &left.0)?);
+        let is_order = !matches!(relation, Relation::Equal | Relation::Unequal);
+        let wrong = match sorts {
+            (Sort::Number, Sort::Any) | (Sort::Any, Sort::Number) | (Sort::Any, Sort::Any) => false,
+            (Sort::Any, other) | (other, Sort::Any) => is_order || other == Sort::DType,
+            (a, b) => a != b || (is_order && a != Sort::Number),
+        };
+        if !wrong {
+            return Ok(());
+        }
+        // What is written down is what can be changed.
+        let (at, own, other) = match right.0 {
+            Term::Literal(_) => (right, sorts.1, sorts.0),
+            _ => (left, sorts.0, sorts.1),
+        };
+        let message = match is_order && (own == other || other == Sort::Any) {
+            true => format!(
+                "Only a number is more or less than another, and this is {}.",
+                own.name()
+            ),
+            false => format!(
+                "This is {}, and what it is compared with is {}.",
+                own.name(),
+                other.name()
+            ),
+        };
+        let help = match &at.0 {
+            Term::Literal(Literal::Text(text)) if other == Sort::Number || other == Sort::DType => {
+                format!("Without quotes: `{}`.", text)
+            }
+            _ => String::new(),
+        };
+        Err(RuleError {
+            help,
+            ..self.error(at.1.clone(), message)
+        })
+    }
+
+    fn sort(&self, term: &(Term, Range<usize>), other: &Term) -> Parsed<Sort> {
+        let literal = match &term.0 {
+            Term::Literal(literal) | Term::Attr(AttrTerm::Literal(literal)) => literal,
+            Term::Attr(AttrTerm::Compose(..)) => return Ok(Sort::List),
+            Term::Attr(AttrTerm::Bound(_)) => return Ok(Sort::Any),
+            Term::DType(_) => return Ok(Sort::DType),
+            _ => return Ok(Sort::Number),
+        };
+        Ok(match literal {
+            Literal::Int(_) | Literal::Float(_) => Sort::Number,
+            Literal::Text(_) => Sort::Text,
+            Literal::Ints(_) | Literal::Floats(_) => Sort::List,
+            Literal::Word(word) => {
+                let is_attr = matches!(other, Term::Attr(_));
+                if !is_attr && DType::from_name(word).is_some() {
+                    return Ok(Sort::DType);
+                }
+                let error = self.error(term.1.clone(), format!("There is no dtype `{}`.", word));
+                return Err(match is_attr {
+                    true => RuleError {
+                        message: format!("No attribute is `{}`.", word),
+                        help: format!("A text stands in quotes: `\"{}\"`.", word),
+                        ..error
+                    },
+                    false => {
+                        let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
+                        let known: Vec<String> = known.map(str::to_owned).collect();
+                        RuleError {
+                            help: match here(word) {
+                                Some(name) => format!("It is called `{}` here.", name),
+                                None => format!("There are {}.", known.join(", ")),
+                            },
+                            known: if here(word).is_some() {
+                                Vec::new()
+                            } else {
+                                known
+                            },
+                            ..error
+                        }
+                    }
+                });
+            }
+        })
+    }
+}
+
+/// What a dtype is called here that others call so.
+fn here(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let short = match word.as_str() {
+        "float" => "f32".to_owned(),
+        "half" => "f16".to_owned(),
+        "double" => "f64".to_owned(),
+        "int" => "i64".to_owned(),
+        "string" => "str".to_owned(),
+        _ => word
+            .replace("float", "f")
+            .replace("uint", "u")
+            .replace("int", "i"),
+    };
+    DType::from_name(&short)?.name()
+}

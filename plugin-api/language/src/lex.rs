@@ -1,0 +1,120 @@
+//! The words of a rule's text. What Rust's `stringify!` makes of the same rule has the same words.
+
+use std::ops::Range;
+
+use super::rule::RuleError;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token {
+    Word(String),
+    /// A number, and whether it has a point or an exponent.
+    Number(f64, bool),
+    Text(String),
+    /// Punctuation, of one or two characters.
+    Mark(&'static str),
+    End,
+}
+
+/// What to write in place of another language's comment.
+pub(crate) const COMMENTS: &str = "Comments begin with `;` or `//`, and end with the line.";
+
+/// Longer ones first.
+const MARKS: [&str; 28] = [
+    "...", "=>", "→", "->", "==", "!=", "<=", ">=", "..", "<", ">", "=", "(", ")", "{", "}", "[",
+    "]", ",", ".", "%", "$", "|", "~", "-", "!", "?", "#",
+];
+
+/// The tokens of a text, with their places; the last one is [`Token::End`]. `;` and `//` begin comments.
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, RuleError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let start = at;
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        if first == ';' || rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+            continue;
+        }
+        let token = if first == '_' || first.is_ascii_alphabetic() {
+            let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+            at += end.unwrap_or(rest.len());
+            Token::Word(text[start..at].to_owned())
+        } else if first.is_ascii_digit() {
+            let (token, len) = number(rest)
+                .ok_or_else(|| RuleError::new(start..start + 1, "This is no number."))?;
+            at += len;
+            token
+        } else if first == '"' {
+            let (token, len) = quoted(rest).ok_or_else(|| {
+                RuleError::new(start..text.len(), "The text has no closing `\"`.")
+            })?;
+            at += len;
+            token
+        } else {
+            let mark = MARKS.iter().find(|mark| rest.starts_with(**mark));
+            let mark = mark.ok_or_else(|| {
+                let message = format!("A rule has no use for {:?}.", first);
+                let mut error = RuleError::new(start..start + first.len_utf8(), message);
+                if rest.starts_with("/*") {
+                    error.help = COMMENTS.to_owned();
+                }
+                error
+            })?;
+            at += mark.len();
+            Token::Mark(mark)
+        };
+        found.push((token, start..at));
+    }
+    found.push((Token::End, text.len()..text.len()));
+    Ok(found)
+}
+
+/// A number at the start of the text, and its length.
+fn number(text: &str) -> Option<(Token, usize)> {
+    let bytes = text.as_bytes();
+    let digits = |mut at: usize| {
+        while at < bytes.len() && (bytes[at].is_ascii_digit() || bytes[at] == b'_') {
+            at += 1;
+        }
+        at
+    };
+    let mut end = digits(0);
+    let mut is_float = false;
+    // `0..2` and `%0.x` have no fraction.
+    if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).map_or(false, |b| b.is_ascii_digit()) {
+        is_float = true;
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e') | Some(b'E')) {
+        let sign = matches!(bytes.get(end + 1), Some(b'+') | Some(b'-')) as usize;
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            is_float = true;
+            end = exponent;
+        }
+    }
+    let value = text[..end].replace('_', "").parse().ok()?;
+    Some((Token::Number(value, is_float), end))
+}
+
+/// A text in quotes at the start, and its length.
+fn quoted(text: &str) -> Option<(Token, usize)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((Token::Text(value), at + 1)),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                't' => value.push('\t'),
+                other => value.push(other),
+            },
+            _ => value.push(c),
+        }
+    }
+    None
+}

@@ -1,0 +1,511 @@
+//! From a rule's text to a [`Rule`].
+//!
+//! ```text
+//! file      = ("rule" name ["grows"] ["keeps_type"] "{" rule "}")*
+//! rule      = statement* ("=>" | "→") statement* ["where" condition,*]
+//! statement = [value,* "="] (op | value)
+//! op        = operator ("|" operator)* "(" operand,* ")" ["{" attr,* "}"]
+//! ```
+
+use std::ops::Range;
+
+use super::lex::{tokens, Token, COMMENTS};
+use super::rule::{Literal, Mention, Operand, Rule, RuleError};
+
+/// The levels that ops, terms and lists may nest: a text nests no deeper than the stack.
+const MOST_NESTED: usize = 100;
+
+/// What was read, or what is wrong with the text.
+pub type Parsed<T> = Result<T, RuleError>;
+
+/// All rules of a file.
+pub fn file(text: &str) -> Parsed<Vec<Rule>> {
+    let mut parser = Parser::new(text, "")?;
+    let mut rules: Vec<Rule> = Vec::new();
+    while parser.peek() != &Token::End {
+        parser.rule_name = String::new();
+        let doc = doc_above(text, parser.at().start);
+        if !parser.eat_word("rule") {
+            return Err(parser.expected("`rule NAME { … }`"));
+        }
+        let at = parser.at();
+        let name = parser.word("the rule's name")?;
+        if rules.iter().any(|rule| rule.name == name) {
+            return Err(parser.error(at, format!("There are two rules called `{}`.", name)));
+        }
+        parser.rule_name = name;
+        let (mut grows, mut keeps_type) = (false, false);
+        loop {
+            if parser.eat_word("grows") {
+                grows = true;
+            } else if parser.eat_word("keeps_type") {
+                keeps_type = true;
+            } else {
+                break;
+            }
+        }
+        parser.expect("{")?;
+        let rule = parser.body("}", true)?;
+        parser.expect("}")?;
+        rules.push(Rule {
+            grows,
+            keeps_type,
+            doc,
+            at,
+            ..rule
+        });
+    }
+    Ok(rules)
+}
+
+/// One rule, without its braces; `has_after`: with what comes behind the arrow.
+pub fn rule(name: &str, text: &str, has_after: bool) -> Parsed<Rule> {
+    let mut parser = Parser::new(text, name)?;
+    let rule = parser.body("", has_after)?;
+    match parser.peek() {
+        Token::End => Ok(rule),
+        _ => Err(parser.expected("the rule's end")),
+    }
+}
+
+/// The comment that stands right above a place of a text.
+fn doc_above(text: &str, at: usize) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    for line in text[..line_start].lines().rev() {
+        let line = line.trim();
+        let comment = line
+            .strip_prefix(';')
+            .or_else(|| line.strip_prefix("///"))
+            .or_else(|| line.strip_prefix("//"));
+        match comment {
+            Some(comment) => lines.push(comment.trim()),
+            None => break,
+        }
+    }
+    lines.reverse();
+    lines.join("\n")
+}
+
+/// A reader of rules, at a word of their text.
+pub(crate) struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<(Token, Range<usize>)>,
+    next: usize,
+    depth: usize,
+    rule_name: String,
+    pub(crate) rule: Rule,
+}
+
+fn empty_rule() -> Rule {
+    Rule {
+        name: String::new(),
+        nodes: Vec::new(),
+        values: Vec::new(),
+        lists: Vec::new(),
+        attrs: Vec::new(),
+        conditions: Vec::new(),
+        opsets: Vec::new(),
+        after: None,
+        grows: false,
+        keeps_type: false,
+        doc: String::new(),
+        at: 0..0,
+        mentions: Vec::new(),
+    }
+}
+
+impl<'t> Parser<'t> {
+    pub(crate) fn new(text: &'t str, name: &str) -> Parsed<Parser<'t>> {
+        let tokens = tokens(text).map_err(|error| RuleError {
+            rule: name.to_owned(),
+            ..error
+        })?;
+        Ok(Parser {
+            text,
+            tokens,
+            next: 0,
+            depth: 0,
+            rule_name: name.to_owned(),
+            rule: empty_rule(),
+        })
+    }
+
+    pub(crate) fn peek(&self) -> &Token {
+        &self.tokens[self.next].0
+    }
+
+    pub(crate) fn peek_second(&self) -> &Token {
+        let last = self.tokens.len() - 1;
+        &self.tokens[(self.next + 1).min(last)].0
+    }
+
+    pub(crate) fn at(&self) -> Range<usize> {
+        self.tokens[self.next].1.clone()
+    }
+
+    /// The place from a word to the one that was read last.
+    pub(crate) fn since(&self, start: usize) -> Range<usize> {
+        start..self.tokens[self.next.saturating_sub(1)].1.end
+    }
+
+    pub(crate) fn advance(&mut self) -> Token {
+        let token = self.tokens[self.next].0.clone();
+        self.next = (self.next + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    pub(crate) fn is(&self, mark: &str) -> bool {
+        matches!(self.peek(), Token::Mark(found) if *found == mark)
+    }
+
+    pub(crate) fn eat(&mut self, mark: &str) -> bool {
+        let is = self.is(mark);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let is = matches!(self.peek(), Token::Word(found) if found == word);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    pub(crate) fn expect(&mut self, mark: &str) -> Parsed<()> {
+        if self.eat(mark) {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`{}`", mark)))
+    }
+
+    pub(crate) fn error(&self, at: Range<usize>, message: impl Into<String>) -> RuleError {
+        RuleError {
+            rule: self.rule_name.clone(),
+            ..RuleError::new(at, message)
+        }
+    }
+
+    /// An error about what was just read.
+    pub(crate) fn misplaced(&self, start: usize, what: &str) -> RuleError {
+        self.error(self.since(start), format!("Here has to be {}.", what))
+    }
+
+    pub(crate) fn expected(&self, what: &str) -> RuleError {
+        let found = match self.peek() {
+            Token::Word(word) => format!("`{}`", word),
+            Token::Number(..) => format!("`{}`", &self.text[self.at()]),
+            Token::Text(_) => "a text".to_owned(),
+            Token::Mark(mark) => format!("`{}`", mark),
+            Token::End => "the end".to_owned(),
+        };
+        RuleError {
+            help: self.habit(),
+            ..self.error(
+                self.at(),
+                format!("Here has to be {}, not {}.", what, found),
+            )
+        }
+    }
+
+    /// What to write in place of something that other languages have.
+    fn habit(&self) -> String {
+        let before = self
+            .next
+            .checked_sub(1)
+            .map_or(0, |at| self.tokens[at].1.end);
+        let gap = &self.text[before..self.at().start];
+        // A comment on the line of the word before, with more in it than a sign that ends a statement elsewhere.
+        let line = gap.lines().next().unwrap_or_default().trim();
+        match self.peek() {
+            _ if line.len() > 1 && line.starts_with(';') => {
+                "`;` begins a comment, up to the end of the line; nothing stands between statements.".to_owned()
+            }
+            Token::Mark("->") => "The arrow of a rule is `=>`, or `→`.".to_owned(),
+            Token::Mark("#") => COMMENTS.to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    pub(crate) fn word(&mut self, what: &str) -> Parsed<String> {
+        match self.peek() {
+            Token::Word(_) => match self.advance() {
+                Token::Word(word) => Ok(word),
+                _ => unreachable!("it was peeked at"),
+            },
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// `%x`, `%0`: the name.
+    pub(crate) fn value_name(&mut self) -> Parsed<String> {
+        self.expect("%")?;
+        match self.peek().clone() {
+            Token::Number(number, false) => {
+                self.advance();
+                Ok(number.to_string())
+            }
+            _ => self.word("a value's name"),
+        }
+    }
+
+    /// `onnx.Add`, `com.microsoft.Gelu`.
+    pub(crate) fn operator(&mut self, is_made: bool) -> Parsed<String> {
+        let start = self.at().start;
+        let mut name = self.word("an operator's name")?;
+        while self.eat(".") {
+            name.push('.');
+            name += &self.word("the rest of the operator's name")?;
+        }
+        let at = self.since(start);
+        self.rule.mentions.push(Mention {
+            operator: name.clone(),
+            at,
+            is_made,
+            is_alternative: false,
+            operands: Vec::new(),
+            attrs: Vec::new(),
+            has_more_attrs: false,
+        });
+        Ok(name)
+    }
+
+    /// Reads what is nested in what is being read.
+    pub(crate) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<T> {
+        if self.depth >= MOST_NESTED {
+            let message = format!("This nests deeper than {} levels.", MOST_NESTED);
+            return Err(self.error(self.at(), message));
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The `(` before an op's operands.
+    pub(crate) fn begin_operands(&mut self) -> Parsed<()> {
+        if self.eat("(") {
+            return Ok(());
+        }
+        let error = self.expected("`(`");
+        let word = self.rule.mentions.last();
+        let word = word.filter(|mention| !mention.operator.contains('.'));
+        Err(match word {
+            Some(Mention { operator, at, .. }) => RuleError {
+                help: format!("A value begins with `%`: `%{}`.", operator),
+                ..self.error(
+                    at.clone(),
+                    format!("`{}` is no op: that has its operands in `(…)`.", operator),
+                )
+            },
+            None => error,
+        })
+    }
+
+    /// What an op has between `(` and `)`, with the places.
+    pub(crate) fn operands<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<(Vec<T>, Vec<Range<usize>>)> {
+        let items = self.list(")", |parser| parser.place(&mut item))?;
+        Ok(items.into_iter().unzip())
+    }
+
+    /// Something with its place.
+    pub(crate) fn place<T>(
+        &mut self,
+        item: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<(T, Range<usize>)> {
+        let start = self.at().start;
+        let item = item(self)?;
+        Ok((item, self.since(start)))
+    }
+
+    /// The items of a list, up to its end, which is eaten.
+    pub(crate) fn list<T>(
+        &mut self,
+        end: &str,
+        mut item: impl FnMut(&mut Parser<'t>) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.eat(end) {
+            items.push(item(self)?);
+            if !self.is(end) {
+                self.expect(",")?;
+            }
+        }
+        Ok(items)
+    }
+
+    pub(crate) fn body(&mut self, end: &str, has_after: bool) -> Parsed<Rule> {
+        self.rule = empty_rule();
+        let start = self.at();
+        while !self.ends_before(end) {
+            self.statement_before()?;
+        }
+        if self.rule.nodes.is_empty() {
+            return Err(self.error(start, "A rule looks for at least one op."));
+        }
+        self.check_connected(start)?;
+        if has_after {
+            if !self.eat("=>") && !self.eat("→") {
+                return Err(self.expected("`=>` and what stands in the place of these ops"));
+            }
+            let after = self.after(end)?;
+            self.rule.after = Some(after);
+        }
+        if self.eat_word("where") {
+            while !self.is(end) && self.peek() != &Token::End {
+                let condition = self.condition()?;
+                self.rule.conditions.push(condition);
+                if !self.is(end) && self.peek() != &Token::End {
+                    self.expect(",")?;
+                }
+            }
+        }
+        self.rule.opsets = self.opsets()?;
+        self.rule.name = self.rule_name.clone();
+        Ok(std::mem::replace(&mut self.rule, empty_rule()))
+    }
+
+    pub(crate) fn ends_before(&self, end: &str) -> bool {
+        let is_where = matches!(self.peek(), Token::Word(word) if word == "where");
+        is_where || self.is("=>") || self.is("→") || self.is(end) || self.peek() == &Token::End
+    }
+
+    /// Every op of the pattern has to be reached from its root by operands.
+    pub(crate) fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
+        let nodes = &self.rule.nodes;
+        let mut reached = vec![false; nodes.len()];
+        reached[nodes.len() - 1] = true;
+        // Operands stand before their users.
+        for (index, node) in nodes.iter().enumerate().rev() {
+            for operand in &node.operands {
+                if let (true, Operand::Result { node, .. }) = (reached[index], operand) {
+                    reached[*node] = true;
+                }
+            }
+        }
+        match reached.iter().position(|reached| !reached) {
+            None => Ok(()),
+            Some(lost) => Err(self.error(
+                at,
+                format!(
+                    "The last op of the pattern, {}, doesn't use {}, neither itself nor through others.",
+                    nodes[nodes.len() - 1].operators[0],
+                    nodes[lost].operators[0]
+                ),
+            )),
+        }
+    }
+
+    /// The names before a `=`.
+    pub(crate) fn defined(&mut self) -> Parsed<Vec<String>> {
+        let start = self.next;
+        let mut names = Vec::new();
+        loop {
+            if self.eat_word("_") {
+                names.push(String::new());
+            } else if self.is("%") {
+                names.push(self.value_name()?);
+            } else {
+                break;
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        if !names.is_empty() && self.eat("=") {
+            return Ok(names);
+        }
+        self.next = start;
+        Ok(Vec::new())
+    }
+
+    /// What the pattern calls so.
+    pub(crate) fn find(&self, name: &str) -> Option<Operand> {
+        for (node, defined) in self.rule.nodes.iter().enumerate() {
+            if let Some(index) = defined.results.iter().position(|result| result == name) {
+                return Some(Operand::Result { node, index });
+            }
+        }
+        if let Some(at) = self.rule.values.iter().position(|value| value == name) {
+            return Some(Operand::Value(at));
+        }
+        self.rule
+            .lists
+            .iter()
+            .position(|list| list == name)
+            .map(Operand::List)
+    }
+
+    pub(crate) fn unknown(&self, at: Range<usize>, name: &str) -> RuleError {
+        let rule = &self.rule;
+        let results = rule.nodes.iter().flat_map(|node| &node.results);
+        let known: Vec<String> = rule
+            .values
+            .iter()
+            .chain(&rule.lists)
+            .chain(results)
+            .filter(|n| !n.is_empty())
+            .map(|n| format!("`%{}`", n))
+            .collect();
+        RuleError {
+            help: match known.is_empty() {
+                true => String::new(),
+                false => format!("The pattern has {}.", known.join(", ")),
+            },
+            known: known.iter().map(|name| name.replace('`', "")).collect(),
+            ..self.error(at, format!("The pattern has no value `%{}`.", name))
+        }
+    }
+
+    pub(crate) fn literal(&mut self) -> Parsed<Literal> {
+        let start = self.at().start;
+        if self.eat("[") {
+            let items = self.nested(|parser| parser.list("]", Parser::literal))?;
+            let ints = items.iter().map(|item| match item {
+                Literal::Int(int) => Some(*int),
+                _ => None,
+            });
+            if let Some(ints) = ints.collect::<Option<Vec<i64>>>() {
+                return Ok(Literal::Ints(ints));
+            }
+            let floats = items.iter().map(|item| match item {
+                Literal::Int(int) => Some(*int as f64),
+                Literal::Float(float) => Some(*float),
+                _ => None,
+            });
+            let floats = floats.collect::<Option<Vec<f64>>>();
+            return floats
+                .map(Literal::Floats)
+                .ok_or_else(|| self.misplaced(start, "a list of numbers"));
+        }
+        let negative = self.eat("-");
+        let sign = if negative { -1.0 } else { 1.0 };
+        match self.peek().clone() {
+            Token::Number(value, is_float) => {
+                self.advance();
+                Ok(match is_float {
+                    true => Literal::Float(sign * value),
+                    false => Literal::Int((sign * value) as i64),
+                })
+            }
+            Token::Text(text) if !negative => {
+                self.advance();
+                Ok(Literal::Text(text))
+            }
+            Token::Word(word) if !negative => {
+                self.advance();
+                Ok(Literal::Word(word))
+            }
+            _ => Err(self.expected("a number, a text or a list of numbers")),
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! [`Layout`]: the order in which a tensor's axes lie in memory, and the blocks that they are cut into.
+
+use std::fmt;
+
+/// An order of axes, as the field writes it: `NCHW->NHWC` is a transposition, in `NCHW->NCHW4c` the channels are cut
+/// into blocks of four, which lie innermost. A capital is an axis, or what is left of it; a number and a small letter are
+/// a block of one. The letters of the source are the axes in the operator's own order; which letters they are means
+/// nothing, so that two layouts that put the same axes into the same places are equal.
+///
+/// ```
+/// use passdock_plugin_api::Layout;
+///
+/// # fn main() -> Result<(), passdock_plugin_api::LayoutError> {
+/// let layout = Layout::parse("NCHW->NCHW4c")?;
+/// assert_eq!((layout.rank(), layout.target_rank()), (4, 5));
+/// assert_eq!(layout.shape(&[1, 8, 5, 6]), Some(vec![1, 2, 5, 6, 4]));
+/// assert_eq!(layout.shape(&[1, 3, 5, 6]), None);
+/// assert_eq!(Layout::parse("NCHW->NHWC")?.perm(), Some(vec![0, 2, 3, 1]));
+/// let error = Layout::parse("NCHW->NHW").unwrap_err();
+/// assert_eq!(error.to_string(), "the layout `NCHW->NHW` has no place for the axis `C`");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// A capital for each axis.
+    axes: Vec<char>,
+    pub(super) places: Vec<LayoutPlace>,
+}
+
+/// What lies at one place of a layout: an axis or, of one that is cut into blocks, what is left of it; or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayoutPlace {
+    /// The axis, counted in the source.
+    pub axis: usize,
+    /// The size of the block; `None`: the axis itself.
+    pub block: Option<i64>,
+}
+
+/// What is wrong with the text of a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutError {
+    /// The text.
+    pub text: String,
+    /// The place in the text, in bytes.
+    pub at: usize,
+    /// What is wrong there: `names the axis C twice`.
+    pub what: String,
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the layout `{}` {}", self.text, self.what)
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        self.places == other.places
+    }
+}
+
+impl Eq for Layout {}
+
+impl std::hash::Hash for Layout {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.places.hash(state);
+    }
+}
+
+/// Letters for axes that nobody named.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// A block of more has no use, and its number no end.
+const LARGEST_BLOCK: i64 = 1 << 20;
+
+impl Layout {
+    /// Reads `SOURCE->TARGET`.
+    ///
+    /// # Errors
+    /// If the text isn't a layout.
+    pub fn parse(text: &str) -> Result<Layout, LayoutError> {
+        match text.find("->") {
+            Some(at) => Layout::read(text, &text[..at], at + 2),
+            None => Err(error(
+                text,
+                text.len(),
+                "doesn't say what it is one of: it is written `NCHW->NHWC`",
+            )),
+        }
+    }
+
+    /// Reads a layout that may be short: of `NHWC` the source is `own`, the order in which the operator has its axes.
+    ///
+    /// # Errors
+    /// If the text isn't a layout, or one of another number of axes.
+    pub fn parse_of(text: &str, own: &str) -> Result<Layout, LayoutError> {
+        let layout = match text.contains("->") {
+            true => Layout::parse(text)?,
+            false => Layout::read(text, own, 0)?,
+        };
+        if layout.rank() == own.len() {
+            return Ok(layout);
+        }
+        let what = format!(
+            "is one of {} axes, and there are {}: `{}`",
+            layout.rank(),
+            own.len(),
+            own
+        );
+        Err(error(text, 0, what))
+    }
+
+    /// Whether the text could be a layout of some operator: short or whole.
+    ///
+    /// # Errors
+    /// If it couldn't.
+    pub fn check(text: &str) -> Result<(), LayoutError> {
+        if text.contains("->") {
+            return Layout::parse(text).map(drop);
+        }
+        let own: String = text.chars().filter(char::is_ascii_uppercase).collect();
+        Layout::read(text, &own, 0).map(drop)
+    }
+
+    /// `target` is where the target begins in the text.
+    fn read(text: &str, source: &str, target: usize) -> Result<Layout, LayoutError> {
+        let mut axes = Vec::new();
+        for (at, letter) in source.char_indices() {
+            if !letter.is_ascii_uppercase() {
+                let what = format!(
+                    "has `{}` among its axes, which are capitals, one for each",
+                    letter
+                );
+                return Err(error(text, at, what));
+            }
+            if axes.contains(&letter) {
+                return Err(error(
+                    text,
+                    at,
+                    format!("names the axis `{}` twice", letter),
+                ));
+            }
+            axes.push(letter);
+        }
+        let mut places = Vec::new();
+        let mut number: Option<(usize, i64)> = None;
+        for (at, letter) in text[target..].char_indices() {
+            let at = at + target;
+            if let Some(digit) = letter.to_digit(10) {
+                let (begin, value) = number.unwrap_or((at, 0));
+                number = Some((
+                    begin,
+                    (value * 10 + i64::from(digit)).min(LARGEST_BLOCK + 1),
+                ));
+                continue;
+            }
+            let upper = letter.to_ascii_uppercase();
+            let axis = match axes.iter().position(|axis| *axis == upper) {
+                Some(axis) => axis,
+                None if letter.is_ascii_alphabetic() => {
+                    let source: String = axes.iter().collect();
+                    let what = format!("names the axis `{}`, and its axes are `{}`", upper, source);
+                    return Err(error(text, at, what));
+                }
+                None => {
+                    let what = format!("has `{}`, which is neither an axis nor a block", letter);
+                    return Err(error(text, at, what));
+                }
+            };
+            let block = match (number.take(), letter.is_ascii_uppercase()) {
+                (None, true) => None,
+                (Some((_, size)), false) if (1..=LARGEST_BLOCK).contains(&size) => Some(size),
+                (Some((begin, _)), false) => {
+                    let what = format!("has a block of `{}` of no possible size", upper);
+                    return Err(error(text, begin, what));
+                }
+                (Some((begin, _)), true) => {
+                    let what = format!(
+                        "has a number before the axis `{}`; before its small letter it is a block of it",
+                        upper
+                    );
+                    return Err(error(text, begin, what));
+                }
+                (None, false) => {
+                    let what = format!("has a block `{}` without a size: `4{}`", letter, letter);
+                    return Err(error(text, at, what));
+                }
+            };
+            let place = LayoutPlace { axis, block };
+            if block.is_none() && places.contains(&place) {
+                return Err(error(text, at, format!("names the axis `{}` twice", upper)));
+            }
+            places.push(place);
+        }
+        if let Some((begin, _)) = number {
+            return Err(error(text, begin, "ends with a number that is of no block"));
+        }
+        for (axis, letter) in axes.iter().enumerate() {
+            if !places.contains(&LayoutPlace { axis, block: None }) {
+                let what = format!("has no place for the axis `{}`", letter);
+                return Err(error(text, text.len(), what));
+            }
+        }
+        Ok(Layout { axes, places })
+    }
+
+    /// The layout of so many axes that changes nothing.
+    pub fn identity(rank: usize) -> Layout {
+        Layout::permuted(&(0..rank).collect::<Vec<_>>()).unwrap_or(Layout {
+            axes: Vec::new(),
+            places: Vec::new(),
+        })
+    }
+
+    /// The layout that a `Transpose` of this `perm` makes; `None` if that isn't a permutation, or has more axes than
+    /// there are letters.
+    pub fn permuted(perm: &[usize]) -> Option<Layout> {
+        let mut sorted = perm.to_vec();
+        sorted.sort_unstable();
+        if perm.len() > LETTERS.len() || sorted.iter().enumerate().any(|(at, axis)| at != *axis) {
+            return None;
+        }
+        let places = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
+        Some(Layout {
+            axes: LETTERS.chars().take(perm.len()).collect(),
+            places: places.collect(),
+        })
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The number of places: of axes and blocks.
+    pub fn target_rank(&self) -> usize {
+        self.places.len()
+    }
+
+    /// What lies where.
+    pub fn places(&self) -> &[LayoutPlace] {
+        &self.places
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_identity(&self) -> bool {
+        let mut places = self.places.iter().enumerate();
+        places.all(|(at, place)| place.axis == at && place.block.is_none())
+    }
+
+    /// The `perm` of the `Transpose` that makes it; `None` if axes are cut into blocks.
+    pub fn perm(&self) -> Option<Vec<usize>> {
+        let whole = |place: &LayoutPlace| Some(place.axis).filter(|_| place.block.is_none());
+        self.places.iter().map(whole).collect()
+    }
+
+    /// Whether axes are cut into blocks.
+    pub fn is_blocked(&self) -> bool {
+        self.target_rank() > self.rank()
+    }
+
+    /// The elements in one block of an axis, of all its blocks; 1 if it isn't cut.
+    pub fn block(&self, axis: usize) -> i64 {
+        let blocks = self.places.iter().filter(|place| place.axis == axis);
+        let blocks = blocks.filter_map(|place| place.block);
+        blocks.fold(1, |product, block| product.saturating_mul(block))
+    }
+
+    /// The place of an axis, or of what is left of it.
+    pub fn place(&self, axis: usize) -> Option<usize> {
+        self.places
+            .iter()
+            .position(|place| *place == LayoutPlace { axis, block: None })
+    }
+
+    /// The places of an axis and its blocks, the outermost first.
+    pub fn places_of(&self, axis: usize) -> Vec<usize> {
+        let own = self.places.iter().enumerate();
+        let blocks = own.filter(|(_, place)| place.axis == axis && place.block.is_some());
+        self.place(axis)
+            .into_iter()
+            .chain(blocks.map(|(at, _)| at))
+            .collect()
+    }
+
+    /// The sizes in this layout; `None` if an axis isn't a multiple of its blocks, or there are other axes.
+    pub fn shape(&self, sizes: &[i64]) -> Option<Vec<i64>> {
+        let sizes: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
+        self.sizes(&sizes)?.into_iter().collect()
+    }
+
+    /// As [`Layout::shape`], of sizes that may not be known; `None` also if one that is cut isn't.
+    pub fn sizes(&self, sizes: &[Option<i64>]) -> Option<Vec<Option<i64>>> {
+        if sizes.len() != self.rank() {
+            return None;
+        }
+        let mut out = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            let count = self.block(place.axis);
+            out.push(match (place.block, sizes[place.axis]) {
+                (Some(block), Some(_)) => Some(block),
+                (None, size) if count == 1 => size,
+                (None, Some(size)) if size % count == 0 => Some(size / count),
+                _ => return None,
+            });
+        }
+        Some(out)
+    }
+
+    /// The sizes that the axes have if these are those of the places; the reverse of [`Layout::shape`].
+    pub fn source_shape(&self, sizes: &[i64]) -> Option<Vec<i64>> {
+        if sizes.len() != self.places.len() {
+            return None;
+        }
+        let mut out = vec![1_i64; self.rank()];
+        for (place, size) in self.places.iter().zip(sizes) {
+            out[place.axis] = out[place.axis].checked_mul(*size)?;
+        }
+        Some(out)
+    }
+
+    /// The layout that leads back; `None` if axes are cut into blocks, which no layout puts together.
+    pub fn inverse(&self) -> Option<Layout> {
+        let perm = self.perm()?;
+        let mut back = vec![0; perm.len()];
+        for (at, axis) in perm.into_iter().enumerate() {
+            back[axis] = at;
+        }
+        Layout::permuted(&back)
+    }
+
+    /// This layout, and then another of its places: `NCHW->NHWC` and then `NHWC->NHWC4c` is `NCHW->NHWC4c`. `None` if
+    /// the other has other axes, or cuts what is a block already or has been cut.
+    pub fn then(&self, next: &Layout) -> Option<Layout> {
+        if next.rank() != self.target_rank() {
+            return None;
+        }
+        let mut places = Vec::with_capacity(next.places.len());
+        for place in &next.places {
+            let own = self.places[place.axis];
+            let is_cut = next.block(place.axis) > 1;
+            if is_cut && (own.block.is_some() || self.block(own.axis) > 1) {
+                return None;
+            }
+            places.push(match place.block {
+                Some(_) => LayoutPlace {
+                    axis: own.axis,
+                    ..*place
+                },
+                None => own,
+            });
+        }
+        let layout = Layout {
+            axes: self.axes.clone(),
+            places,
+        };
+        // Blocks of one axis are told apart by their order.
+        let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
+            let own = layout.places.iter().filter(|place| place.axis == axis);
+            own.map(|place| place.block)
+                .filter(Option::is_some)
+                .collect()
+        };
+        let in_order = (0..self.rank()).all(|axis| {
+            let own = blocks(self, axis);
+            own.is_empty() || own == blocks(&layout, axis)
+        });
+        Some(layout).filter(|_| in_order)
+    }
+
+    /// The layout in which some of the axes aren't cut.
+    pub fn uncut(&self, axes: &[usize]) -> Layout {
+        let stays = |place: &LayoutPlace| place.block.is_none() || !axes.contains(&place.axis);
+        let places = self.places.iter().copied().filter(stays);
+        Layout {
+            axes: self.axes.clone(),
+            places: places.collect(),
+        }
+    }
+
+    /// The layout of some of the axes, the others being gone; those that are left are counted anew.
+    pub fn only(&self, axes: &[usize]) -> Layout {
+        let mut kept: Vec<usize> = axes
+            .iter()
+            .copied()
+            .filter(|axis| *axis < self.rank())
+            .collect();
+        kept.sort_unstable();
+        kept.dedup();
+        let places = self.places.iter().filter_map(|place| {
+            let axis = kept.binary_search(&place.axis).ok()?;
+            Some(LayoutPlace { axis, ..*place })
+        });
+        Layout {
+            axes: kept.iter().map(|axis| self.axes[*axis]).collect(),
+            places: places.collect(),
+        }
+    }
+
+    /// The layout without some of the axes.
+    pub fn without(&self, axes: &[usize]) -> Layout {
+        let kept: Vec<usize> = (0..self.rank())
+            .filter(|axis| !axes.contains(axis))
+            .collect();
+        self.only(&kept)
+    }
+
+    /// The layout with one more axis, which is `axis` in the source, and lies right before what follows it there.
+    /// `None` if there is no letter left.
+    pub fn with_axis(&self, axis: usize) -> Option<Layout> {
+        let letter = LETTERS.chars().find(|letter| !self.axes.contains(letter))?;
+        let axis = axis.min(self.rank());
+        let behind = |axis: usize| Some(*self.places_of(axis).iter().max()? + 1);
+        let at = match axis {
+            axis if axis < self.rank() => self.place(axis)?,
+            0 => 0,
+            axis => behind(axis - 1)?,
+        };
+        let mut axes = self.axes.clone();
+        axes.insert(axis, letter);
+        let moved = |place: &LayoutPlace| LayoutPlace {
+            axis: place.axis + usize::from(place.axis >= axis),
+            ..*place
+        };
+        let mut places: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
+        places.insert(at, LayoutPlace { axis, block: None });
+        Some(Layout { axes, places })
+    }
+
+    /// The axes that take up the last places, all of them and nothing else: their number of places. `None` if others
+    /// lie between or behind them.
+    pub fn last(&self, axes: &[usize]) -> Option<usize> {
+        let count = self
+            .places
+            .iter()
+            .filter(|place| axes.contains(&place.axis))
+            .count();
+        let mut last = self.places[self.places.len() - count..].iter();
+        last.all(|place| axes.contains(&place.axis)).then(|| count)
+    }
+
+    /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it: what
+    /// moves has one element.
+    pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
+        let mut seen = (0, false);
+        for place in &self.places {
+            if sizes.get(place.axis) == Some(&Some(1)) {
+                continue;
+            }
+            let now = (place.axis, place.block.is_some());
+            if now < seen {
+                return false;
+            }
+            seen = now;
+        }
+        true
+    }
+
+    /// The target alone: `NCHW4c`.
+    pub fn target(&self) -> String {
+        let mut text = String::new();
+        for place in &self.places {
+            let letter = self.axes[place.axis];
+            match place.block {
+                Some(size) => text += &format!("{}{}", size, letter.to_ascii_lowercase()),
+                None => text.push(letter),
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source: String = self.axes.iter().collect();
+        write!(f, "{}->{}", source, self.target())
+    }
+}
+
+fn error(text: &str, at: usize, what: impl Into<String>) -> LayoutError {
+    LayoutError {
+        text: text.to_owned(),
+        at,
+        what: what.into(),
+    }
+}

@@ -1,0 +1,125 @@
+//! [`LayoutStep`]: the ops that bring a tensor into a [`Layout`], and back.
+
+use super::layout::Layout;
+
+/// An op on the way between two layouts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LayoutStep {
+    /// `Transpose`, with this `perm`.
+    Transpose(Vec<usize>),
+    /// `Reshape`, to these sizes: 0 is the size at the same place before, -1 what is left.
+    Reshape(Vec<i64>),
+}
+
+impl Layout {
+    /// The steps that bring a tensor of these sizes into this layout: none, a `Transpose`, or a `Reshape` and a
+    /// `Transpose` where axes are cut. `None` if the sizes aren't multiples of the blocks, or not enough is known of them.
+    ///
+    /// ```
+    /// use passdock_plugin_api::{Layout, LayoutStep};
+    ///
+    /// # fn main() -> Result<(), passdock_plugin_api::LayoutError> {
+    /// let layout = Layout::parse("NCHW->NCHW4c")?;
+    /// let sizes = [Some(1), Some(8), Some(5), Some(6)];
+    /// let steps = [
+    ///     LayoutStep::Reshape(vec![1, 2, 4, 5, 6]),
+    ///     LayoutStep::Transpose(vec![0, 1, 3, 4, 2]),
+    /// ];
+    /// assert_eq!(layout.steps(&sizes).as_deref(), Some(&steps[..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn steps(&self, sizes: &[Option<i64>]) -> Option<Vec<LayoutStep>> {
+        let mut steps = Vec::new();
+        self.sizes(sizes)?;
+        if !self.is_blocked() {
+            transpose(&mut steps, self.perm()?);
+            return Some(steps);
+        }
+        if sizes.contains(&Some(0)) {
+            // A `Reshape` would take a 0 for the size before.
+            return None;
+        }
+        let order = self.before_cutting(sizes);
+        let (apart, shape) = self.apart(&order, sizes)?;
+        transpose(&mut steps, order);
+        steps.push(LayoutStep::Reshape(shape));
+        let perm = self.places.iter().enumerate();
+        let perm = perm.map(|(at, _)| apart.iter().position(|place| *place == at));
+        transpose(&mut steps, perm.collect::<Option<_>>()?);
+        Some(steps)
+    }
+
+    /// The steps that bring a tensor back whose axes have these sizes; as [`Layout::steps`].
+    pub fn steps_back(&self, sizes: &[Option<i64>]) -> Option<Vec<LayoutStep>> {
+        let mut steps = Vec::new();
+        self.sizes(sizes)?;
+        if !self.is_blocked() {
+            transpose(&mut steps, self.inverse()?.perm()?);
+            return Some(steps);
+        }
+        if sizes.contains(&Some(0)) {
+            return None;
+        }
+        let order = self.before_cutting(sizes);
+        let (apart, _) = self.apart(&order, sizes)?;
+        transpose(&mut steps, apart);
+        let shape = order
+            .iter()
+            .enumerate()
+            .map(|(at, axis)| match sizes[*axis] {
+                Some(size) => Some(size),
+                None if is_in_place(&order, at, self) => Some(0),
+                None => None,
+            });
+        steps.push(LayoutStep::Reshape(shape.collect::<Option<_>>()?));
+        let mut back = vec![0; order.len()];
+        for (at, axis) in order.iter().enumerate() {
+            back[*axis] = at;
+        }
+        transpose(&mut steps, back);
+        Some(steps)
+    }
+
+    /// The order of axes in which they can be cut: their own if all sizes are known; else those that aren't cut stand
+    /// in front, so that a `Reshape` can take their sizes from the same places.
+    fn before_cutting(&self, sizes: &[Option<i64>]) -> Vec<usize> {
+        let all = 0..self.rank();
+        if sizes.iter().all(Option::is_some) {
+            return all.collect();
+        }
+        let (cut, whole): (Vec<usize>, Vec<usize>) = all.partition(|axis| self.block(*axis) > 1);
+        whole.into_iter().chain(cut).collect()
+    }
+
+    /// The places of the layout in the order in which they lie once the axes are cut, and their sizes.
+    fn apart(&self, order: &[usize], sizes: &[Option<i64>]) -> Option<(Vec<usize>, Vec<i64>)> {
+        let (mut apart, mut shape) = (Vec::new(), Vec::new());
+        for (at, &axis) in order.iter().enumerate() {
+            for place in self.places_of(axis) {
+                apart.push(place);
+                shape.push(match (self.places[place].block, sizes[axis]) {
+                    (Some(block), _) => block,
+                    (None, Some(size)) => size / self.block(axis),
+                    (None, None) if is_in_place(order, at, self) => 0,
+                    (None, None) => return None,
+                });
+            }
+        }
+        Some((apart, shape))
+    }
+}
+
+/// Whether nothing before this place is cut: it is at the same place before and after.
+fn is_in_place(order: &[usize], at: usize, layout: &Layout) -> bool {
+    order[..=at]
+        .iter()
+        .all(|axis| layout.places_of(*axis).len() == 1)
+}
+
+fn transpose(steps: &mut Vec<LayoutStep>, perm: Vec<usize>) {
+    if perm.iter().enumerate().any(|(at, axis)| at != *axis) {
+        steps.push(LayoutStep::Transpose(perm));
+    }
+}

@@ -1,0 +1,234 @@
+//! Layouts: what is one, what is said of what isn't, and whether the steps do what the places say.
+
+use passdock_plugin_api::{Layout, LayoutStep};
+
+fn layout(text: &str) -> Layout {
+    Layout::parse(text).expect("a layout")
+}
+
+#[test]
+fn a_layout_prints_as_it_was_written() {
+    for text in [
+        "NCHW->NHWC",
+        "NCHW->NCHW4c",
+        "OIHW->OIHW16i16o",
+        "OIHW->HWIO",
+        "OIHW->OHWI4i2i",
+        "NCDHW->NDHWC",
+        "NC->CN",
+        "C->C8c",
+        "->",
+    ] {
+        assert_eq!(layout(text).to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_no_layout_is_refused_with_its_place() {
+    for (text, at, said) in [
+        ("NHWC", 4, "the layout `NHWC` doesn't say what it is one of: it is written `NCHW->NHWC`"),
+        ("NCHW->NHW", 9, "the layout `NCHW->NHW` has no place for the axis `C`"),
+        ("NCHW->NHWCC", 10, "the layout `NCHW->NHWCC` names the axis `C` twice"),
+        ("NCCW->NCW", 2, "the layout `NCCW->NCW` names the axis `C` twice"),
+        ("NcHW->NHW", 1, "the layout `NcHW->NHW` has `c` among its axes, which are capitals, one for each"),
+        ("NCHW->NDHW", 7, "the layout `NCHW->NDHW` names the axis `D`, and its axes are `NCHW`"),
+        ("NCHW->NCHWc", 10, "the layout `NCHW->NCHWc` has a block `c` without a size: `4c`"),
+        ("NCHW->NCHW0c", 10, "the layout `NCHW->NCHW0c` has a block of `C` of no possible size"),
+        (
+            "NCHW->NCHW99999999999999999999999c",
+            10,
+            "the layout `NCHW->NCHW99999999999999999999999c` has a block of `C` of no possible size",
+        ),
+        ("NCHW->NCHW4", 10, "the layout `NCHW->NCHW4` ends with a number that is of no block"),
+        (
+            "NCHW->N4CHW",
+            7,
+            "the layout `NCHW->N4CHW` has a number before the axis `C`; before its small letter it is a block of it",
+        ),
+        ("NCHW->N HWC", 7, "the layout `NCHW->N HWC` has ` `, which is neither an axis nor a block"),
+        ("NCHW->NHW4c", 11, "the layout `NCHW->NHW4c` has no place for the axis `C`"),
+    ] {
+        let error = Layout::parse(text).expect_err(text);
+        assert_eq!((error.at, &*error.to_string()), (at, said));
+    }
+    assert_eq!(
+        Layout::parse_of("NHWC", "NCW")
+            .expect_err("three axes")
+            .to_string(),
+        "the layout `NHWC` names the axis `H`, and its axes are `NCW`"
+    );
+    assert_eq!(
+        Layout::parse_of("NCHW->NHWC", "NCW")
+            .expect_err("three axes")
+            .to_string(),
+        "the layout `NCHW->NHWC` is one of 4 axes, and there are 3: `NCW`"
+    );
+    assert!(Layout::check("NCHW4c").is_ok() && Layout::check("NCHWc").is_err());
+}
+
+#[test]
+fn letters_mean_nothing() {
+    assert_eq!(layout("NCHW->NHWC"), layout("ABCD->ACDB"));
+    assert_ne!(layout("NCHW->NHWC"), layout("NCHW->NCHW"));
+    assert_eq!(Layout::parse_of("NHWC", "NCHW"), Ok(layout("NCHW->NHWC")));
+}
+
+#[test]
+fn layouts_are_put_one_behind_the_other_and_led_back() {
+    let nhwc = layout("NCHW->NHWC");
+    let back = nhwc.inverse().expect("no blocks");
+    assert_eq!(back, layout("NHWC->NCHW"));
+    assert!(nhwc.then(&back).expect("as many axes").is_identity());
+    assert_eq!(
+        nhwc.then(&layout("NHWC->NHWC4c")),
+        Some(layout("NCHW->NHWC4c"))
+    );
+    assert_eq!(
+        layout("NCHW->NCHW4c").then(&layout("ABCDE->AEDCB")),
+        Some(layout("NCHW->N4cWHC"))
+    );
+    let twice = layout("NCHW->NCHW4c").then(&layout("ABCDE->ABCDE2b"));
+    assert_eq!(twice, None);
+    assert_eq!(layout("NC->NC4c2c").then(&layout("ABCD->ABDC")), None);
+    assert_eq!(layout("NCHW->NCHW4c").inverse(), None);
+    assert_eq!(nhwc.then(&layout("NC->CN")), None);
+}
+
+#[test]
+fn axes_come_and_go() {
+    let nhwc = layout("NCHW->NHWC");
+    assert_eq!(nhwc.without(&[2, 3]).to_string(), "NC->NC");
+    assert_eq!(nhwc.without(&[0]).to_string(), "CHW->HWC");
+    assert_eq!(
+        layout("NCHW->NCHW4c").without(&[0]).to_string(),
+        "CHW->CHW4c"
+    );
+    assert_eq!(
+        nhwc.with_axis(2).expect("a letter").to_string(),
+        "NCAHW->NAHWC"
+    );
+    assert_eq!(
+        nhwc.with_axis(4).expect("a letter").to_string(),
+        "NCHWA->NHWAC"
+    );
+    assert_eq!(
+        nhwc.with_axis(0).expect("a letter").to_string(),
+        "ANCHW->ANHWC"
+    );
+    assert_eq!(nhwc.last(&[1]), Some(1));
+    assert_eq!(nhwc.last(&[1, 2, 3]), Some(3));
+    assert_eq!(nhwc.last(&[2, 3]), None);
+    assert_eq!(layout("NCHW->NCHW4c").last(&[1]), None);
+    assert_eq!(layout("NCHW->NCHW4c").last(&[1, 2, 3]), Some(4));
+    assert_eq!(layout("OIHW->OIHW16i16o").places_of(0), [0, 5]);
+}
+
+/// Elements that tell where they come from.
+struct Tensor {
+    shape: Vec<i64>,
+    elements: Vec<i64>,
+}
+
+fn strides(shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; shape.len()];
+    for at in (1..shape.len()).rev() {
+        strides[at - 1] = strides[at] * shape[at];
+    }
+    strides
+}
+
+impl Tensor {
+    fn numbered(shape: &[i64]) -> Tensor {
+        Tensor {
+            shape: shape.to_vec(),
+            elements: (0..shape.iter().product()).collect(),
+        }
+    }
+
+    fn step(self, step: &LayoutStep) -> Tensor {
+        match step {
+            LayoutStep::Reshape(sizes) => {
+                let copied = sizes.iter().enumerate().map(|(at, size)| match size {
+                    0 => self.shape[at],
+                    size => *size,
+                });
+                let shape: Vec<i64> = copied.collect();
+                assert_eq!(shape.iter().product::<i64>(), self.elements.len() as i64);
+                Tensor { shape, ..self }
+            }
+            LayoutStep::Transpose(perm) => {
+                let shape: Vec<i64> = perm.iter().map(|axis| self.shape[*axis]).collect();
+                let (old, new) = (strides(&self.shape), strides(&shape));
+                let count = self.elements.len() as i64;
+                let from = |index: i64| -> i64 {
+                    let axes = perm.iter().enumerate();
+                    axes.map(|(at, axis)| index / new[at] % shape[at] * old[*axis])
+                        .sum()
+                };
+                let elements = (0..count).map(|index| self.elements[from(index) as usize]);
+                Tensor {
+                    elements: elements.collect(),
+                    shape,
+                }
+            }
+            other => panic!("{:?}", other),
+        }
+    }
+}
+
+#[test]
+fn steps_lead_there_and_back() {
+    for (text, sizes) in [
+        ("NCHW->NHWC", &[2, 8, 3, 5][..]),
+        ("NCHW->NCHW", &[2, 8, 3, 5]),
+        ("NCHW->NCHW4c", &[2, 8, 3, 5]),
+        ("NCHW->NC4cHW", &[2, 8, 3, 5]),
+        ("NCHW->NHWC4c2c", &[2, 16, 3, 5]),
+        ("OIHW->OIHW4i2o", &[6, 8, 3, 5]),
+        ("OIHW->HWOI2o4i", &[6, 8, 3, 5]),
+        ("C->C4c", &[8]),
+    ] {
+        let layout = layout(text);
+        let numbered = Tensor::numbered(sizes);
+        let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
+        let uncut = (0..sizes.len()).map(|axis| known[axis].filter(|_| layout.block(axis) > 1));
+        // What isn't cut needn't be known.
+        for known in [known.clone(), uncut.collect()] {
+            let there = layout.steps(&known).expect("multiples");
+            let moved = there.iter().fold(Tensor::numbered(sizes), Tensor::step);
+            assert_eq!(Some(&moved.shape), layout.shape(sizes).as_ref(), "{}", text);
+            assert_eq!(layout.source_shape(&moved.shape).as_deref(), Some(sizes));
+            // Where each element lies is what the places say.
+            let (old, new) = (strides(sizes), strides(&moved.shape));
+            for (index, element) in moved.elements.iter().enumerate() {
+                let mut axes = vec![0; sizes.len()];
+                for (at, place) in layout.places().iter().enumerate() {
+                    let digit = index as i64 / new[at] % moved.shape[at];
+                    let mut below = layout.block(place.axis);
+                    let blocks = layout.places()[..=at].iter();
+                    let blocks = blocks.filter(|one| one.axis == place.axis);
+                    if place.block.is_some() {
+                        blocks.for_each(|one| below /= one.block.unwrap_or(1));
+                    }
+                    axes[place.axis] += digit * below;
+                }
+                let from: i64 = axes
+                    .iter()
+                    .zip(&old)
+                    .map(|(index, stride)| index * stride)
+                    .sum();
+                assert_eq!(*element, from, "{} at {}", text, index);
+            }
+            let back = layout.steps_back(&known).expect("multiples");
+            let again = back.iter().fold(moved, Tensor::step);
+            assert_eq!(
+                (again.shape, again.elements),
+                (sizes.to_vec(), numbered.elements.clone())
+            );
+        }
+    }
+    let cut = layout("NCHW->NCHW4c");
+    assert_eq!(cut.steps(&[Some(1), Some(6), None, None]), None);
+    assert_eq!(cut.steps(&[None, None, None, None]), None);
+    assert_eq!(cut.steps(&[Some(0), Some(8), Some(1), Some(1)]), None);
+}

@@ -1,0 +1,155 @@
+//! [`Asked`]: the op that a layout rule is asked about, and the layouts in which its operands can be had.
+
+use std::ops::Deref;
+
+use passdock_plugin_api::{Dim, Layout};
+
+use super::laid::Laid;
+use crate::infer::{Answer, Infer, Stop, as_const, wrong};
+
+/// Sizes as far as they are numbers.
+pub(super) type Sizes = Vec<Option<i64>>;
+
+/// An op, and the layouts in which its operands can be had or are asked for.
+pub(crate) struct Asked<'a> {
+    op: &'a Infer<'a>,
+    wanted: Vec<Option<String>>,
+}
+
+impl<'a> Deref for Asked<'a> {
+    type Target = Infer<'a>;
+
+    fn deref(&self) -> &Infer<'a> {
+        self.op
+    }
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(op: &'a Infer<'a>, wanted: Vec<Option<String>>) -> Asked<'a> {
+        Asked { op, wanted }
+    }
+
+    /// An answer to begin with: nothing is in another layout.
+    pub(super) fn answer(&self) -> Laid {
+        Laid::new(self.op)
+    }
+
+    /// The number of operand slots.
+    pub(super) fn count(&self) -> usize {
+        self.op.host.operand_count()
+    }
+
+    /// The layout in which an operand can be had; `None` also for the one that it has. In short ones its own order is
+    /// `first`, and then the spatial axes.
+    pub(super) fn wanted(&self, index: usize, first: &str) -> Answer<Option<Layout>> {
+        let Some(text) = self.wanted.get(index).and_then(|text| text.as_deref()) else {
+            return Ok(None);
+        };
+        if !self.has(index) {
+            return Ok(None);
+        }
+        let rank = self.host.operand_type(index).rank();
+        let layout = match rank {
+            Some(rank) => Layout::parse_of(text, &own(first, rank)?),
+            None => Layout::parse(text),
+        };
+        match layout {
+            Ok(layout) => Ok(Some(layout).filter(|layout| !layout.is_identity())),
+            Err(error) => wrong!("{error}"),
+        }
+    }
+
+    /// Whether an operand is asked for in the layout that it has.
+    pub(super) fn is_own(&self, index: usize, first: &str) -> bool {
+        let text = self.wanted.get(index).and_then(|text| text.as_deref());
+        let rank = self.host.operand_type(index).rank();
+        let own = rank.and_then(|rank| own(first, rank).ok());
+        let layout = text
+            .zip(own)
+            .map(|(text, own)| Layout::parse_of(text, &own));
+        matches!(layout, Some(Ok(layout)) if layout.is_identity())
+    }
+
+    /// The layout of an operand, if its axes fit into it.
+    pub(super) fn layout(&self, index: usize) -> Answer<Layout> {
+        match self.wanted(index, "NC")? {
+            Some(layout) => {
+                self.fits(index, &layout)?;
+                Ok(layout)
+            }
+            None => wrong!("no other layout of its operand {index} is asked for"),
+        }
+    }
+
+    /// Refuses an operand that isn't of the axes of a layout, or not of whole blocks.
+    pub(super) fn fits(&self, index: usize, layout: &Layout) -> Answer {
+        match self.op.host.operand_type(index).rank() {
+            Some(rank) if rank != layout.rank() => {
+                return wrong!(
+                    "its operand {index} has {rank} axes, the layout {layout} isn't one of them"
+                );
+            }
+            None if layout.is_blocked() => return Err(Stop::Unknown),
+            _ => {}
+        }
+        let is_whole = match self.sizes(index) {
+            Some(sizes) => layout.steps(&sizes).is_some(),
+            None => true,
+        };
+        match is_whole {
+            true => Ok(()),
+            false => wrong!("its operand {index} isn't of whole blocks of {layout}"),
+        }
+    }
+
+    /// The sizes of an operand, as far as they are numbers; `None` if their number isn't known.
+    pub(super) fn sizes(&self, index: usize) -> Option<Sizes> {
+        Some(as_sizes(&self.dims(index)?))
+    }
+
+    /// The dims of a result, if their number is known.
+    pub(super) fn result_dims(&self, index: usize) -> Option<Vec<Dim>> {
+        let host = self.op.host;
+        let ty = host.type_of(host.result(host.op(), index));
+        ty.dims().filter(|_| ty.is_tensor()).map(Iterator::collect)
+    }
+
+    /// The sizes of a result; as [`Asked::sizes`].
+    pub(super) fn result_sizes(&self, index: usize) -> Option<Sizes> {
+        Some(as_sizes(&self.result_dims(index)?))
+    }
+
+    /// The rank of an operand, where nothing can be said without it.
+    pub(super) fn rank(&self, index: usize) -> Answer<usize> {
+        self.host.operand_type(index).rank().ok_or(Stop::Unknown)
+    }
+
+    /// Whether an operand is one element.
+    pub(super) fn is_one(&self, index: usize) -> bool {
+        let sizes = self.sizes(index);
+        sizes.is_some_and(|sizes| sizes.iter().all(|size| *size == Some(1)))
+    }
+
+    /// Whether a result is there.
+    pub(super) fn gives(&self, index: usize) -> bool {
+        let host = self.op.host;
+        index < host.result_count() && !host.is_absent(host.result(host.op(), index))
+    }
+}
+
+pub(super) fn as_sizes(dims: &[Dim]) -> Sizes {
+    dims.iter().map(|dim| as_const(*dim)).collect()
+}
+
+/// ONNX's order of axes: two letters, and the spatial axes.
+pub(super) fn own(first: &str, rank: usize) -> Answer<String> {
+    let spatial = match rank.saturating_sub(first.len()) {
+        0 => "",
+        1 => "W",
+        2 => "HW",
+        3 => "DHW",
+        4 => "TDHW",
+        _ => return wrong!("no letters are usual for {rank} axes"),
+    };
+    Ok(format!("{}{spatial}", &first[..rank.min(first.len())]))
+}

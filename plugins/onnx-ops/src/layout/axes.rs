@@ -1,0 +1,237 @@
+//! Operators with an axis: the same ops, along the place where it lies.
+
+use passdock_plugin_api::Layout;
+
+use super::asked::Asked;
+use super::elementwise::{bring, integer_name};
+use super::laid::{Change, Laid, own_operands};
+use crate::infer::{Answer, Stop, wrong};
+
+/// The place of an axis that isn't cut.
+pub(super) fn whole(layout: &Layout, axis: usize) -> Answer<usize> {
+    match layout.place(axis) {
+        Some(place) if layout.block(axis) == 1 => Ok(place),
+        _ => wrong!("it works along an axis that is cut"),
+    }
+}
+
+/// The axis that an attribute says, of a layout's axes.
+fn axis_of(asked: &Asked, layout: &Layout, default: i64) -> Answer<usize> {
+    asked.axis(asked.int_or("axis", default)?, layout.rank())
+}
+
+/// An op whose operands and results all have one layout, along an axis.
+fn along(asked: &Asked, operands: usize, default: i64) -> Answer<Laid> {
+    let layout = common(asked, operands)?;
+    let place = whole(&layout, axis_of(asked, &layout, default)?)?;
+    let mut laid = together(asked, operands, &layout)?;
+    laid.itself(asked, Change::attr("axis", place))?;
+    Ok(laid)
+}
+
+/// The first layout that one of the first operands is asked for in.
+fn common(asked: &Asked, operands: usize) -> Answer<Layout> {
+    for index in 0..operands.min(asked.count()) {
+        if let Some(layout) = asked.wanted(index, "NC")? {
+            return Ok(layout);
+        }
+    }
+    wrong!("no other layout is asked for")
+}
+
+/// An answer in which the first operands, and all results, have a layout.
+fn together(asked: &Asked, operands: usize, layout: &Layout) -> Answer<Laid> {
+    let mut laid = asked.answer();
+    for index in 0..operands.min(asked.count()) {
+        if asked.has(index) {
+            asked.fits(index, layout)?;
+            laid.operand(index, layout);
+        }
+    }
+    for index in 0..laid.results.len() {
+        laid.result(index, layout);
+    }
+    Ok(laid)
+}
+
+/// Along an axis; before version 13 along it and all behind it.
+pub(super) fn softmax(asked: &Asked) -> Answer<Laid> {
+    if asked.version >= 13 {
+        return along(asked, 1, -1);
+    }
+    let layout = asked.layout(0)?;
+    let place = behind(asked, &layout, 1)?;
+    let mut laid = together(asked, 1, &layout)?;
+    laid.itself(asked, Change::attr("axis", place))?;
+    Ok(laid)
+}
+
+/// The place from which on the axes lie that are meant by one and all behind it.
+fn behind(asked: &Asked, layout: &Layout, default: i64) -> Answer<usize> {
+    let first = axis_of(asked, layout, default)?;
+    let meant: Vec<usize> = (first..layout.rank()).collect();
+    match layout.last(&meant) {
+        Some(count) => Ok(layout.target_rank() - count),
+        None => wrong!("it works on the last axes, and others lie there"),
+    }
+}
+
+pub(super) fn lp_normalization(asked: &Asked) -> Answer<Laid> {
+    along(asked, 1, -1)
+}
+
+/// All operands have the layout. Along an axis that is cut, each is a number of whole blocks.
+pub(super) fn concat(asked: &Asked) -> Answer<Laid> {
+    let count = asked.count();
+    let layout = common(asked, count)?;
+    let axis = axis_of(asked, &layout, 1)?;
+    let place = layout.place(axis).ok_or(Stop::Unknown)?;
+    let mut laid = together(asked, count, &layout)?;
+    laid.itself(asked, Change::attr("axis", place))?;
+    Ok(laid)
+}
+
+/// As [`concat`], the other way.
+pub(super) fn split(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let axis = axis_of(asked, &layout, 0)?;
+    let place = layout.place(axis).ok_or(Stop::Unknown)?;
+    let mut laid = together(asked, 1, &layout)?;
+    let block = layout.block(axis);
+    let mut change = Change::attr("axis", place);
+    if block > 1 {
+        let mut sizes = Vec::new();
+        for index in 0..laid.results.len() {
+            let result = asked.result_sizes(index).ok_or(Stop::Unknown)?;
+            match result.get(axis) {
+                Some(Some(size)) if size % block == 0 => sizes.push(size / block),
+                _ => return wrong!("a part of it isn't of whole blocks"),
+            }
+        }
+        if asked.int("num_outputs")?.is_none() {
+            if asked.version >= 13 {
+                let sizes = laid.ints(&sizes);
+                change.operands = own_operands(asked);
+                change.operands.resize(2, None);
+                change.operands[1] = Some(sizes);
+            } else {
+                change.attrs.push(("split", format!("{sizes:?}")));
+            }
+        } else if sizes.windows(2).any(|pair| pair[0] != pair[1]) {
+            return wrong!("its parts aren't equal");
+        }
+    }
+    laid.itself(asked, change)?;
+    Ok(laid)
+}
+
+/// The axis is an operand.
+pub(super) fn running(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let Some(&[axis]) = asked.known_ints(1).as_deref() else {
+        return wrong!("its axis isn't known");
+    };
+    let place = whole(&layout, asked.axis(axis, layout.rank())?)?;
+    let mut laid = together(asked, 1, &layout)?;
+    let place = laid.int(place as i64);
+    let operands = vec![Some("operand0".to_owned()), Some(place)];
+    laid.itself(asked, Change::operands(operands))?;
+    Ok(laid)
+}
+
+pub(super) fn top_k(asked: &Asked) -> Answer<Laid> {
+    along(asked, 1, -1)
+}
+
+/// One index takes the axis out, a list of them leaves it in its place.
+pub(super) fn gather(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let axis = axis_of(asked, &layout, 0)?;
+    let place = whole(&layout, axis)?;
+    let result = match asked.rank(1)? {
+        0 => layout.without(&[axis]),
+        1 => layout.clone(),
+        _ => return wrong!("its indices have several axes"),
+    };
+    let mut laid = together(asked, 1, &layout)?;
+    laid.result(0, &result);
+    laid.itself(asked, Change::attr("axis", place))?;
+    Ok(laid)
+}
+
+/// Indices, and what is put there, are of the same axes.
+pub(super) fn elements(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    if layout.is_blocked() {
+        return wrong!("its operands needn't be of whole blocks");
+    }
+    along(asked, asked.count(), 0)
+}
+
+pub(super) fn reverse_sequence(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let mut change = Change::default();
+    for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
+        let axis = asked.axis(asked.int_or(name, default)?, layout.rank())?;
+        change.attrs.push((name, whole(&layout, axis)?.to_string()));
+    }
+    let mut laid = together(asked, 1, &layout)?;
+    laid.itself(asked, change)?;
+    Ok(laid)
+}
+
+/// Without an axis it takes the elements in their order.
+pub(super) fn compress(asked: &Asked) -> Answer<Laid> {
+    if asked.int("axis")?.is_none() {
+        return wrong!("it takes elements in their order");
+    }
+    along(asked, 1, 0)
+}
+
+/// The last two axes stay where they are.
+pub(super) fn trilu(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let (rank, target) = (layout.rank(), layout.target_rank());
+    for back in [1, 2] {
+        let axis = rank.checked_sub(back).ok_or(Stop::Unknown)?;
+        if whole(&layout, axis)? + back != target {
+            return wrong!("it works on the last two axes, and others lie there");
+        }
+    }
+    let mut laid = together(asked, 1, &layout)?;
+    laid.itself(asked, Change::default())?;
+    Ok(laid)
+}
+
+/// Along an axis and all behind it, with scales and numbers to add of these axes.
+pub(super) fn layer_normalization(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let place = behind(asked, &layout, -1)?;
+    if layout.is_blocked() && (asked.gives(1) || asked.gives(2)) {
+        return wrong!("its mean has one element along axes that are cut");
+    }
+    let mut laid = together(asked, 1, &layout)?;
+    let mut names = own_operands(asked);
+    for index in 1..asked.count() {
+        if asked.has(index) {
+            if let Some(name) = bring(asked, &mut laid, index, &layout)? {
+                names[index] = Some(name);
+            }
+        }
+    }
+    let mut change = Change::attr("axis", place);
+    change.operands = names;
+    laid.itself(asked, change)?;
+    Ok(laid)
+}
+
+/// A list of axes of an operand's type, as constants in the body.
+pub(super) fn axes_like(
+    asked: &Asked,
+    laid: &mut Laid,
+    index: usize,
+    axes: &[i64],
+) -> Answer<String> {
+    let dtype = integer_name(asked.dtype(index)?)?;
+    Ok(laid.ints_of(dtype, axes))
+}

@@ -1,0 +1,41 @@
+//! `Einsum`: its equation names the axes of each operand, in whichever order they lie.
+
+use super::asked::Asked;
+use super::laid::{Change, Laid};
+use crate::infer::{Answer, Stop, wrong};
+
+/// Each operand's term is put into its layout; the result stays.
+pub(super) fn einsum(asked: &Asked) -> Answer<Laid> {
+    let Some(equation) = asked.string("equation")? else {
+        return Err(Stop::Unknown);
+    };
+    let equation = std::str::from_utf8(equation).map_err(|_| Stop::Unknown)?;
+    let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some((terms, result)) = equation.split_once("->") else {
+        return wrong!("its result's axes are in the order of the alphabet");
+    };
+    let mut laid = asked.answer();
+    let mut terms: Vec<String> = terms.split(',').map(str::to_owned).collect();
+    if terms.len() != asked.count() || equation.contains('.') {
+        return wrong!("its equation doesn't name all axes");
+    }
+    for (index, term) in terms.iter_mut().enumerate() {
+        let Some(layout) = asked.wanted(index, "NC")? else {
+            continue;
+        };
+        asked.fits(index, &layout)?;
+        let letters: Vec<char> = term.chars().collect();
+        let perm = layout.perm().filter(|perm| perm.len() == letters.len());
+        let Some(perm) = perm else {
+            return wrong!("its axes are cut");
+        };
+        *term = perm.iter().map(|axis| letters[*axis]).collect();
+        laid.operand(index, &layout);
+    }
+    if laid.operands.iter().all(Option::is_none) {
+        return wrong!("no other layout is asked for");
+    }
+    let equation = format!("\"{}->{result}\"", terms.join(","));
+    laid.itself(asked, Change::attr("equation", equation))?;
+    Ok(laid)
+}

@@ -1,0 +1,156 @@
+//! What works element by element: it keeps the layout, and operands of fewer axes are brought along.
+
+use passdock_plugin_api::{DType, Layout};
+
+use super::asked::Asked;
+use super::laid::{Change, Laid, own_operands};
+use crate::infer::{Answer, Stop, wrong};
+
+/// The first operand's layout is the result's; the others are numbers, or say a type.
+pub(super) fn first(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let mut laid = asked.answer();
+    laid.operand(0, &layout);
+    laid.result(0, &layout);
+    laid.itself(asked, Change::default())?;
+    Ok(laid)
+}
+
+/// As [`first`]; the mask has the operand's layout. In training the mask is another one, so it stays.
+pub(super) fn dropout(asked: &Asked) -> Answer<Laid> {
+    if asked.has(2) && asked.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
+        return wrong!(
+            "it may be in training, where its mask is drawn in the order of the elements"
+        );
+    }
+    let mut laid = first(asked)?;
+    if let Some(layout) = laid.operands[0].clone() {
+        laid.result(1, &layout);
+    }
+    Ok(laid)
+}
+
+/// As [`first`]; scale and zero point are numbers.
+pub(super) fn dynamic_quantize(asked: &Asked) -> Answer<Laid> {
+    first(asked)
+}
+
+/// Numbers for all elements, or for each place along an axis, or for blocks of one.
+pub(super) fn quantize(asked: &Asked) -> Answer<Laid> {
+    let layout = asked.layout(0)?;
+    let mut laid = asked.answer();
+    laid.operand(0, &layout);
+    laid.result(0, &layout);
+    let scales = asked.rank(1)?;
+    if scales == 0 || asked.is_one(1) && scales == 1 {
+        laid.itself(asked, Change::default())?;
+        return Ok(laid);
+    }
+    let axis = asked.axis(asked.int_or("axis", 1)?, layout.rank())?;
+    if layout.block(axis) > 1 {
+        return wrong!("its scales are those of an axis that is cut");
+    }
+    let place = layout.place(axis).ok_or(Stop::Unknown)?;
+    if scales > 1 {
+        // Blocks along the axis: the scales have all its axes.
+        for index in 1..asked.count() {
+            if asked.has(index) {
+                asked.fits(index, &layout)?;
+                laid.operand(index, &layout);
+            }
+        }
+    }
+    laid.itself(asked, Change::attr("axis", place))?;
+    Ok(laid)
+}
+
+/// Element by element, with broadcasting: the operands of all axes come in one layout, those of fewer in what is left
+/// of it, and one element stays as it is.
+pub(super) fn broadcast(asked: &Asked) -> Answer<Laid> {
+    let there = || (0..asked.count()).filter(|index| asked.has(*index));
+    let mut rank = 0;
+    for index in there() {
+        rank = rank.max(asked.rank(index)?);
+    }
+    let mut layout = None;
+    for index in there() {
+        if layout.is_none() && asked.rank(index)? == rank {
+            layout = asked.wanted(index, "NC")?;
+            layout = layout.filter(|layout| asked.fits(index, layout).is_ok());
+        }
+    }
+    let Some(layout) = layout else {
+        return wrong!("no other layout of an operand of all its axes is asked for");
+    };
+    let mut laid = asked.answer();
+    let mut names = own_operands(asked);
+    for index in there() {
+        if let Some(name) = bring(asked, &mut laid, index, &layout)? {
+            names[index] = Some(name);
+        }
+    }
+    for index in 0..laid.results.len() {
+        laid.result(index, &layout);
+    }
+    laid.itself(asked, Change::operands(names))?;
+    Ok(laid)
+}
+
+/// An operand that is broadcast to the axes of a layout: sets its own layout, and answers its name if it has to be
+/// given more axes than it has.
+pub(super) fn bring(
+    asked: &Asked,
+    laid: &mut Laid,
+    index: usize,
+    layout: &Layout,
+) -> Answer<Option<String>> {
+    let own = asked.rank(index)?;
+    if own == 0 || asked.is_one(index) && own <= layout.target_rank() {
+        return Ok(None);
+    }
+    let Some(missing) = layout.rank().checked_sub(own) else {
+        return wrong!("its operand {index} has more axes than the layout");
+    };
+    let sizes = asked.sizes(index).ok_or(Stop::Unknown)?;
+    // An axis that is cut, and is one element here, isn't cut here.
+    let mut is_cut = vec![false; layout.rank()];
+    for (axis, is_cut) in is_cut.iter_mut().enumerate().skip(missing) {
+        let block = layout.block(axis);
+        *is_cut = match sizes[axis - missing] {
+            _ if block == 1 => false,
+            Some(1) => false,
+            Some(size) if size % block == 0 => true,
+            _ => return wrong!("its operand {index} isn't of whole blocks of {layout}"),
+        };
+    }
+    let is_here = |axis: usize, is_block: bool| axis >= missing && (is_cut[axis] || !is_block);
+    let mut places = Vec::new();
+    let mut ones = Vec::new();
+    for place in layout.places() {
+        if is_here(place.axis, place.block.is_some()) {
+            places.push(*place);
+        } else if !places.is_empty() {
+            ones.push((places.len() + ones.len()) as i64);
+        }
+    }
+    // What it has of the layout, its own axes counted.
+    let kept: Vec<usize> = (missing..layout.rank()).collect();
+    let whole: Vec<usize> = (0..layout.rank()).filter(|axis| !is_cut[*axis]).collect();
+    let own_layout = layout.uncut(&whole).only(&kept);
+    debug_assert_eq!(own_layout.target_rank(), places.len());
+    laid.operand(index, &own_layout);
+    if ones.is_empty() {
+        return Ok(None);
+    }
+    let name = format!("operand{index}");
+    Ok(Some(laid.reshape_at("Unsqueeze", &name, &ones)))
+}
+
+/// The name of an element type in a body, where an operand of integers is written anew.
+pub(super) fn integer_name(dtype: DType) -> Answer<&'static str> {
+    match dtype {
+        DType::I32 => Ok("i32"),
+        DType::I64 => Ok("i64"),
+        _ => Err(Stop::Unknown),
+    }
+}

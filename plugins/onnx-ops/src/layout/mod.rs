@@ -1,0 +1,97 @@
+//! In which layouts an operator can be had: what its axes become, and its body there.
+//!
+//! Layouts are asked for as text, `NCHW->NHWC`, and mean places only: an operator maps its axes to them. There are three
+//! kinds of answers. What works element by element keeps the layout (`elementwise`); what has axes is the same op with
+//! other axes (`axes`, `reduce`, `views`, `shapes`); what has its axes in ONNX's order and no other, as a convolution, is
+//! the op between the `Transpose`s that bring it there (`spatial`). An answer is exact, or there is none.
+
+mod asked;
+mod axes;
+mod einsum;
+mod elementwise;
+mod laid;
+mod reduce;
+mod shapes;
+mod spatial;
+mod views;
+
+pub(crate) use asked::Asked;
+pub(crate) use laid::Laid;
+
+use crate::infer::Answer;
+use crate::ops::Operator;
+
+/// How one operator is had in other layouts.
+pub(crate) type Rule = fn(&Asked) -> Answer<Laid>;
+
+/// The rule of an operator, of all its versions.
+pub(crate) const fn rule(operator: &Operator) -> Option<Rule> {
+    let [b'o', b'n', b'n', b'x', b'.', short @ ..] = operator.name.as_bytes() else {
+        return None;
+    };
+    Some(match short {
+        b"AveragePool"
+        | b"LpPool"
+        | b"MaxPool"
+        | b"GlobalAveragePool"
+        | b"GlobalLpPool"
+        | b"GlobalMaxPool"
+        | b"BatchNormalization"
+        | b"InstanceNormalization"
+        | b"GroupNormalization"
+        | b"LRN"
+        | b"DepthToSpace"
+        | b"SpaceToDepth"
+        | b"MaxRoiPool"
+        | b"RoiAlign"
+        | b"GridSample"
+        | b"Resize"
+        | b"Upsample" => spatial::one,
+        b"MaxUnpool" => spatial::max_unpool,
+        b"Conv" | b"ConvInteger" => spatial::conv,
+        b"ConvTranspose" => spatial::conv_transpose,
+        b"DeformConv" => spatial::deform_conv,
+        b"QLinearConv" => spatial::qlinear_conv,
+
+        b"Identity" | b"CastLike" => elementwise::first,
+        b"Dropout" => elementwise::dropout,
+        b"DynamicQuantizeLinear" => elementwise::dynamic_quantize,
+        b"QuantizeLinear" | b"DequantizeLinear" => elementwise::quantize,
+
+        b"Softmax" | b"LogSoftmax" | b"Hardmax" => axes::softmax,
+        b"LpNormalization" => axes::lp_normalization,
+        b"Concat" => axes::concat,
+        b"Split" => axes::split,
+        b"CumSum" | b"CumProd" => axes::running,
+        b"TopK" => axes::top_k,
+        b"Gather" => axes::gather,
+        b"GatherElements" | b"Scatter" | b"ScatterElements" => axes::elements,
+        b"ReverseSequence" => axes::reverse_sequence,
+        b"Compress" => axes::compress,
+        b"Trilu" => axes::trilu,
+        b"LayerNormalization" | b"RMSNormalization" => axes::layer_normalization,
+
+        b"ArgMax" | b"ArgMin" => reduce::arg,
+        b"MeanVarianceNormalization" => reduce::mean_variance,
+        [b'R', b'e', b'd', b'u', b'c', b'e', ..] => reduce::reduce,
+
+        b"Transpose" => views::transpose,
+        b"Squeeze" => views::squeeze,
+        b"Unsqueeze" => views::unsqueeze,
+        b"Flatten" => views::flatten,
+        b"Reshape" => views::reshape,
+
+        b"Slice" => shapes::slice,
+        b"Pad" => shapes::pad,
+        b"Tile" => shapes::tile,
+        b"Expand" => shapes::expand,
+        b"CenterCropPad" => shapes::center_crop_pad,
+        b"Shape" => shapes::shape,
+        b"Size" => shapes::size,
+
+        b"Einsum" => einsum::einsum,
+
+        _ if operator.traits.is_elementwise() => elementwise::broadcast,
+        _ => return None,
+    })
+}

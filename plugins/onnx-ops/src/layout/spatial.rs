@@ -1,0 +1,106 @@
+//! Operators that have their axes in ONNX's order and no other: the op between the ops that bring them there.
+
+use passdock_plugin_api::Layout;
+
+use super::asked::{Asked, Sizes, own};
+use super::laid::{Change, Laid, own_operands};
+use crate::infer::{Answer, Stop, wrong};
+
+/// An operand that has a batch and channels before the spatial axes.
+const BATCH: &str = "NC";
+
+/// One operand and all results of its rank.
+pub(super) fn one(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH)])
+}
+
+/// Places in what is pooled are numbers of elements of the operand as it was; the op gets it so.
+pub(super) fn max_unpool(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH), (1, BATCH)])
+}
+
+pub(super) fn conv(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH), (1, "OI")])
+}
+
+pub(super) fn conv_transpose(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH), (1, "IO")])
+}
+
+pub(super) fn deform_conv(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH), (1, "OI"), (2, BATCH), (4, BATCH)])
+}
+
+pub(super) fn qlinear_conv(asked: &Asked) -> Answer<Laid> {
+    between(asked, &[(0, BATCH), (3, "OI")])
+}
+
+/// The op as it is, its operands brought back and its results brought into the layout of the first operand. What can't
+/// be had in whole blocks stays as it is.
+fn between(asked: &Asked, operands: &[(usize, &str)]) -> Answer<Laid> {
+    let mut laid = asked.answer();
+    let mut names = own_operands(asked);
+    let mut result = None;
+    for &(index, first) in operands {
+        let Some(layout) = asked.wanted(index, first)? else {
+            continue;
+        };
+        if first == BATCH && !is_usual(&layout) {
+            return wrong!("no {layout} of a batch, channels and spatial axes is usual");
+        }
+        if index == 0 {
+            result = Some(layout.clone());
+        }
+        let sizes = sizes_of(asked, index, layout.rank())?;
+        if let Some(steps) = layout.steps_back(&sizes) {
+            laid.operand(index, &layout);
+            names[index] = Some(laid.steps(&format!("operand{index}"), &steps)?);
+        }
+    }
+    laid.itself(asked, Change::operands(names))?;
+    let mut returned = laid.returned();
+    if let Some(layout) = result {
+        for (index, name) in returned.iter_mut().enumerate() {
+            let Some(sizes) = asked.result_sizes(index) else {
+                continue;
+            };
+            if sizes.len() != layout.rank() || !asked.gives(index) {
+                continue;
+            }
+            if let Some(steps) = layout.steps(&sizes) {
+                laid.result(index, &layout);
+                *name = laid.steps(name, &steps)?;
+            }
+        }
+    }
+    let is_had = laid
+        .operands
+        .iter()
+        .chain(&laid.results)
+        .any(Option::is_some);
+    // What is asked for as it is, is so.
+    let is_own = || {
+        operands
+            .iter()
+            .any(|&(index, first)| asked.is_own(index, first))
+    };
+    if !is_had && !is_own() {
+        return wrong!("it can't be had in the layouts that are asked for");
+    }
+    laid.returns(returned);
+    Ok(laid)
+}
+
+/// Whether the batch comes first, and the spatial axes in their order: what kernels of such operators know.
+fn is_usual(layout: &Layout) -> bool {
+    let spatial: Vec<Option<usize>> = (2..layout.rank()).map(|axis| layout.place(axis)).collect();
+    layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+fn sizes_of(asked: &Asked, index: usize, rank: usize) -> Answer<Sizes> {
+    match asked.sizes(index) {
+        Some(sizes) if sizes.len() == rank => Ok(sizes),
+        Some(_) => Err(Stop::Unknown),
+        None => own(BATCH, rank).map(|_| vec![None; rank]),
+    }
+}

@@ -1,0 +1,406 @@
+//! [`Forms`]: of each value the layouts that it has been made in, and the ops that make more.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{Evaluated, Layout, LayoutStep};
+
+/// Constants that are converted are held in memory: no more than this in all.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// The forms of a function's values.
+pub(crate) struct Forms {
+    forms: HashMap<ValueId, Form>,
+    /// Bytes of constants that may still be converted.
+    room: u64,
+    /// Values that may have lost their last use.
+    left: Vec<ValueId>,
+    /// What stands for values whose op is replaced, in no other layout.
+    same: HashMap<ValueId, ValueId>,
+}
+
+/// The forms of one value.
+#[derive(Default)]
+struct Form {
+    /// The value in other layouts, the first of them the one that it was made in.
+    others: Vec<(Layout, ValueId)>,
+    /// What stands for the value itself, whose op is replaced; `None`: nobody needed it yet.
+    own: Option<ValueId>,
+    /// The op that made it, if it is replaced: it stays until the end, and marks the place.
+    replaced: Option<OpId>,
+}
+
+impl Forms {
+    pub(crate) fn new() -> Forms {
+        Forms {
+            forms: HashMap::new(),
+            room: MOST_BYTES,
+            left: Vec::new(),
+            same: HashMap::new(),
+        }
+    }
+
+    /// Values may have lost their last use.
+    pub(crate) fn leave(&mut self, values: impl IntoIterator<Item = ValueId>) {
+        self.left.extend(values);
+    }
+
+    /// A value was made as it is, by what replaces its op.
+    pub(crate) fn made_own(&mut self, value: ValueId, made: ValueId) {
+        self.same.insert(value, made);
+    }
+
+    /// A value was made in another layout, by what replaces its op.
+    pub(crate) fn made(&mut self, value: ValueId, op: OpId, layout: Layout, made: ValueId) {
+        self.forms.insert(
+            value,
+            Form {
+                others: vec![(layout, made)],
+                own: None,
+                replaced: Some(op),
+            },
+        );
+    }
+
+    /// The layout in which a value can be had without an op more.
+    pub(crate) fn layout(&self, value: ValueId) -> Option<&Layout> {
+        let (layout, _) = self.forms.get(&value)?.others.first()?;
+        Some(layout)
+    }
+
+    /// Whether a value can be had in a layout, or as it is, without an op more.
+    pub(crate) fn has(&self, f: &Function, value: ValueId, layout: Option<&Layout>) -> bool {
+        let form = self.forms.get(&value);
+        match layout {
+            None => form.is_none_or(|form| form.replaced.is_none() || form.own.is_some()),
+            Some(layout) => {
+                f.constant(value).is_some()
+                    || form.is_some_and(|form| form.others.iter().any(|(known, _)| known == layout))
+                    || transposed(f, value)
+                        .and_then(|(_, perm)| perm.then(layout))
+                        .is_some_and(|layout| layout.is_identity())
+                    || form.is_none_or(|form| form.replaced.is_none())
+                        && viewed(f, value, layout).is_some()
+            }
+        }
+    }
+
+    /// A value as it is: of one that was made in another layout, what leads back.
+    pub(crate) fn own(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        value: ValueId,
+    ) -> Result<ValueId, PassError> {
+        let Some(form) = self.forms.get(&value) else {
+            return Ok(value);
+        };
+        let (Some(op), None) = (form.replaced, form.own) else {
+            return Ok(form.own.unwrap_or(value));
+        };
+        let (layout, made) = form.others[0].clone();
+        let sizes = sizes(f, value, layout.rank());
+        let steps = layout
+            .steps_back(&sizes)
+            .ok_or_else(|| lost(f, value, &layout))?;
+        let own = apply(f, cx, made, &steps, op, f.next_op(op))?;
+        refine(f, own, f.type_id(value));
+        self.forms.entry(value).or_default().own = Some(own);
+        Ok(own)
+    }
+
+    /// A value in a layout; `asking` is the op that needs it.
+    pub(crate) fn get(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        value: ValueId,
+        layout: &Layout,
+        asking: OpId,
+    ) -> Result<ValueId, PassError> {
+        let form = self.forms.entry(value).or_default();
+        let mut others = form.others.iter();
+        if let Some((_, made)) = others.find(|(known, _)| known == layout) {
+            return Ok(*made);
+        }
+        let sizes = sizes(f, value, layout.rank());
+        let steps = layout.steps(&sizes).ok_or_else(|| lost(f, value, layout))?;
+        let made = match (form.replaced, form.own, f.constant(value)) {
+            (Some(op), None, _) => {
+                let (known, made) = form.others[0].clone();
+                let back = known
+                    .steps_back(&sizes)
+                    .ok_or_else(|| lost(f, value, &known))?;
+                let steps = merged([back, steps].concat());
+                apply(f, cx, made, &steps, op, f.next_op(op))?
+            }
+            (Some(op), Some(own), _) => {
+                // Behind what led back, which stands behind the op.
+                let next = f.next_op(f.defining_op(own).unwrap_or(op));
+                apply(f, cx, own, &steps, op, next)?
+            }
+            (None, _, Some(_)) => self.constant(f, cx, value, &steps, asking)?,
+            (None, _, None) => {
+                let (from, steps) = self.from_above(f, value, layout, steps);
+                let maker = f.defining_op(from);
+                let next = match maker {
+                    Some(maker) => f.next_op(maker),
+                    None => f.arg_region(from).and_then(|region| f.first_op(region)),
+                };
+                apply(f, cx, from, &steps, maker.unwrap_or(asking), next)?
+            }
+        };
+        let ty = laid_type(f, value, layout)?;
+        refine(f, made, ty);
+        let form = self.forms.entry(value).or_default();
+        form.others.push((layout.clone(), made));
+        Ok(made)
+    }
+
+    /// Steps from what a `Transpose` or a view was made of, where they are fewer.
+    fn from_above(
+        &mut self,
+        f: &Function,
+        value: ValueId,
+        layout: &Layout,
+        steps: Vec<LayoutStep>,
+    ) -> (ValueId, Vec<LayoutStep>) {
+        if let Some(shape) = viewed(f, value, layout) {
+            let mut from = value;
+            while let Some(above) = view(f, from) {
+                from = above;
+            }
+            self.left.push(value);
+            return (from, vec![LayoutStep::Reshape(shape)]);
+        }
+        let merged = transposed(f, value).and_then(|(from, perm)| {
+            let steps = perm.then(layout)?.perm()?;
+            Some((from, merged(vec![LayoutStep::Transpose(steps)])))
+        });
+        match merged {
+            Some(merged) => {
+                self.left.push(value);
+                merged
+            }
+            None => (value, steps),
+        }
+    }
+
+    /// A constant in another layout: a constant, if there is room for it.
+    fn constant(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        value: ValueId,
+        steps: &[LayoutStep],
+        asking: OpId,
+    ) -> Result<ValueId, PassError> {
+        self.left.push(value);
+        let record = f.constant(value).and_then(|id| f.constant_record(id));
+        let bytes = record.map_or(u64::MAX, |record| record.byte_len);
+        let region = f.parent_region(asking);
+        if bytes > self.room {
+            // Where every later user sees it.
+            let next = f.first_op(record.map_or(region, |record| record.region));
+            return apply(f, cx, value, steps, asking, next);
+        }
+        let last = apply(f, cx, value, steps, asking, Some(asking))?;
+        let mut made = Vec::new();
+        let mut op = f.defining_op(last);
+        while let Some(one) = op.filter(|_| made.len() < steps.len()) {
+            made.push(one);
+            op = f.operand(one, 0).and_then(|value| f.defining_op(value));
+        }
+        let mut now = value;
+        for &op in made.iter().rev() {
+            let mut operands: Vec<ValueId> = f.operands(op).collect();
+            operands[0] = now;
+            match cx.evaluate_with(f, op, &operands, bytes)? {
+                Evaluated::Constants(values) => {
+                    if now != value {
+                        self.left.push(now);
+                    }
+                    now = values[0];
+                }
+                Evaluated::Refused(_) => return Ok(last),
+            }
+        }
+        for op in made {
+            let used: Vec<ValueId> = f.operands(op).collect();
+            f.erase_op(op)?;
+            self.left.extend(used);
+        }
+        self.room -= bytes;
+        Ok(now)
+    }
+
+    /// Erases the replaced ops, and what lost its last use.
+    pub(crate) fn finish(self, f: &mut Function, replaced: &[OpId]) -> PassResult {
+        let mut left = self.left;
+        for &op in replaced.iter().rev() {
+            left.extend(f.operands(op));
+            // What is what it was has its name; what lies otherwise hasn't.
+            let own = |result: &ValueId| match self.forms.get(result) {
+                Some(form) => form.own.unwrap_or(ValueId::NONE),
+                None => self.same.get(result).copied().unwrap_or(ValueId::NONE),
+            };
+            let values: Vec<ValueId> = f.results(op).iter().map(own).collect();
+            f.replace_op_with(op, &values)?;
+        }
+        for value in left {
+            if value.is_some() {
+                f.erase_dead(value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a `Transpose` made a value of, and the layout that it is in.
+fn transposed(f: &Function, value: ValueId) -> Option<(ValueId, Layout)> {
+    let op = f.defining_op(value)?;
+    if f.name(op) != "onnx.Transpose" || !f.traits(op).is_defined() {
+        return None;
+    }
+    let perm = match f.attr(op, "perm") {
+        Some(Attr::Ints(perm)) => perm
+            .iter()
+            .filter_map(|at| usize::try_from(*at).ok())
+            .collect(),
+        Some(_) => return None,
+        None => (0..f.rank(value)?).rev().collect::<Vec<_>>(),
+    };
+    Some((f.operand(op, 0)?, Layout::permuted(&perm)?))
+}
+
+/// The sizes of a value in a layout that changes nothing but them: all that moves has one element.
+fn viewed(f: &Function, value: ValueId, layout: &Layout) -> Option<Vec<i64>> {
+    let sizes = f.shape(value)?;
+    let known: Vec<Option<i64>> = sizes.iter().map(|size| Some(*size)).collect();
+    let is_view = layout.keeps_order(&known) && !sizes.contains(&0) && f.opset("") >= Some(5);
+    layout.shape(&sizes).filter(|_| is_view)
+}
+
+/// What an op is a view of, that only names its dims anew.
+fn view(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = f.defining_op(value)?;
+    let is_view = matches!(
+        f.name(op),
+        "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
+    );
+    f.operand(op, 0)
+        .filter(|_| is_view && f.traits(op).is_defined())
+}
+
+/// `Transpose`s one behind the other are one, or none.
+fn merged(steps: Vec<LayoutStep>) -> Vec<LayoutStep> {
+    let mut out: Vec<LayoutStep> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let together = match (out.last(), &step) {
+            (Some(LayoutStep::Transpose(first)), LayoutStep::Transpose(second)) => second
+                .iter()
+                .map(|at| first.get(*at).copied())
+                .collect::<Option<Vec<usize>>>(),
+            _ => None,
+        };
+        match together {
+            Some(perm) => {
+                out.pop();
+                out.push(LayoutStep::Transpose(perm));
+            }
+            None => out.push(step),
+        }
+    }
+    out.retain(|step| match step {
+        LayoutStep::Transpose(perm) => perm.iter().enumerate().any(|(at, axis)| at != *axis),
+        _ => true,
+    });
+    out
+}
+
+/// Makes the ops of the steps before an op, with the location of another.
+fn apply(
+    f: &mut Function,
+    cx: &PassContext,
+    value: ValueId,
+    steps: &[LayoutStep],
+    like: OpId,
+    before: Option<OpId>,
+) -> Result<ValueId, PassError> {
+    let (loc, at) = (f.loc(like), Position::before(before.unwrap_or(like)));
+    let mut value = value;
+    for step in steps {
+        let op = match step {
+            LayoutStep::Transpose(perm) => {
+                let perm: Vec<i64> = perm.iter().map(|at| *at as i64).collect();
+                OpBuilder::new("onnx.Transpose")
+                    .operand(value)
+                    .attr("perm", perm)
+            }
+            LayoutStep::Reshape(shape) => {
+                let shape = f.add_ints(shape)?;
+                OpBuilder::new("onnx.Reshape").operands([value, shape])
+            }
+            _ => {
+                return Err(PassError::new(
+                    "A layout has steps that this pass doesn't know.",
+                ));
+            }
+        };
+        value = cx.create_value(f, op.loc(loc), at)?;
+    }
+    Ok(value)
+}
+
+/// The sizes of a value as far as they are known, of so many axes.
+pub(crate) fn sizes(f: &Function, value: ValueId, rank: usize) -> Vec<Option<i64>> {
+    match f.dims(value) {
+        Some(dims) => dims.map(|dim| dim.as_const()).collect(),
+        None => vec![None; rank],
+    }
+}
+
+/// The type of a value in a layout.
+pub(crate) fn laid_type(
+    f: &mut Function,
+    value: ValueId,
+    layout: &Layout,
+) -> Result<TypeId, EditError> {
+    let (dtype, dims) = (f.dtype(value), f.dims(value));
+    let dims: Option<Vec<Dim>> = dims.map(Iterator::collect);
+    let dims = dims.filter(|dims| dims.len() == layout.rank());
+    let Some(dims) = dims else {
+        return f.add_type(&TypeSpec::unranked(dtype));
+    };
+    let laid = layout.places().iter().map(|place| {
+        let (dim, block) = (dims[place.axis], layout.block(place.axis));
+        match (place.block, dim.as_const()) {
+            (Some(size), _) => Dim::constant(size),
+            (None, _) if block == 1 => dim,
+            (None, Some(size)) => Dim::constant(size / block),
+            (None, None) => Dim::UNKNOWN,
+        }
+    });
+    f.add_type(&TypeSpec::tensor(dtype, laid))
+}
+
+/// Says what is known of a value, as far as it doesn't contradict what its op says.
+pub(crate) fn refine(f: &mut Function, value: ValueId, ty: TypeId) {
+    if ty.is_some() {
+        // What was inferred stays.
+        _ = f.set_type(value, ty);
+    }
+}
+
+/// A layout was answered that the value can't have.
+fn lost(f: &Function, value: ValueId, layout: &Layout) -> PassError {
+    let place = f.defining_op(value);
+    let error = PassError::new(format!(
+        "A definition asks for a value of the type {} in the layout {layout}, which it can't have.",
+        f.type_of(value)
+    ));
+    match place {
+        Some(op) => error.at(op).within(f),
+        None => error,
+    }
+}

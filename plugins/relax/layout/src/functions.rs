@@ -1,0 +1,110 @@
+//! [`Functions`]: ops in other layouts that are made of several, as functions of the module.
+
+use std::collections::{HashMap, HashSet};
+
+use passdock_plugin_api::prelude::*;
+
+/// The domain of the functions.
+pub(crate) const DOMAIN: &str = "passdock.layout";
+
+/// A function to make: it is called already.
+pub(crate) struct Wanted {
+    /// The function's name, with its domain.
+    name: String,
+    /// Its body: the IR text of one function.
+    body: String,
+    /// Which of the text's parameters are the function's: those of operands that are there.
+    params: Vec<bool>,
+    /// Which of the text's results are.
+    results: Vec<bool>,
+}
+
+/// The functions of a module that are made, each under its body.
+pub(crate) struct Functions {
+    names: HashMap<String, String>,
+    taken: HashSet<String>,
+    wanted: Vec<Wanted>,
+}
+
+impl Functions {
+    pub(crate) fn of(m: &Module<'_>) -> Result<Functions, EditError> {
+        let mut taken = HashSet::new();
+        for entry in m.functions() {
+            taken.insert(m.text(entry.name).to_owned());
+            for used in m.snapshot(entry.name)?.names()?.iter() {
+                let name = m.text(used.name);
+                if name.starts_with(DOMAIN) {
+                    taken.insert(name.to_owned());
+                }
+            }
+        }
+        Ok(Functions {
+            names: HashMap::new(),
+            taken,
+            wanted: Vec::new(),
+        })
+    }
+
+    /// The name of the function of a body; `base` is what a new one is called.
+    pub(crate) fn name(
+        &mut self,
+        f: &Function,
+        base: &str,
+        body: &str,
+        params: Vec<bool>,
+        results: Vec<bool>,
+    ) -> String {
+        let mut opsets: Vec<(&str, i64)> = f.opsets().collect();
+        opsets.retain(|(domain, _)| *domain != DOMAIN);
+        opsets.sort_unstable();
+        let key = format!("{opsets:?} {params:?} {results:?} {body}");
+        if let Some(name) = self.names.get(&key) {
+            return name.clone();
+        }
+        let base = format!("{DOMAIN}.{base}");
+        let (mut name, mut number) = (base.clone(), 0);
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        self.names.insert(key, name.clone());
+        self.wanted.push(Wanted {
+            name: name.clone(),
+            body: body.to_owned(),
+            params,
+            results,
+        });
+        name
+    }
+
+    /// Makes the functions that are called from one, and aren't there yet.
+    pub(crate) fn make(
+        &mut self,
+        m: &mut Module<'_>,
+        cx: &PassContext,
+        holder: SymbolId,
+    ) -> PassResult {
+        for wanted in self.wanted.drain(..) {
+            let f = m.create(&wanted.name, FunctionKind::GRAPH, Some(holder.into()))?;
+            let body = f.body();
+            let mut args = Vec::with_capacity(wanted.params.len());
+            for is_there in &wanted.params {
+                args.push(match is_there {
+                    true => f.add_arg(body, "", TypeId::NONE)?,
+                    false => ValueId::NONE,
+                });
+            }
+            f.set_results(body, &[])?;
+            let end = f.terminator(body).ok_or("A new function has no end.")?;
+            let count = wanted.results.len();
+            let values = cx.insert_text(f, end, &wanted.body, &args, count)?;
+            let results = values.into_iter().zip(&wanted.results);
+            let results: Vec<ValueId> = results
+                .filter(|(_, given)| **given)
+                .map(|(v, _)| v)
+                .collect();
+            f.set_results(body, &results)?;
+        }
+        Ok(())
+    }
+}
