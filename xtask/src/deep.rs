@@ -2,6 +2,7 @@
 
 mod flips;
 mod fuzz;
+mod layouts;
 mod miri;
 mod mutants;
 mod rules;
@@ -9,6 +10,7 @@ mod wheel;
 
 pub(crate) use flips::flips;
 pub(crate) use fuzz::fuzz;
+pub(crate) use layouts::layouts;
 pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;
 pub(crate) use rules::rules;

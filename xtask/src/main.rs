@@ -8,7 +8,7 @@
 //! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
 //! - `wheel`, `python`: the Python package as one file, or linked into the checkout;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep flips`, `deep rules`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`,
+//! - `deep fuzz`, `deep flips`, `deep rules`, `deep layouts`, `deep miri`, `deep valgrind`, `deep page`, `deep mutants`,
 //!   `deep wheel`: what takes longer than anyone waits for.
 //!
 //! Nothing here but `install` writes outside cargo's target directory.
@@ -53,6 +53,7 @@ cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
 cargo xtask deep flips        plugins' files with a flipped bit each, 10,000; --count N
 cargo xtask deep rules        random models of the rules' patterns, 10,000; --seed N, --count N, --only N
+cargo xtask deep layouts      random graphs in other layouts, 5,000; --seed N, --count N, --steps N
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep page [MODEL]  the page of a run in Chromium: opened, clicked, searched, by keyboard alone; screenshots
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
         ["deep", "flips", ref rest @ ..] => deep::flips(&project, rest).map(|()| true),
         ["deep", "rules", ref rest @ ..] => deep::rules(&project, rest).map(|()| true),
+        ["deep", "layouts", ref rest @ ..] => deep::layouts(&project, rest).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "page"] => test::web::browse(&project, None).map(|()| true),

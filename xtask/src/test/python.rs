@@ -60,6 +60,7 @@ use Argument::{
 };
 
 const RANDOM_RULES: &str = "random_rules";
+const RANDOM_LAYOUTS: &str = "random_layouts";
 
 /// All of them, in the order of their steps.
 pub(crate) const JUDGES: &[Judge] = &[
@@ -117,6 +118,12 @@ pub(crate) const JUDGES: &[Judge] = &[
         title: "random models of the rules' patterns, by ONNX Runtime",
         script: RANDOM_RULES,
         arguments: &[Words(&["--count", "3000", "--least", "5"]), Rules, Seed],
+    },
+    // `deep layouts` makes more of them.
+    Judge {
+        title: "random graphs in other layouts, by ONNX Runtime",
+        script: RANDOM_LAYOUTS,
+        arguments: &[Words(&["--count", "500"]), Passdock, Models, Seed],
     },
     // What InferType knows of models' values, beside what onnx's own inference knows.
     Judge {
@@ -217,6 +224,21 @@ pub(crate) fn random_rules(project: &Project, words: &[&str]) -> Result<()> {
         .arg(tool.join(format!("passdock-rules{EXE_SUFFIX}")))
         .arg("--work-dir")
         .arg(project.target.join("deep-rules"))
+        .args(words);
+    shell::run(python.current_dir(&project.root))
+}
+
+/// The same as the step about graphs in other layouts, with what is said of how many and from which on; builds what it takes.
+pub(crate) fn random_layouts(project: &Project, words: &[&str]) -> Result<()> {
+    shell::run(project.cargo().arg("build"))?;
+    let mut python = Command::new(environment(project)?);
+    python
+        .arg("-B")
+        .arg(format!("tests/python/{RANDOM_LAYOUTS}.py"))
+        .arg("--passdock")
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("deep-layouts"))
         .args(words);
     shell::run(python.current_dir(&project.root))
 }
