@@ -142,7 +142,10 @@ fn default_options(pass: &str) -> &'static str {
     match pass {
         "relax.transform.SimplifyInference" => "batch_norm = true",
         "relax.transform.FoldConstant" => "allow_growth = true",
-        "relax.transform.LambdaLift" => "",
+        "relax.transform.AnnotateTarget" => "target = \"npu\"\ntraits = [\"elementwise\"]",
+        "relax.transform.FuseOpsByPattern" => {
+            "patterns = [\"npu.two: onnx.Neg(onnx.LeakyRelu(%x))\"]"
+        }
         _ => "",
     }
 }

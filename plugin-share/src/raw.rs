@@ -6,11 +6,10 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 use abi_stable::type_layout::TypeLayout;
-use passdock_plugin_api::__private::SharedData;
+use passdock_plugin_api::__private::{end, SharedData, Tables};
 use passdock_plugin_api::Function;
 
 use crate::layout;
@@ -26,6 +25,8 @@ struct Shared<T> {
     /// Of `T`, by who published it.
     layout: &'static TypeLayout,
     value: T,
+    /// The tables of the host that drops it. Only who published it looks here.
+    tables: &'static Tables,
 }
 
 fn key<T: SharedAnalysis>() -> String {
@@ -36,6 +37,7 @@ pub(crate) fn publish<T: SharedAnalysis>(function: &Function, value: T) -> Resul
     let shared = Box::new(Shared {
         layout: T::LAYOUT,
         value,
+        tables: function.tables(),
     });
     let data = NonNull::from(Box::leak(shared)).cast();
     let key = key::<T>();
@@ -82,8 +84,5 @@ unsafe fn read<T: SharedAnalysis>(function: &Function, data: NonNull<c_void>) ->
 unsafe extern "C" fn drop_shared<T>(data: *mut c_void) {
     // SAFETY: made in `publish`, dropped once.
     let shared = unsafe { Box::from_raw(data.cast::<Shared<T>>()) };
-    // The author's code: it may panic, and nobody is there to be told but the panic's own message.
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(shared))) {
-        std::mem::forget(payload);
-    }
+    end(shared.tables, shared);
 }

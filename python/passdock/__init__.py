@@ -31,6 +31,7 @@ import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _passdock, diagnostics, instrument, transform
+from ._optimize import optimize
 from ._passdock import (
     Constant,
     Function,
@@ -60,7 +61,7 @@ from .errors import (
     VerifyError,
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
-from .pipeline import Pipeline, Report, explain, optimize, run
+from .pipeline import Pipeline, Report, explain, run
 from .plugins import load_plugins, plugins
 from .transform import (
     FunctionPass,

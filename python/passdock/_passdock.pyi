@@ -27,6 +27,7 @@ __all__ = [
     "Constant",
     "Diagnostic",
     "DiagnosticContext",
+    "Fingerprint",
     "Function",
     "Match",
     "Module",
@@ -231,7 +232,8 @@ class Function:
     def walk(self) -> list[Op]:
         """All ops in program order, those of nested regions and the ends of regions included."""
     def value(self, name: str) -> Value:
-        """A parameter, a result of an op or a constant by its name.
+        """A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
+        function's text calls ``%0``.
 
         Raises KeyError if no value has the name. Takes time with the size of the function.
         """
@@ -245,15 +247,17 @@ class Function:
         before: Op | None = None,
         after: Op | None = None,
         end_of: Region | None = None,
+        custom: bool = False,
     ) -> Op:
         """Makes an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
 
         name: domain included. operands: values, None for one that is left out. attrs: by name. results: how many
         (one by default), or their types: ``["f32[n,3]"]``. It goes before or after an op, or to the end of a region;
         without any of these to the end of the body. The types of its results are ``ctx.infer``'s to find, or
-        ``ctx.create_value`` makes op and types at once.
+        ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
+        for a domain that nobody defines, if the function has an opset of it.
 
-        Raises EditError if the IR would be wrong with it.
+        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
         """
     def replace_op(
         self,
@@ -264,13 +268,14 @@ class Function:
         attrs: Mapping[str, _Attr] | None = None,
         results: _Results | None = None,
         keep_attrs: bool = False,
+        custom: bool = False,
     ) -> Op:
         """Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
 
         keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
-        results the old types, if nothing else is said.
+        results the old types, if nothing else is said. custom: as of ``create_op``.
 
-        Raises EditError if the IR would be wrong with it.
+        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
         """
     def replace_op_with(self, op: Op, values: _Operands, *, erase_dead: bool = False) -> None:
         """Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
@@ -624,6 +629,7 @@ class PassContext:
         before: Op | None = None,
         after: Op | None = None,
         end_of: Region | None = None,
+        custom: bool = False,
     ) -> Value:
         """Makes an op, finds the types of its results, and answers the first of them: what most new ops take. The arguments
         are those of ``Function.create_op``.
@@ -659,6 +665,18 @@ class PassContext:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
+class Fingerprint:
+    """What all results of a batch are made of: passdock itself, the request, the plugins' files, and those of passes of
+    Python.
+    """
+
+    def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
+    def of_file(self, model: str) -> str:
+        """The fingerprint of the result of a model's file, as the command ``passdock batch`` has it."""
+    def of_address(self, address: str, state: str) -> str:
+        """That of a model at an address; state: what changes when the model does."""
+
+@final
 class PassHandle:
     """A pass, as the classes of ``passdock.transform`` hold it."""
 
@@ -674,8 +692,11 @@ class PassHandle:
     @staticmethod
     def print_ir(header: str) -> PassHandle:
         """The pass that prints the module."""
-    def register(self) -> None:
-        """Puts the pass in the registry, under its name."""
+    def register(self, overrides: bool = False) -> None:
+        """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
+    @property
+    def origin(self) -> tuple[str, dict[str, Any]] | None:
+        """The name and the options of a pass that came from the registry."""
     def applied_to(self, regex: str, error_if_none: bool) -> PassHandle:
         """A pass that runs this one on the functions whose names match."""
     @property
@@ -752,9 +773,17 @@ class Rewriter:
     def function(self) -> Function:
         """The function, to read."""
     def op(
-        self, name: str, operands: _Operands, attrs: Mapping[str, _Attr] | None = None, *, results: int = 1
+        self,
+        name: str,
+        operands: _Operands,
+        attrs: Mapping[str, _Attr] | None = None,
+        *,
+        results: int = 1,
+        custom: bool = False,
     ) -> Value:
-        """Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``."""
+        """Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``. custom: as of
+        ``Function.create_op``.
+        """
     def scalar(self, dtype: str, number: float) -> Value:
         """A constant scalar of a dtype.
 

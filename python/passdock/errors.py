@@ -123,10 +123,12 @@ class EditError(ValueError):
 
     Attributes:
         op: the op that it is about, None if the host names none: the failure of the pass points at it. A program may
-            set it.
+            set it. It is there as long as its pass runs.
+        op_text: its line of IR text, which stays.
     """
 
     op: Op | None = None
+    op_text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An op stays in its process.

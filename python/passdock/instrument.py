@@ -80,9 +80,12 @@ def _check(cls: type) -> None:
         if name.startswith("__") or not callable(value):
             continue
         if name not in _HOOKS:
-            near = difflib.get_close_matches(name, _HOOKS, n=1, cutoff=0.85)
-            if near:
-                raise TypeError(f"{cls.__name__}.{name} is never called; did you mean {near[0]}?")
+            # What begins as callbacks do is taken for one.
+            is_like = name.startswith(("enter_", "exit_", "run_"))
+            near = difflib.get_close_matches(name, _HOOKS, n=1, cutoff=0.4 if is_like else 0.85)
+            if is_like or near:
+                meant = f"did you mean {near[0]}?" if near else f"callbacks are {', '.join(_HOOKS)}"
+                raise TypeError(f"{cls.__name__}.{name} is never called; {meant}")
             continue
         form, count = _HOOKS[name]
         try:

@@ -10,7 +10,7 @@ from . import _passdock
 from ._passdock import Module, PassContext
 from .errors import PassError, PipelineError
 
-__all__ = ["Pipeline", "Report", "explain", "optimize", "run"]
+__all__ = ["Pipeline", "Report", "explain", "run"]
 
 
 def _log(text: str) -> None:
@@ -173,7 +173,9 @@ class Pipeline:
     def __call__(self, model: Module, **options: Any) -> Module:
         """Runs the pipeline on a module. The options are those of ``run``."""
         if not isinstance(model, Module):
-            raise TypeError(f"a pipeline is called with a passdock.Module, not {type(model).__name__}; `run` takes files")
+            raise TypeError(
+                f"a pipeline is called with a passdock.Module, not {type(model).__name__}; `run` takes files"
+            )
         module = run(model, self, **options).module
         assert module is not None
         return module
@@ -204,6 +206,9 @@ def _onnx_runtime() -> str | None:
     return None
 
 
+_VERIFY = ("changed", "all", "off")
+
+
 def _request(
     pipeline: Any,
     *,
@@ -227,6 +232,19 @@ def _request(
 ) -> dict[str, Any]:
     if pipeline is None and not passes:
         pipeline = "default"
+    for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
+        if number is not None and (isinstance(number, bool) or not hasattr(number, "__index__")):
+            raise TypeError(f"{what} is an int, not {type(number).__name__}")
+        if number is not None and number < 0:
+            raise ValueError(f"{what} is an int from 0 on, not {number}")
+    if verify not in _VERIFY:
+        raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
+    for what, switch in (("allow_growth", allow_growth), ("value_info", value_info)):
+        if switch not in (True, False):
+            raise TypeError(f"{what} is True or False, not {switch!r}")
+    for what, values in (("config", config), ("bind", bind)):
+        if values is not None and not isinstance(values, Mapping):
+            raise TypeError(f"{what} is a dict, not {type(values).__name__}")
     for what, names in (("passes", passes), ("required_pass", required_pass), ("disabled_pass", disabled_pass)):
         if isinstance(names, str):
             raise TypeError(f"{what}: expected a list of names, got a string; did you mean [{names!r}]?")
@@ -238,7 +256,7 @@ def _request(
         "disabled_pass": list(disabled_pass),
         "disabled_rule": list(disabled_rule),
         "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
-        "bind": [f"{name}={size}" for name, size in (bind or {}).items()],
+        "bind": [f"{name}={_toml_value(value)}" for name, value in (bind or {}).items()],
         "plugin_files": [os.fspath(path) for path in plugins],
         "plugin_dirs": [os.fspath(path) for path in plugin_dirs],
         "raise_opset": raise_opset,
@@ -363,6 +381,7 @@ def run(
                 request["output"] = os.fspath(output)
             fields, made, failed = _passdock.run_module(request, model, told)
         else:
+            _check_path(model)
             request["model"] = os.fspath(model)
             if output is not None:
                 request["output"] = os.fspath(output)
@@ -381,81 +400,17 @@ def run(
     return report
 
 
+def _check_path(model: Any) -> None:
+    """Refuses what is a model, and no path of one."""
+    is_path = isinstance(model, os.PathLike) or isinstance(model, str) and "\n" not in model
+    if not is_path:
+        kind = "IR text" if isinstance(model, str) else type(model).__name__
+        raise TypeError(
+            f"run takes the path of a model or a passdock.Module, not {kind}: `passdock.optimize` takes bytes, protos and texts"
+        )
+
+
 def explain(pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any) -> dict[str, Any]:
     """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
     _check_options(options)
     return _passdock.explain(_request(pipeline, **options))
-
-
-def optimize(
-    model: Any,
-    output: PathLike | None = None,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
-    **options: Any,
-) -> Any:
-    """Optimises a model, of whatever kind.
-
-    Args:
-        model: the path of a file; the bytes of an ONNX model; an ``onnx.ModelProto``; an ``onnx_ir.Model``; a
-            ``torch.onnx.ONNXProgram``; IR text; or a ``passdock.Module``.
-        output: the file to write, for a path: without it nothing is written, and the module comes back.
-        pipeline, options: as of ``run``.
-
-    Returns:
-        With ``output``: the report. Otherwise what was given, optimised: bytes for bytes, a ModelProto for a ModelProto,
-        an ``onnx_ir.Model`` for such a model or a program, text for text, and a module for a module or a path.
-
-    Raises:
-        TypeError: it is none of these.
-        PassError: as of ``run``.
-    """
-    if isinstance(model, (str, os.PathLike)) and not _is_text(model):
-        if output is not None:
-            return run(model, pipeline, output, **options)
-        return run(Module.read(os.fspath(model)), pipeline, **options).module
-    module, back = _taken(model)
-    report = run(module, pipeline, output, **options)
-    if output is not None:
-        return report
-    assert report.module is not None
-    return back(report.module)
-
-
-def _is_text(model: Any) -> bool:
-    return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
-
-
-def _taken(model: Any) -> tuple[Module, Callable[[Module], Any]]:
-    """A module of a model, and what gives its kind back. What other packages make is known by its methods."""
-    if isinstance(model, Module):
-        return model, lambda made: made
-    if isinstance(model, str):
-        return Module.from_text(model), str
-    if isinstance(model, (bytes, bytearray, memoryview)):
-        return Module.from_onnx(bytes(model)), Module.to_onnx
-    if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
-        kind = type(model)
-        return Module.from_onnx(model.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
-    if hasattr(model, "model_proto"):
-        # torch.onnx.ONNXProgram
-        proto = model.model_proto
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
-            type(proto).FromString(made.to_onnx())
-        )
-    if type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph"):
-        import onnx_ir  # type: ignore[import-not-found, unused-ignore]
-
-        proto = onnx_ir.to_proto(model)
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
-            type(proto).FromString(made.to_onnx())
-        )
-    raise TypeError(
-        f"{type(model).__name__} is no model; it may be a path, the bytes of an ONNX model, an onnx.ModelProto, an "
-        "onnx_ir.Model, a torch.onnx.ONNXProgram, IR text, or a passdock.Module"
-    )
-
-
-def _ir_model(proto: Any) -> Any:
-    import onnx_ir
-
-    return onnx_ir.from_proto(proto)

@@ -71,10 +71,24 @@ class Pass:
             raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
         return self._handle.call(mod, ctx)
 
-    def register(self) -> Self:
-        """Puts the pass in the registry under its name, so that pipelines and ``required`` find it."""
-        self._handle.register()
+    def register(self, *, override: bool = False) -> Self:
+        """Puts the pass in the registry under its name, so that pipelines and ``required`` find it.
+
+        Args:
+            override: whether it takes the place of a pass that has the name: of a notebook's cell that runs again, of a
+                plugin, or of one that the name is short for.
+
+        Raises:
+            UsageError: the name is another pass's, or stands for one, as ``"FoldConstant"`` does.
+        """
+        self._handle.register(override)
         return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        origin = self._handle.origin
+        if origin is not None:
+            return _registered, (type(self), *origin)
+        return _place(self)
 
     def __str__(self) -> str:
         return str(_describe(self))
@@ -87,6 +101,33 @@ class Pass:
 def _describe(pass_: Pass) -> str:
     info = pass_.info
     return f"Run {pass_._kind} pass: {info.name} at the optimization level {info.opt_level}"
+
+
+def _registered(kind: type[Pass], name: str, options: dict[str, Any]) -> Pass:
+    """A pass of the registry, out of a pickle."""
+    return kind._of(_passdock.PassHandle.registered(name, options or None))
+
+
+def _blank(kind: type[Any]) -> Any:
+    """An object of a class whose state follows in a pickle."""
+    return object.__new__(kind)
+
+
+def _place(pass_: Any) -> str:
+    """Where pickle finds a pass of a function again: its name in its module."""
+    import pickle
+    import sys
+
+    path = str(getattr(pass_, "__qualname__", ""))
+    found: Any = sys.modules.get(str(getattr(pass_, "__module__", "")))
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    if found is pass_:
+        return path
+    raise pickle.PicklingError(
+        f"The pass `{pass_.info.name}` can't be pickled: a pass of Python is pickled by where it is, and `{path or '?'}` of the "
+        f"module `{getattr(pass_, '__module__', '?')}` isn't this pass. Define it at the top of a module."
+    )
 
 
 class ModulePass(Pass):
@@ -136,6 +177,14 @@ class Sequential(Pass):
             raise TypeError(f"passes must be a list of Pass objects, not {type(passes).__name__}")
         info = PassInfo(opt_level, name, required)
         self._handle = _passdock.PassHandle.sequential(list(passes or ()), info, disabled)
+        self._disabled = None if disabled is None else list(disabled)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._handle.origin is not None:
+            return super().__reduce__()
+        info = self.info
+        said = (self.passes, info.opt_level, info.name, list(info.required), self._disabled)
+        return _sequential, (type(self), *said)
 
     @property
     def passes(self) -> list[Pass]:
@@ -148,6 +197,12 @@ class Sequential(Pass):
         names = " ".join(each.info.name for each in self.passes)
         head = f"Run Sequential pass: {info.name} at the optimization level {info.opt_level}."
         return f"{head} The passes will be executed are: [{names} ]"
+
+
+def _sequential(kind: type[Sequential], passes: list[Pass], *said: Any) -> Sequential:
+    """A Sequential out of a pickle."""
+    opt_level, name, required, disabled = said
+    return kind(passes, opt_level, name, required, disabled=disabled)
 
 
 _CLASSES: dict[str, type[Pass]] = {
@@ -202,11 +257,17 @@ def _imported(place: str) -> _passdock.PassHandle:
 _passdock.set_importer(_imported)
 
 
-def register_pass(pass_: T) -> T:
-    """Puts a pass in the registry under its name; a decorator, too."""
+@overload
+def register_pass(pass_: T, *, override: bool = ...) -> T: ...
+@overload
+def register_pass(pass_: None = ..., *, override: bool = ...) -> Callable[[T], T]: ...
+def register_pass(pass_: Any = None, *, override: bool = False) -> Any:
+    """Puts a pass in the registry under its name; a decorator, too. The arguments are those of ``Pass.register``."""
+    if pass_ is None:
+        return functools.partial(register_pass, override=override)
     if not isinstance(pass_, Pass):
         raise TypeError(f"register_pass takes a pass, not {type(pass_).__name__}")
-    return pass_.register()
+    return pass_.register(override=override)
 
 
 def list_passes() -> list[str]:
@@ -330,10 +391,24 @@ def _decorated_class(
         """A pass that is an object of a class of the program."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            inner = wrapped(*args, **kwargs)
+            self._hold(wrapped(*args, **kwargs))
+
+        def _hold(self, inner: Any) -> None:
             handle = _passdock.PassHandle.of_function(kind, info, getattr(inner, method))
             object.__setattr__(self, "_inner", inner)
             object.__setattr__(self, "_handle", handle)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            # The program's class goes by the name of this one.
+            return _blank, (type(self),), self._inner.__getstate__()
+
+        def __setstate__(self, state: Any) -> None:
+            inner: Any = object.__new__(wrapped)
+            if hasattr(wrapped, "__setstate__"):
+                inner.__setstate__(state)
+            else:
+                vars(inner).update(state or {})
+            self._hold(inner)
 
         def __getattr__(self, attribute: str) -> Any:
             return getattr(object.__getattribute__(self, "_inner"), attribute)
@@ -439,7 +514,7 @@ def prim_func_pass(
 
 def PrintIR(header: str = "") -> ModulePass:
     """The pass that prints the module to standard error, and changes nothing."""
-    return ModulePass._of(_passdock.PassHandle.print_ir(header))
+    return _made(_passdock.PassHandle.print_ir(header), PrintIR, header)
 
 
 def ApplyPassToFunction(
@@ -447,4 +522,19 @@ def ApplyPassToFunction(
 ) -> ModulePass:
     """The pass that runs another one on the functions whose names match, and leaves the others as they are."""
     handle = transform._handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
-    return ModulePass._of(handle)
+    return _made(handle, ApplyPassToFunction, transform, func_name_regex, error_if_no_function_matches_regex)
+
+
+class _Made(ModulePass):
+    """A pass that a function of this module makes."""
+
+    _by: tuple[Any, tuple[Any, ...]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._by
+
+
+def _made(handle: _passdock.PassHandle, maker: Callable[..., ModulePass], *args: Any) -> ModulePass:
+    made = _Made._of(handle)
+    made._by = maker, args
+    return made

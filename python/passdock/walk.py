@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ._passdock import Function, Op, Region, Value
 
@@ -38,6 +39,10 @@ class Visitor:
                 self.found = True
                 return Visit.STOP
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _check(cls, Visitor, "visit")
 
     def visit(self, function: Function) -> bool:
         """Visits the whole function; False if a method stopped it."""
@@ -109,6 +114,20 @@ class Visitor:
         """An op whose regions were visited is left."""
 
 
+def _check(cls: type, base: type, prefix: str) -> None:
+    """Refuses methods that are named as those of the base are, and that it would never call."""
+    hooks = [name for name in vars(base) if name.startswith((prefix, "leave_")) and callable(getattr(base, name))]
+    for name, value in vars(cls).items():
+        if not name.startswith((f"{prefix}_", "leave_", "enter_")) or name in hooks or not callable(value):
+            continue
+        # Not at the top: it takes longer to import than this module.
+        import difflib
+
+        near = difflib.get_close_matches(name, hooks, n=1, cutoff=0.8)
+        meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(hooks)}"
+        raise TypeError(f"{cls.__name__}.{name} is never called; {meant}")
+
+
 # What stands below the regions of an op that is left when they are done.
 _LEAVE: Iterator[Op] = iter(())
 
@@ -123,6 +142,10 @@ class Mutator:
                 if op.name == "onnx.Dropout":
                     return [op.operand(0)]
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _check(cls, Mutator, "mutate")
 
     def mutate(self, function: Function) -> bool:
         """Mutates the whole function; whether anything changed."""

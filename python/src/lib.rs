@@ -3,9 +3,10 @@
 //! `passdock/*.py` is what programs import; what is here holds the host's objects for it. Passes of Python get the
 //! handles that plugins get, and edit through the same functions: [`crossing::lend`] keeps what of them is still there.
 //!
-//! **Invariant:** `unsafe` is in `crossing/lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
+//! **Invariant:** `unsafe` is in `crossing/gil.rs` and `crossing/lend.rs`, and where Python asks for a buffer; no lock is held while Python code runs.
 #![warn(unsafe_code)]
 
+mod batch;
 mod crossing;
 mod ir;
 mod pass;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _passdock {
+    #[pymodule_export]
+    use super::batch::Fingerprint;
     #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]
@@ -53,7 +56,12 @@ mod _passdock {
     use pyo3::prelude::*;
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let ends = wrap_pyfunction!(super::crossing::gil::interpreter_ends, module)?;
+        module
+            .py()
+            .import("atexit")?
+            .call_method1("register", (ends,))?;
         passdock::set_interrupt(super::crossing::error::interrupted);
         // As the command has them. A second module of the same process finds them there.
         let registry = passdock::Registry::global();

@@ -8,20 +8,31 @@ use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value as Json;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
+use crate::crossing::words::in_python;
 use crate::ir::module::Module;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
-fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
+pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
     let mut table = convert::to_table(said)?;
     let page = table
         .remove("page")
         .and_then(|page| page.as_str().map(str::to_owned));
     let verify_outputs = table.remove("verify_outputs");
-    let wrong = |error: toml::de::Error| PyValueError::new_err(error.message().to_owned());
-    let mut request: Request = toml::Value::Table(table).try_into().map_err(wrong)?;
+    let read = toml::Value::Table(table.clone()).try_into();
+    let mut request: Request = read.map_err(|error: toml::de::Error| {
+        // The reader doesn't say which option it is.
+        let is_wrong = |(name, value): &(&String, &toml::Value)| {
+            let alone = toml::Table::from_iter([((*name).clone(), (*value).clone())]);
+            toml::Value::Table(alone).try_into::<Request>().is_err()
+        };
+        let name = table.iter().find(is_wrong).map_or("", |(name, _)| name);
+        PyValueError::new_err(format!("{name}: {}", error.message()))
+    })?;
     if let Some(page) = &page {
         let asked = AskedInstrument::by_flag("page", passdock_page::NAME);
         request
@@ -48,7 +59,9 @@ fn write_page(
     report: &mut Report,
 ) -> PyResult<Option<PathBuf>> {
     let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    let written = py.detach(|| passdock_page::write_run(page, report, program, Vec::new()));
+    let written = gil::detach(py, || {
+        passdock_page::write_run(page, report, program, Vec::new())
+    });
     written.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -56,8 +69,8 @@ fn write_page(
 fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     let on_pass = on_pass.map(|told| {
         let told = move |name: &str| {
-            Python::attach(|py| {
-                if let Err(raised) = told.call1(py, (name,)) {
+            gil::attach(|py| {
+                if let Err(raised) = gil::call(told.bind(py), (name,)) {
                     error::stop_with(raised);
                 }
             });
@@ -70,6 +83,16 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     }
 }
 
+/// Says what a report says in words in Python's.
+fn say_in_python(said: &mut Json) {
+    match said {
+        Json::String(text) => *text = in_python(text),
+        Json::Array(items) => items.iter_mut().for_each(say_in_python),
+        Json::Object(fields) => fields.values_mut().for_each(say_in_python),
+        _ => {}
+    }
+}
+
 fn report_dict<'py>(
     py: Python<'py>,
     report: &Report,
@@ -77,9 +100,13 @@ fn report_dict<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let json =
         serde_json::to_value(report).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut json = json;
+    for part in ["diagnostics", "passes"] {
+        json.get_mut(part).into_iter().for_each(say_in_python);
+    }
     let dict = convert::from_json(py, &json)?;
     let said = report.diagnostics.iter();
-    let said: Vec<String> = said.map(|said| said.render(false)).collect();
+    let said: Vec<String> = said.map(|said| in_python(&said.render(false))).collect();
     dict.set_item("rendered", said)?;
     dict.set_item("page", page.map(|page| page.display().to_string()))?;
     Ok(dict)
@@ -105,7 +132,7 @@ where
         return Err(PyRecursionError::new_err(message));
     }
     NESTED.set(around + 1);
-    let ran = py.detach(body);
+    let ran = gil::detach(py, body);
     NESTED.set(around);
     match error::take_stop() {
         Some(raised) => Err(raised),
@@ -159,7 +186,7 @@ pub(crate) fn explain<'py>(
     said: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (request, _) = request(said)?;
-    let explained = py.detach(|| pipeline::explain(Registry::global(), &request));
+    let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(&explained)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;

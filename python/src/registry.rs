@@ -10,6 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::pass::handle::PassHandle;
 
 /// Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded.
@@ -18,7 +19,9 @@ pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
     if !path.is_dir() {
         return Ok(());
     }
-    let loaded = py.detach(|| Registry::global().load_dir(&path, &LoadOptions::default()));
+    let loaded = gil::detach(py, || {
+        Registry::global().load_dir(&path, &LoadOptions::default())
+    });
     loaded.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -27,7 +30,9 @@ pub(crate) fn set_standard_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
 /// Raises PluginError if it is none, or can't be used, and UsageError if a name of it is taken.
 #[pyfunction]
 pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    let loaded = py.detach(|| Registry::global().load_plugin(&path, &LoadOptions::default()));
+    let loaded = gil::detach(py, || {
+        Registry::global().load_plugin(&path, &LoadOptions::default())
+    });
     loaded.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -36,7 +41,9 @@ pub(crate) fn load_plugin(py: Python<'_>, path: PathBuf) -> PyResult<()> {
 /// Raises PluginError if there is no such directory, or a plugin of it can't be used.
 #[pyfunction]
 pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> PyResult<()> {
-    let loaded = py.detach(|| Registry::global().load_dir(&path, &LoadOptions::default()));
+    let loaded = gil::detach(py, || {
+        Registry::global().load_dir(&path, &LoadOptions::default())
+    });
     loaded.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -109,7 +116,9 @@ pub(crate) fn config_schema<'py>(py: Python<'py>, key: &str) -> PyResult<Bound<'
 #[pyfunction]
 pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let registry = Registry::global();
-    let pass = py.detach(|| registry.get_pass_with_options(name, &toml::Table::new()));
+    let pass = gil::detach(py, || {
+        registry.get_pass_with_options(name, &toml::Table::new())
+    });
     let pass = pass.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(pass.declaration());
     let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -130,9 +139,9 @@ pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
 #[pyfunction]
 pub(crate) fn set_importer(find: Py<PyAny>) {
     Registry::global().set_importer(move |place| {
-        Python::attach(|py| {
-            let found = find.call1(py, (place,)).and_then(|found| {
-                let handle = found.bind(py).cast::<PassHandle>()?.get();
+        gil::attach(|py| {
+            let found = gil::call(find.bind(py), (place,)).and_then(|found| {
+                let handle = found.cast::<PassHandle>()?.get();
                 Ok(handle.pass.clone())
             });
             found.map_err(|raised| {

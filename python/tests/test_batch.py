@@ -156,10 +156,13 @@ def test_the_command_and_a_batch_continue_each_other(
     assert typed(*flags) == [True, True]
     assert typed("-p", "simplify") == [False, False]
     assert [outcome.done_before for outcome in passdock.batch(models, "simplify", out)] == [True, True]
-    # What workers of Python wrote is read, too, and is of other fingerprints.
+    # Workers of Python continue it, and the command what they wrote.
     monkeypatch.setattr(engines, "_command", lambda: None)
+    assert passdock.batch(models, "simplify", out).wait().done_before == 2
+    assert passdock.batch(models, None, out, **options).wait().done_before == 0
+    assert typed(*flags) == [True, True]
     assert passdock.batch(models, "simplify", out).wait().done_before == 0
-    assert typed("-p", "simplify") == [False, False]
+    assert typed("-p", "simplify") == [True, True]
 
 
 def test_the_largest_begin(engine: str, tmp_path: Path) -> None:

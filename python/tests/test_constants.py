@@ -39,7 +39,7 @@ def added(data: Any, dtype: Any = None) -> tuple[Constant, str]:
 
     def adds(func: Any, ctx: Any) -> Any:
         value = func.add_constant(data, dtype, name="c")
-        func.create_op("acme.Use", [value], results=0)
+        func.create_op("acme.Use", [value], results=0, custom=True)
         return func
 
     after = on_functions("Adds", adds)(one_function())
@@ -292,7 +292,7 @@ def test_arrays_come_back_as_they_were(array: np.ndarray[Any, Any]) -> None:
 
     def adds(func: Any, ctx: Any) -> Any:
         value = func.add_constant(array, name="c")
-        func.create_op("acme.Use", [value], results=0)
+        func.create_op("acme.Use", [value], results=0, custom=True)
         return func
 
     after = on_functions("Adds", adds)(one_function())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import EditError, Function, Module, Op, PassContext, module_pass
+from passdock import EditError, Function, Module, Op, PassContext, Value, module_pass
 from support import check, module, on_functions
 
 RELUS = """
@@ -59,8 +59,8 @@ def test_ops_are_created() -> None:
         func.set_value_name(first.result, "first")
         second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a)
         assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
-        func.create_op("acme.Two", [], results=2, before=y)
-        func.create_op("acme.None", [b.result], results=0)
+        func.create_op("acme.Two", [], results=2, before=y, custom=True)
+        func.create_op("acme.None", [b.result], results=0, custom=True)
 
     check(
         edited(RELUS, edit),
@@ -81,11 +81,63 @@ def test_ops_are_created() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "message"),
+    [
+        ("Relu", 1, r"No plugin defines the operator `Relu`\. Did you mean `onnx\.Relu`\?"),
+        ("Rleu", 1, r"`Rleu`\. Did you mean `onnx\.Relu`\?"),
+        ("onnx.Rleu", 1, r"`onnx\.Rleu`\. Did you mean `onnx\.Relu`\?"),
+        ("onx.Relu", 1, r"`onx\.Relu`\. Did you mean `onnx\.Relu`\?"),
+        ("ai.onnx.ml.Relu", 1, r"Did you mean `onnx\.Relu`\?"),
+        ("onnx.Frobnicate", 1, r"No plugin defines the operator `onnx\.Frobnicate`\. `custom=True` makes it"),
+        ("acme.Relu", 1, r"`acme\.Relu`, and the function has no opset of its domain\. `custom=True` makes it"),
+        ("onnx.Relu", 2, r"`onnx\.Relu` takes 1 operand, and not 2\."),
+        ("onnx.Add", 1, r"`onnx\.Add` takes 2 operands, and not 1\."),
+        ("onnx.Concat", 0, r"`onnx\.Concat` takes at least 1 operand, and not 0\."),
+        ("onnx.Gelu", 1, r"`onnx\.Gelu` is there from version 20 on, and the function's opset is 17\."),
+    ],
+)
+def test_operators_that_nobody_defines(name: str, count: int, message: str) -> None:
+    def operands(func: Function) -> list[Value]:
+        return [func.params[0]] * count
+
+    refused(RELUS, lambda func, _: func.create_op(name, operands(func)), message)
+    refused(RELUS, lambda func, _: func.replace_op(func.ops[1], name, operands(func)), message)
+    refused(RELUS, lambda func, ctx: ctx.create_value(func, name, operands(func)), message)
+    made = edited(RELUS, lambda func, _: func.create_op(name, operands(func), custom=True))
+    assert [op.name for op in made["main"].ops][-1] == name
+
+
+def test_operators_of_a_domain_that_the_function_has() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        func.set_opset("acme", 2)
+        func.create_op("acme.Mine", [func.params[0]])
+        ctx.create_value(func, "acme.Other", func.params)
+
+    assert edited(RELUS, edit).op_count == 5
+
+
+def test_calls_of_functions_are_made() -> None:
+    @module_pass(opt_level=0)
+    def run(mod: Module, ctx: PassContext) -> Module:
+        helper = mod.create("acme.helper", like="main")
+        p = helper.add_param("p", "f32[n]")
+        helper.set_results([ctx.create_value(helper, "onnx.Abs", [p])], names=["q"])
+        main = mod["main"]
+        main.create_op("acme.helper", [main.params[0]])
+        return mod
+
+    assert run(module(RELUS))["main"].op_count == 4
+
+
 def test_types_are_said_in_three_ways() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         (x,) = func.params
         func.create_op(
-            "acme.A", [x], results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"]
+            "acme.A",
+            [x],
+            results=["f32[n, 3,?]", ("i64", ("n", 2, None)), x.type, None, ("f16", None), "i8[*]"],
+            custom=True,
         )
 
     after = edited(RELUS, edit)
@@ -113,7 +165,7 @@ def test_types_are_said_in_three_ways() -> None:
 def test_what_is_no_type(said: Any, message: str) -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         with pytest.raises((ValueError, TypeError), match=message):
-            func.create_op("acme.A", [], results=[said])
+            func.create_op("acme.A", [], results=[said], custom=True)
 
     check(edited(RELUS, edit), RELUS)
 
@@ -149,7 +201,7 @@ def test_values_with_their_types() -> None:
 def test_ops_are_replaced() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6})
+        made = func.replace_op(b, "acme.Relu", [a.result], attrs={"limit": 6}, custom=True)
         assert (made.name, b.is_live) == ("acme.Relu", False)
         func.replace_op(y, "onnx.Neg", [made.result])
         func.replace_op_with(a, [func.params[0]])
@@ -397,3 +449,37 @@ def test_what_only_passes_may_ask() -> None:
     for ask in (lambda: ctx.infer(func.ops[0]), lambda: ctx.may_rewrite("x"), lambda: ctx.evaluate(func.ops[0])):
         with pytest.raises(RuntimeError, match="is for passes: of the context that a pass is given"):
             ask()
+
+
+def test_edits_outside_of_passes() -> None:
+    """They are refused as edits; an error's op is its line of text when its pass is over."""
+    func = module(RELUS)["main"]
+    with pytest.raises(EditError, match="there to be read; passes edit the one that they are given"):
+        func.erase_op(func.ops[0])
+    caught: list[EditError] = []
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(EditError) as raised:
+            func.erase_op(func.ops[0])
+        caught.append(raised.value)
+
+    edited(RELUS, edit)
+    assert caught[0].op is not None
+    assert caught[0].op_text == "%a = onnx.Relu(%x) : f32[n,3]"
+
+
+def test_unnamed_values_go_by_their_numbers() -> None:
+    func = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Relu(%x) : f32[2]
+            %1 = onnx.Abs(%0) : f32[2]
+            return %1
+          }
+        }
+    """)["main"]
+    assert func.value("1") == func.ops[1].result
+    assert str(func.value("0").defining_op) == "%0 = onnx.Relu(%x) : f32[2]"
+    assert str(func.ops[1]) == "%1 = onnx.Abs(%0) : f32[2]"
+    with pytest.raises(KeyError, match="no value is called `2`"):
+        func.value("2")

@@ -486,6 +486,45 @@ def test_r169_misspelt_callbacks_are_refused() -> None:
                 return True
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("run_after", "did you mean run_after_pass?"),
+        ("enter_context", "did you mean enter_pass_ctx?"),
+        ("exit_context", "did you mean exit_pass_ctx?"),
+        ("run_everything_twice_a_day", "did you mean "),
+    ],
+)
+def test_methods_that_look_like_callbacks(name: str, meant: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        passdock.pass_instrument(type("Mine", (), {name: lambda self: None}))
+    assert f"Mine.{name} is never called; {meant}" in str(raised.value)
+    # What is the program's own begins otherwise.
+    passdock.pass_instrument(type("Mine", (), {"_" + name: lambda self: None, "result": lambda self: None}))
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "meant"),
+    [
+        (passdock.walk.Visitor, "visit_ohter", "did you mean visit_other?"),
+        (passdock.walk.Visitor, "visit_relu", "there are visit, "),
+        (passdock.walk.Visitor, "enter_op", "there are visit, "),
+        (passdock.walk.Mutator, "mutate_calls", "did you mean mutate_call?"),
+    ],
+)
+def test_methods_that_look_like_visits(base: type, name: str, meant: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        type("Mine", (base,), {name: lambda self, op: None})
+    assert f"Mine.{name} is never called; {meant}" in str(raised.value)
+    type(
+        "Mine",
+        (base,),
+        {"_" + name: lambda self, op: None, "visit_other": lambda self, op: None}
+        if base is passdock.walk.Visitor
+        else {},
+    )
+
+
 def test_r170_attributes_and_methods_stay_usable() -> None:
     """KEEP. An instrument's own attributes and methods stay usable, in its context and afterwards."""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy
 import onnx
 import onnx_ir
+import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
 from passdock import Module, PassError, Pipeline, PipelineError, Report, explain, optimize, run
-from support import one_function, raiser, recorder
+from support import module, one_function, raiser, recorder
 
 CHAIN = """
 module {
@@ -56,7 +59,7 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
     made = optimize(CHAIN)
     assert isinstance(made, str) and "Identity" not in made
     with pytest.raises(TypeError, match="int is no model; it may be a path"):
-        optimize(5)
+        optimize(5)  # type: ignore[call-overload]  # pyright: ignore
 
 
 def test_from_file_to_file(tmp_path: Path) -> None:
@@ -112,6 +115,39 @@ def test_passes_of_python_are_named_by_pipelines() -> None:
     assert report.module is not None
     explained = explain(passes=["tests.pipeline.Mine"])
     assert "tests.pipeline.Mine" in json.dumps(explained)
+
+
+def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
+    """Graphs have names, though nobody said any, and regions are attributes."""
+    path = tmp_path / "if.onnx"
+    text = """
+        module {
+          fn @main(%c: bool[], %x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.If(%c) : f32[2]
+              region then_branch {
+                %a = onnx.Relu(%x) : f32[2]
+                yield %a
+              }
+              region else_branch {
+                %b = onnx.Neg(%x) : f32[2]
+                yield %b
+              }
+            return %y
+          }
+        }
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = run(module(text), passes=["InferType"]).module
+    assert made is not None
+    made.write(path)
+    proto = onnx.load(path)
+    onnx.checker.check_model(proto, full_check=True)
+    assert proto.graph.name == "main"
+    assert [attr.g.name for attr in proto.graph.node[0].attribute] == ["then_branch", "else_branch"]
+    session: Any = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    inputs = {"c": numpy.array(False), "x": numpy.array([1, -2], numpy.float32)}
+    assert numpy.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
 
 
 def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:

@@ -44,7 +44,24 @@ STANDARD = [
     "DecomposeOps",
     "ToANormalForm",
     "ToGraphNormalForm",
+    "FuseOps",
+    "DefuseOps",
+    "FuseOpsByPattern",
+    "AnnotateTarget",
+    "MergeRegions",
+    "PartitionGraph",
 ]
+# What passes are told that would do nothing otherwise.
+OPTIONS = {
+    "FuseOpsByPattern": [
+        'patterns=["npu.two: onnx.Add|onnx.Mul|onnx.Sub(onnx.Neg|onnx.Abs|onnx.Mul(%x...), %y)"]',
+    ],
+    "AnnotateTarget": [
+        'target="npu"',
+        'traits=["elementwise", "out-fusable", "reduction"]',
+        'ops=["onnx.Transpose", "onnx.Concat", "onnx.Softmax"]',
+    ],
+}
 # Chosen once at most, since what it says of the interface is true once.
 BIND = "relax.transform.BindSymbolicVars"
 BOUND = 0.2
@@ -116,6 +133,10 @@ class Cases:
         out = path.with_suffix(".out.onnx")
         out.unlink(missing_ok=True)
         arguments = ["run", path, "-o", out, "--passes", ",".join(passes), "-O", "4", "--verify", "changed"]
+        for name, settings in OPTIONS.items():
+            if any(each.split(".")[-1] == name for each in passes):
+                for setting in settings:
+                    arguments += ["--config", f"relax.{name}.{setting}"]
         if BIND in passes:
             # As the first of the runs has them.
             before = before[:1]

@@ -121,6 +121,34 @@ fn functions() {
 }
 
 #[test]
+fn groups_of_ops() {
+    let (fuse, groups) = ("relax.transform.FuseOps", SIZE / 4);
+    check("equal groups of ops", fuse, SIZE, 2);
+    check("groups of ops, each another", fuse, SIZE, 1 + groups);
+    // Groups of 256 ops, all equal, but for the first and the last.
+    check("a chain", fuse, SIZE, 4);
+    check(
+        "users of one value",
+        fuse,
+        model("users of one value").op_count(),
+        1,
+    );
+    let pattern = "patterns = [\"npu.two: onnx.Neg(onnx.LeakyRelu(%x))\"]";
+    let by_pattern = "relax.transform.FuseOpsByPattern";
+    check_with("equal groups of ops", by_pattern, pattern, SIZE, 2);
+    let takes = "target = \"npu\"\ntraits = [\"elementwise\"]";
+    let annotate = "relax.transform.AnnotateTarget";
+    check_with("equal groups of ops", annotate, takes, SIZE, 4);
+    check_with(
+        "groups of ops, each another",
+        annotate,
+        takes,
+        SIZE,
+        groups + 3,
+    );
+}
+
+#[test]
 fn loops_in_one_another() {
     let levels = SIZE / 10;
     let unroll = "tir.transform.UnrollLoop";

@@ -1,6 +1,7 @@
 //! `cargo xtask deep …`: what takes longer than anyone waits for.
 
 mod flips;
+mod fusion;
 mod fuzz;
 mod layouts;
 mod miri;
@@ -9,6 +10,7 @@ mod rules;
 mod wheel;
 
 pub(crate) use flips::flips;
+pub(crate) use fusion::fusion;
 pub(crate) use fuzz::fuzz;
 pub(crate) use layouts::layouts;
 pub(crate) use miri::miri;

@@ -370,3 +370,44 @@ pub(super) fn domains(n: usize) -> String {
     });
     text.replace("= 17)", &format!("= 17, {all})"))
 }
+
+/// Groups of three elementwise ops, an op that is of none between them; all equal, or each with another number.
+fn groups_of(n: usize, number: impl Fn(usize) -> usize) -> String {
+    let mut lines = String::new();
+    for at in 0..n / 4 {
+        let before = match at {
+            0 => "x".to_owned(),
+            _ => format!("d{}", at - 1),
+        };
+        put!(lines, "%a{at} = onnx.Exp(%{before}) : f32[4]");
+        put!(
+            lines,
+            "%b{at} = onnx.LeakyRelu(%a{at}) {{alpha = {}.0}} : f32[4]",
+            number(at)
+        );
+        put!(lines, "%c{at} = onnx.Neg(%b{at}) : f32[4]");
+        put!(lines, "%d{at} = onnx.Softmax(%c{at}) : f32[4]");
+    }
+    main_of(&lines, &format!("%d{}", n / 4 - 1))
+}
+
+pub(super) fn equal_groups(n: usize) -> String {
+    groups_of(n, |_| 1)
+}
+
+pub(super) fn other_groups(n: usize) -> String {
+    groups_of(n, |at| at)
+}
+
+/// A chain, and behind it the sums of its values, the last one first.
+pub(super) fn late_users(n: usize) -> String {
+    let count = n / 2;
+    let mut lines = chained(count, "onnx.Relu(%x) : f32[4]", |at| {
+        format!("onnx.Neg(%v{at}) : f32[4]")
+    });
+    put!(lines, "%s{} = onnx.Exp(%v{}) : f32[4]", count, count - 1);
+    for at in (0..count).rev() {
+        put!(lines, "%s{at} = onnx.Add(%s{}, %v{at}) : f32[4]", at + 1);
+    }
+    main_of(&lines, "%s0")
+}

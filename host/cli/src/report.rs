@@ -25,17 +25,14 @@ pub(crate) struct Shown {
 pub(crate) enum Notes {
     /// None, nor anything but warnings and errors.
     None,
-    /// Of many that are alike the first.
-    OneOfMany,
+    /// A line each, and of many that are alike the first.
+    OneLine,
     /// All.
     All,
 }
 
 /// The kinds of ops that a report names.
 const MAX_KINDS: usize = 12;
-
-/// Notes that are alike and are shown one by one.
-const MAX_NOTES: usize = 1;
 
 pub(crate) fn render(report: &Report, shown: Shown) -> String {
     let mut text = passes(&report.passes, shown);
@@ -254,22 +251,27 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
     for note in diagnostics.iter().filter(is_note) {
         *alike.entry(kind(note)).or_default() += 1;
     }
-    alike.retain(|_, count| *count > MAX_NOTES);
     for diagnostic in diagnostics {
-        if !is_note(&diagnostic) || notes == Notes::All {
+        // What to do about a failure is told whole.
+        let is_whole = match notes {
+            Notes::None => !is_note(&diagnostic),
+            Notes::OneLine => !is_note(&diagnostic) || diagnostic.code == "reproducer",
+            Notes::All => true,
+        };
+        if is_whole {
             show::diagnostic(diagnostic);
-        } else if notes == Notes::OneOfMany {
-            match alike.get_mut(&kind(diagnostic)) {
-                None => show::diagnostic(diagnostic),
-                // They were told of with the first.
-                Some(0) => {}
-                Some(count) => {
-                    let message = format!("{} All {count}: `--notes`.", diagnostic.message);
-                    let told = Diagnostic::new(Severity::Note, &diagnostic.code, message);
-                    show::diagnostic(&told);
-                    *count = 0;
-                }
-            }
+        } else if notes == Notes::OneLine {
+            // Those that are alike are told of with the first.
+            let count = alike.remove(&kind(diagnostic)).unwrap_or(0);
+            let line = Diagnostic::new(Severity::Note, &diagnostic.code, &*diagnostic.message);
+            let more = match count {
+                0 => continue,
+                1 if line == *diagnostic => String::new(),
+                1 => " More: `--notes`.".to_owned(),
+                count => format!(" All {count}: `--notes`."),
+            };
+            let message = line.message.clone() + &more;
+            show::diagnostic(&Diagnostic { message, ..line });
         }
     }
 }

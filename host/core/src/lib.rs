@@ -20,10 +20,10 @@ pub mod run;
 pub mod util;
 pub mod verify;
 
-pub use boundary::Rewrites;
 pub use boundary::handles::{
     FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
 };
+pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
@@ -50,7 +50,7 @@ pub use passdock_loader::{
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};
-pub use rules::check as check_rules;
+pub use rules::{RefusedOperator, check as check_rules, check_new_op};
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,

@@ -46,6 +46,12 @@ impl NameTable {
         name
     }
 
+    /// Takes a name that only ports have; whether it was one.
+    pub(crate) fn take_of_port(&mut self, name: SymbolId) -> bool {
+        let held = self.held.get_mut(&name).filter(|held| held.values == 0);
+        held.map(|held| held.values = 1).is_some()
+    }
+
     /// Whether several values have a name.
     pub(crate) fn is_shared(&self, name: SymbolId) -> bool {
         self.held.get(&name).is_some_and(|held| held.values > 1)

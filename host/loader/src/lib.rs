@@ -22,7 +22,7 @@ pub use discover::{Discovered, ManifestCache, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
     AttrDefault, AttrInfo, AttrList, HostTable, MissingDefinition, OpDefs, OpInfo, kind_name,
-    loading_time,
+    loading_time, takes,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{

@@ -161,10 +161,11 @@ pub mod ir {
     pub use passdock_core::{
         FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
     };
+    pub use passdock_core::{RefusedOperator, check_new_op};
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_ir::text::{
-        Constants, PrintOptions, dim_text, print_function, print_with, type_text,
+        Constants, Pieces, PrintOptions, dim_text, print_function, print_with, type_text,
     };
     pub use passdock_ir::{ConstantData, EditError, Function, Payload};
 }

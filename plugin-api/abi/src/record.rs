@@ -27,7 +27,7 @@ impl Range {
 pub struct Op {
     /// The canonical spelling, domain included: `onnx.Conv`, `return`.
     pub name: SymbolId,
-    /// Flags: [`Op::DEAD`], [`Op::TOUCHED`].
+    /// Flags: [`Op::DEAD`], [`Op::TOUCHED`], [`Op::ANNOTATED`].
     pub flags: u32,
     /// The operands: slots in `uses`.
     pub operands: Range,
@@ -54,6 +54,8 @@ impl Op {
     pub const DEAD: u32 = 1;
     /// Fields of the op changed since it was imported; its regions say so for themselves.
     pub const TOUCHED: u32 = 2;
+    /// Its file says more of it than its record does: documentation, metadata.
+    pub const ANNOTATED: u32 = 4;
 }
 
 /// A value.

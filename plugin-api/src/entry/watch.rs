@@ -11,7 +11,7 @@ use super::calls::{answer, failed, Bound};
 use crate::data::PassError;
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
-use crate::raw::{enter, prefix, text, Tables, Texts};
+use crate::raw::{end, enter, prefix, text, Tables, Texts};
 
 /// An instance of an instrument, which the host holds.
 struct Instance {
@@ -87,13 +87,7 @@ fn state_of(instrument: Box<dyn Instrument>, tables: &'static Tables) -> *mut c_
 unsafe extern "C" fn destroy(instance: *mut c_void) {
     // SAFETY: see above; made by `state_of`, and not used after this.
     let instance: Box<Instance> = unsafe { Box::from_raw(instance.cast()) };
-    let tables = instance.tables;
-    let body = move || {
-        drop(instance);
-        Status::OK
-    };
-    // Nobody is left to tell of a panic.
-    enter(tables, body, |_| {});
+    end(instance.tables, instance);
 }
 
 /// Calls an instance.

@@ -132,6 +132,20 @@ impl Function {
         self.set_attr(OpId::NONE, name, value)
     }
 
+    /// Gives the function an attribute parameter: an attribute of its calls, which its ops refer to
+    /// ([`AttrValue::Reference`]), and its value in calls that don't give it.
+    ///
+    /// # Errors
+    /// If the value names nothing of this function.
+    pub fn add_attr_param<'n>(
+        &mut self,
+        name: impl Into<Name<'n>>,
+        default: Option<AttrValue>,
+    ) -> Result<(), EditError> {
+        let name = name.into().intern(&self.raw)?;
+        self.raw.add_attr_param(name, default.as_ref())
+    }
+
     /// Removes an attribute of the function itself.
     ///
     /// # Errors

@@ -372,6 +372,15 @@ impl Function {
         }
     }
 
+    /// Whether more is known of an op than its record says: documentation, metadata, several places that it comes
+    /// from. A copy has it, too.
+    #[track_caller]
+    pub fn is_annotated(&self, op: OpId) -> bool {
+        let loc = self.raw.loc(self.loc(op).0);
+        self.op_record(op).flags & abi::Op::ANNOTATED != 0
+            || loc.map_or(false, |loc| loc.kind == LocKind::FUSED)
+    }
+
     // Values.
 
     /// The op that a value is a result of; `None` for an argument, a constant, an operand left out.

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use super::context::PassContext;
 use crate::data::{EditError, PassError};
 use crate::ir::Function;
-use crate::raw::{self, Found, SharedData};
+use crate::raw::{self, Found, SharedData, Tables};
 
 /// An analysis of a plugin's own: computed from a function, for several passes to use.
 ///
@@ -110,24 +110,22 @@ impl Function {
         raw::preserve(&mut self.raw, A::NAME)
     }
 
-    /// The data that plugins share under a key, for the function as it is: good until its next edit
-    /// or its end. For crates that know how data is laid out, as `passdock-plugin-share` does.
-    ///
-    /// # Errors
-    /// If the host refuses; that there is nothing is `None`.
+    /// The data that plugins share under a key, good until the next edit: for crates that know how it
+    /// is laid out, as `passdock-plugin-share` does.
     #[doc(hidden)]
     pub fn shared_data(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
         self.raw.shared(key)
     }
 
-    /// Gives the host data that plugins share, whatever the answer is; what is kept under its key: the
-    /// data, or what was kept already. It is good until the function's next edit or its end.
-    ///
-    /// # Errors
-    /// If the host refuses (a function keeps 4,096 analyses) or has no analyses.
+    /// Gives the host data that plugins share, whatever the answer is; what is kept under its key.
     #[doc(hidden)]
     pub fn keep_shared_data(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
         self.raw.keep_shared(shared)
+    }
+
+    #[doc(hidden)]
+    pub fn tables(&self) -> &'static Tables {
+        self.raw.tables
     }
 }
 

@@ -3,13 +3,13 @@
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::ffi::c_void;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 use passdock_abi as abi;
 use passdock_abi::{Range, Status, SymbolId};
 
 use super::function::RawFunction;
+use super::gate::end;
 use super::read::{Record, Records};
 use super::tables::Tables;
 use crate::data::EditError;
@@ -55,8 +55,7 @@ impl<'k> SharedData<'k> {
     ///
     /// # Safety
     /// - The data is laid out as all plugins that use the key know it, whoever built them.
-    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind
-    ///   and doesn't call the host.
+    /// - It may be read on several threads at once, and `drop` called on any, once. `drop` doesn't unwind.
     /// - It depends on the function and the op definitions alone.
     pub unsafe fn new(
         key: &'k str,
@@ -71,6 +70,7 @@ impl<'k> SharedData<'k> {
 #[repr(C)]
 struct Kept<A> {
     ty: TypeId,
+    tables: &'static Tables,
     value: A,
 }
 
@@ -188,6 +188,7 @@ pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
         }
         let made = Kept {
             ty: TypeId::of::<A>(),
+            tables: function.tables,
             value: compute()?,
         };
         let data = Box::into_raw(Box::new(made)).cast();
@@ -239,10 +240,7 @@ pub(crate) fn preserve(function: &mut RawFunction, name: &str) -> bool {
 unsafe extern "C" fn drop_kept<A>(data: *mut c_void) {
     // SAFETY: made in `get_or_compute`, dropped once.
     let kept = unsafe { Box::from_raw(data.cast::<Kept<A>>()) };
-    // The author's code: it may panic, and nobody is there to be told but the panic's own message.
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(kept))) {
-        std::mem::forget(payload);
-    }
+    end(kept.tables, kept);
 }
 
 /// An analysis of a function that is being computed on this thread.

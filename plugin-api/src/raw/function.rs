@@ -16,7 +16,7 @@ use crate::data::{AttrValue, EditError};
 
 /// A handle, its view, and the tables to call.
 pub(crate) struct RawFunction {
-    pub(super) tables: &'static Tables,
+    pub(crate) tables: &'static Tables,
     pub(super) handle: *mut abi::Function,
     view: *const abi::FunctionView,
     /// Made when the first iterator is, so that a pass that doesn't iterate pays nothing.
@@ -385,6 +385,23 @@ impl RawFunction {
         let mut lists = Vec::new();
         let desc = attr_desc(name, value, &mut lists);
         call!(self.set_attr(op.option(); op, &desc))
+    }
+
+    pub(crate) fn add_attr_param(
+        &mut self,
+        name: SymbolId,
+        default: Option<&AttrValue>,
+    ) -> Result<(), EditError> {
+        let mut lists = Vec::new();
+        let mut desc = abi::AttrDesc {
+            name,
+            ..abi::AttrDesc::EMPTY
+        };
+        if let Some(value) = default {
+            desc = attr_desc(name, value, &mut lists);
+        }
+        desc.flags = abi::Attr::PARAM;
+        call!(self.set_attr(None; OpId::NONE, &desc))
     }
 
     pub(crate) fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {

@@ -4,8 +4,8 @@
 //! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
 //! otherwise does what the hook before it did.
 //!
-//! Calls are noted per thread. In a library of its own that would be a third of what an empty pass
-//! costs, and the host knows as well: a pass that it calls is its `current` one.
+//! Calls are noted per thread, but in a library of its own: it would be a third of what an empty pass
+//! costs, and the host knows its `current` pass.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,6 +16,7 @@ use std::sync::Once;
 
 use passdock_abi::Status;
 
+use super::context::RawContext;
 use super::tables::Tables;
 
 /// Whether this copy of the SDK is in a library of its own: all panics here are the plugin's.
@@ -138,6 +139,21 @@ pub fn enter(
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     inside.set(outer);
     answer(result, report)
+}
+
+/// Drops what is the plugin's and has no context; the host is told of a panic.
+#[doc(hidden)]
+pub fn end<T>(tables: &'static Tables, own: T) {
+    let body = move || {
+        drop(own);
+        Status::OK
+    };
+    enter(tables, body, |panic| {
+        if let Some(handle) = tables.current() {
+            // SAFETY: the host's, for this call.
+            unsafe { RawContext::new(tables, handle) }.panicked(panic);
+        }
+    });
 }
 
 /// Runs `body` as [`enter`] does, for passes of a host whose calls needn't be noted.

@@ -24,7 +24,7 @@ pub use analysis::SharedData;
 pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
 pub(crate) use context::RawContext;
 pub(crate) use function::{Alive, RawFunction};
-pub use gate::{enter, own_library, Panicked};
+pub use gate::{end, enter, own_library, Panicked};
 pub(crate) use gate::{enter_unnoted, install_hook, is_to_note, running};
 pub(crate) use late::Late;
 pub(crate) use module::{RawModule, Release};

@@ -28,6 +28,11 @@ impl Match<'_> {
         &self.rule.name
     }
 
+    /// The ops of the pattern, operands before users.
+    pub fn ops(&self) -> &[OpId] {
+        &self.ops
+    }
+
     /// The last op of the pattern, the one that is replaced.
     pub fn root(&self) -> OpId {
         self.ops[self.ops.len() - 1]

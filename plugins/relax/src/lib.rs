@@ -1,7 +1,8 @@
 //! The graph-level standard passes, `relax.transform.*`.
 //!
-//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Those that are rewriting
-//! rules are a crate of their own, `rules`, and so are those that bring ops into other layouts, `layout`.
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code. Four crates have those that
+//! are rewriting rules (`rules`), make functions of groups of ops (`fusion`), bring ops into other layouts (`layout`), and
+//! trade precision for speed (`precision`).
 
 pub mod bind_params;
 pub mod bind_symbolic_vars;
@@ -41,8 +42,16 @@ use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use legalize::legalize;
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_fusion::defuse_ops::defuse_ops;
+use passdock_plugins_relax_fusion::fuse_ops::{FuseOps, fuse_ops};
+use passdock_plugins_relax_fusion::fuse_ops_by_pattern::{FuseOpsByPattern, fuse_ops_by_pattern};
+use passdock_plugins_relax_fusion::partition::annotate_target::{AnnotateTarget, annotate_target};
+use passdock_plugins_relax_fusion::partition::merge_regions::merge_regions;
+use passdock_plugins_relax_fusion::partition::partition_graph::{PartitionGraph, partition_graph};
 use passdock_plugins_relax_layout::alter_op_layout::alter_op_layout;
 use passdock_plugins_relax_layout::convert_layout::{ConvertLayout, convert_layout};
+use passdock_plugins_relax_precision::fast_math::{FastMath, fast_math};
+use passdock_plugins_relax_precision::to_mixed_precision::{ToMixedPrecision, to_mixed_precision};
 use passdock_plugins_relax_rules::fold_explicit_padding::fold_explicit_padding;
 use passdock_plugins_relax_rules::fuse_operators::{FuseOperators, fuse_operators};
 use passdock_plugins_relax_rules::simplify_expr::{SimplifyExpr, simplify_expr};
@@ -203,6 +212,42 @@ plugin! {
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
+        /// Makes functions of ops that can run as one kernel.
+        module "relax.transform.FuseOps" => fuse_ops {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOps,
+            config: "relax.FuseOps",
+        },
+        /// Puts the ops of kernels back in the place of their calls.
+        module "relax.transform.DefuseOps" => defuse_ops {
+            opt_level: 0,
+        },
+        /// Makes functions of ops that patterns find.
+        module "relax.transform.FuseOpsByPattern" => fuse_ops_by_pattern {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: FuseOpsByPattern,
+            config: "relax.FuseOpsByPattern",
+        },
+        /// Says of each op whether a target takes it.
+        module "relax.transform.AnnotateTarget" => annotate_target {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            options: AnnotateTarget,
+            config: "relax.AnnotateTarget",
+        },
+        /// Puts together what one target takes.
+        module "relax.transform.MergeRegions" => merge_regions {
+            opt_level: 0,
+            aliases: ["relax.transform.MergeCompilerRegions"],
+        },
+        /// Makes partitions of what targets take.
+        module "relax.transform.PartitionGraph" => partition_graph {
+            opt_level: 0,
+            options: PartitionGraph,
+            config: "relax.PartitionGraph",
+        },
         /// Decomposes ops into the simpler ops of their definitions.
         function "relax.transform.DecomposeOps" => decompose_ops {
             opt_level: 0,
@@ -222,6 +267,23 @@ plugin! {
         module "relax.transform.AlterOpLayout" => alter_op_layout {
             opt_level: 3,
             required: ["relax.transform.InferType"],
+        },
+        /// Computes in float16 or bfloat16 what takes it well.
+        function "relax.transform.ToMixedPrecision" => to_mixed_precision {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: ToMixedPrecision,
+            config: "relax.ToMixedPrecision",
+        },
+        /// Puts approximations in the place of exponentials and what is made of them.
+        module "relax.transform.FastMath" => fast_math {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            options: FastMath,
+            config: "relax.FastMath",
         },
     ],
     sequentials: [

@@ -3,7 +3,7 @@
 The command ``passdock batch`` supervises each model already, says of which call a plugin dies, and knows its own
 fingerprints: driven by it, a batch and a command line continue each other's file. It has no Python. A pipeline with
 passes that a program registered, and options that only ``run`` has, go to workers of Python (``worker``), which keep
-the same lines in the same file; fingerprints there are their own, as the code of the passes is a part of them.
+the same lines in the same file, with the same fingerprints, of which the code of passes is a part.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _arguments(plan: Plan) -> list[str] | None:
     for key, value in (options.pop("config", None) or {}).items():
         said += ["--config", f"{key}={_pipeline._toml_value(value)}"]
     for key, value in (options.pop("bind", None) or {}).items():
-        said += ["--bind", f"{key}={value}"]
+        said += ["--bind", f"{key}={_pipeline._toml_value(value)}"]
     valued = {"opt_level": "-O", "raise_opset": "--raise-opset", "external_data": "--external-data"}
     for name, flag in valued.items():
         value = options.pop(name, None)
@@ -393,12 +393,14 @@ def check(report: Mapping[str, Any]) -> None:
 
 def fingerprints(plan: Plan) -> Callable[[_items.Item], str]:
     """The fingerprint of each result: of the model, and of what all results are made of."""
-    options = plan.options
-    files = [*plan.plugin_files(), *map(os.fspath, options.get("plugins", ())), *plan.modules]
-    for path in options.get("plugin_dirs", ()):
-        files += sorted(entry.path for entry in os.scandir(path) if entry.is_file())
-    common = _outcomes.fingerprint(["python", _passdock.version(), json.dumps(plan.setup(), sort_keys=True)], files)
-    return lambda item: _outcomes.fingerprint([common, item.model, item.state], [])
+    has = {name: value for name, value in plan.options.items() if name not in _OF_COMMAND}
+    has["plugins"] = [*has.get("plugins", ()), *plan.loaded_plugins()]
+    own = _passdock.Fingerprint(_pipeline._request(plan.pipeline(), **has), [*plan.modules, *plan.imports])
+
+    def of(item: _items.Item) -> str:
+        return own.of_address(item.model, item.state) if "://" in item.model else own.of_file(item.model)
+
+    return of
 
 
 def cores() -> int:

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use passdock::config::ConfigError;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+use crate::crossing::gil;
 use crate::crossing::lend::Gone;
+use crate::crossing::words::in_python;
 
 /// An exception as the cause of an error of the host.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ struct Raised(PyErr);
 
 impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Python::attach(|py| sentence(py, &self.0)))
+        f.write_str(&gil::attach(|py| sentence(py, &self.0)))
     }
 }
 
@@ -101,11 +103,6 @@ pub(crate) fn as_edit_failure(py: Python<'_>, error: PyErr) -> EditError {
     EditError::failed(keep(py, error))
 }
 
-/// The failure of rewriting as the exception that a rule's code raised, or one of the package.
-pub(crate) fn rule_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
-    inner_failed(py, error)
-}
-
 /// The failure of what a pass ran, as the exception that was raised there, or one of the package.
 pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> PyErr {
     match LAST.take() {
@@ -133,7 +130,7 @@ fn note(py: Python<'_>, raised: &PyErr, note: &str) {
 /// The exception of an instrument as its failure. It comes out of the host as itself.
 pub(crate) fn as_cause(error: PyErr) -> Box<dyn Error + Send + Sync> {
     // A pass that runs others is told of it in words.
-    let kept = Python::attach(|py| (sentence(py, &error), error.clone_ref(py)));
+    let kept = gil::attach(|py| (sentence(py, &error), error.clone_ref(py)));
     LAST.set(Some(kept));
     Box::new(Raised(error))
 }
@@ -197,7 +194,7 @@ pub(crate) fn show<R>(py: Python<'_>, error: &PassError, body: impl FnOnce(PyErr
 
 /// Asks Python whether somebody wants the run to end: Ctrl-C.
 pub(crate) fn interrupted() -> Option<PassError> {
-    Python::attach(|py| {
+    gil::attach(|py| {
         let stop = STOP.with_borrow(|stop| stop.as_ref().map(|raised| raised.clone_ref(py)));
         let raised = match stop {
             Some(raised) => raised,
@@ -247,12 +244,12 @@ fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
     fields.set_item("function", &error.function)?;
     fields.set_item("op_name", &error.op)?;
     fields.set_item("location", &error.location)?;
-    fields.set_item("help", &error.help)?;
-    fields.set_item("notes", &error.notes)?;
-    fields.set_item("rendered", diagnostic.render(false))?;
-    Ok(PyErr::from_value(
-        class.call((error.to_string(),), Some(&fields))?,
-    ))
+    let notes: Vec<String> = error.notes.iter().map(|note| in_python(note)).collect();
+    fields.set_item("help", error.help.as_deref().map(in_python))?;
+    fields.set_item("notes", notes)?;
+    fields.set_item("rendered", in_python(&diagnostic.render(false)))?;
+    let message = in_python(&error.to_string());
+    Ok(PyErr::from_value(class.call((message,), Some(&fields))?))
 }
 
 /// The class of an error of the host: that of `passdock.errors`.
@@ -303,6 +300,15 @@ pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
 /// Something that isn't there any more, as an exception.
 pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
     match gone {
+        Gone::ReadOnly => gil::attach(|py| {
+            raised(
+                py,
+                "EditError",
+                &format!(
+                    "This {what} is there to be read; passes edit the one that they are given."
+                ),
+            )
+        }),
         Gone::Over => PyRuntimeError::new_err(format!(
             "The pass that this {what} was given to has ended; look at the module that came out of it."
         )),
@@ -311,9 +317,6 @@ pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
         )),
         Gone::Busy => PyRuntimeError::new_err(format!(
             "This {what} is being rewritten; the code of a rule looks at it by `match.function`."
-        )),
-        Gone::ReadOnly => PyValueError::new_err(format!(
-            "This {what} is there to be read; passes edit the one that they are given."
         )),
     }
 }

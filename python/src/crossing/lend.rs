@@ -1,6 +1,6 @@
 //! What a pass is given is there as long as the pass runs; what Python keeps of it says so afterwards.
 //!
-//! **Invariant:** this is the only file with `unsafe`; no Python code runs while something is borrowed.
+//! **Invariant:** no Python code runs while something is borrowed.
 
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError, TryLockError};
@@ -170,11 +170,6 @@ unsafe impl Send for Sent {}
 impl Snapshot {
     pub(crate) fn new(snapshot: FunctionSnapshot) -> Snapshot {
         Snapshot(Mutex::new(Sent(snapshot)))
-    }
-
-    /// That of an answer.
-    pub(crate) fn of<E>(made: Result<FunctionSnapshot, E>) -> Result<Snapshot, E> {
-        made.map(Snapshot::new)
     }
 
     /// Looks at it. The answer holds no iterator of it.

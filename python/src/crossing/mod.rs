@@ -4,6 +4,12 @@ pub(crate) mod convert;
 pub(crate) mod error;
 #[allow(
     unsafe_code,
+    reason = "Python's function is declared as one that may be unwound"
+)]
+pub(crate) mod gil;
+#[allow(
+    unsafe_code,
     reason = "what a pass is given is followed by a pointer, as long as the pass runs"
 )]
 pub(crate) mod lend;
+pub(crate) mod words;

@@ -1,84 +1,21 @@
 //! `Function`: its edits, those of plugins.
 
-use passdock::sdk::{
-    ConstantSpec, EditError, LocId, OpBuilder, OpId, Position, RegionId, TypeId, TypeSpec, ValueId,
-};
+use passdock::sdk::{ConstantSpec, LocId, OpId, Position, RegionId, TypeId, TypeSpec, ValueId};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::crossing::gil;
 use crate::ir::attr;
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::types::Wanted;
 use crate::ir::value::Value;
+use crate::ir::wish::Wish;
 
 /// An operand as a program says it.
 pub(crate) type Operand = Option<Py<Value>>;
-
-/// What says how an op is made.
-pub(crate) struct Wish<'a> {
-    name: &'a str,
-    operands: Vec<ValueId>,
-    attrs: Vec<(String, passdock::sdk::AttrValue)>,
-    /// `None`: nothing was said of results.
-    results: Option<Vec<Wanted>>,
-}
-
-impl<'a> Wish<'a> {
-    pub(crate) fn new(
-        slf: &Bound<'_, Function>,
-        name: &'a str,
-        operands: &[Operand],
-        attrs: Option<&Bound<'_, PyDict>>,
-        results: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Wish<'a>> {
-        Ok(Wish {
-            name,
-            operands: ids_of(slf, operands)?,
-            attrs: attr::values(slf, attrs)?,
-            results: results.map(|said| wanted(slf, said)).transpose()?,
-        })
-    }
-
-    /// Whether the op is to have no results.
-    pub(crate) fn has_no_results(&self) -> bool {
-        self.results.as_ref().is_some_and(Vec::is_empty)
-    }
-
-    pub(crate) fn types(
-        &self,
-        f: &mut passdock::sdk::Function,
-    ) -> Result<Option<Vec<TypeId>>, EditError> {
-        let results = self.results.as_ref();
-        results
-            .map(|all| all.iter().map(|wanted| wanted.add(f)).collect())
-            .transpose()
-    }
-
-    pub(crate) fn builder(&self, types: Option<Vec<TypeId>>) -> OpBuilder<'_> {
-        let mut op = OpBuilder::new(self.name).operands(self.operands.iter().copied());
-        for (name, value) in &self.attrs {
-            op = op.attr(name.as_str(), value.clone());
-        }
-        match types {
-            Some(types) => op.results(types),
-            None => op,
-        }
-    }
-}
-
-/// The results that an argument asks for: how many, or a type for each.
-fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
-    if let Ok(count) = said.extract::<usize>() {
-        return Ok((0..count).map(|_| Wanted::Unknown).collect());
-    }
-    let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
-        PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
-    })?;
-    said.iter().map(|each| Wanted::of(slf, each)).collect()
-}
 
 /// The ids of values, which have to be of this function.
 pub(crate) fn ids_of(slf: &Bound<'_, Function>, values: &[Operand]) -> PyResult<Vec<ValueId>> {
@@ -156,10 +93,11 @@ impl Function {
     /// name: domain included. operands: values, None for one that is left out. attrs: by name. results: how many
     /// (one by default), or their types: ``["f32[n,3]"]``. It goes before or after an op, or to the end of a region;
     /// without any of these to the end of the body. The types of its results are ``ctx.infer``'s to find, or
-    /// ``ctx.create_value`` makes op and types at once.
+    /// ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
+    /// for a domain that nobody defines, if the function has an opset of it.
     ///
-    /// Raises EditError if the IR would be wrong with it.
-    #[pyo3(signature = (name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None))]
+    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+    #[pyo3(signature = (name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_op(
         slf: &Bound<'_, Self>,
@@ -170,8 +108,9 @@ impl Function {
         before: Option<&Op>,
         after: Option<&Op>,
         end_of: Option<&Region>,
+        custom: bool,
     ) -> PyResult<Op> {
-        let wish = Wish::new(slf, name, &operands, attrs, results)?;
+        let wish = Wish::new(slf, name, &operands, attrs, results, custom)?;
         let at = place(slf, before, after, end_of)?;
         let id = function::edit(slf, |f| {
             let types = wish.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
@@ -186,10 +125,11 @@ impl Function {
     /// Puts a new op in the place of one, whose results it takes over: ``func.replace_op(op, "acme.Relu", [x])``.
     ///
     /// keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
-    /// results the old types, if nothing else is said.
+    /// results the old types, if nothing else is said. custom: as of ``create_op``.
     ///
-    /// Raises EditError if the IR would be wrong with it.
-    #[pyo3(signature = (op, name, operands, *, attrs = None, results = None, keep_attrs = false))]
+    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+    #[pyo3(signature = (op, name, operands, *, attrs = None, results = None, keep_attrs = false, custom = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn replace_op(
         slf: &Bound<'_, Self>,
         op: &Op,
@@ -198,8 +138,9 @@ impl Function {
         attrs: Option<&Bound<'_, PyDict>>,
         results: Option<&Bound<'_, PyAny>>,
         keep_attrs: bool,
+        custom: bool,
     ) -> PyResult<Op> {
-        let wish = Wish::new(slf, name, &operands, attrs, results)?;
+        let wish = Wish::new(slf, name, &operands, attrs, results, custom)?;
         let old = op_of(slf, op)?;
         let id = function::edit(slf, |f| {
             let types = wish.types(f)?;
@@ -341,7 +282,7 @@ impl Function {
     ) -> PyResult<Value> {
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
-            arrays.call_method1("to_bytes", (data, dtype))?.extract()?;
+            gil::call_method(&arrays, "to_bytes", (data, dtype))?.extract()?;
         let dtype = crate::ir::types::dtype_of(&dtype)?;
         let id = function::edit(slf, |f| {
             let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;

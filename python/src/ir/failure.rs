@@ -30,7 +30,9 @@ fn op_of(py: Python<'_>, error: &PyErr) -> Option<(OpId, Option<SymbolId>)> {
 /// A refused edit as an exception that names the op.
 pub(crate) fn edit_error_at(py: Python<'_>, refused: &EditError, op: Option<Op>) -> PyErr {
     let raised = error::edit_error(py, refused);
+    let text = op.as_ref().and_then(|op| op.__str__().ok());
     // One that takes no attribute goes out without.
     let _ = raised.value(py).setattr("op", op);
+    let _ = raised.value(py).setattr("op_text", text);
     raised
 }

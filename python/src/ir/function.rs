@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashMap;
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::{Gone, LentFunction, LentModule, LentRewriter, Snapshot};
 use crate::ir::attr;
 use crate::ir::failure;
@@ -87,7 +88,7 @@ impl Function {
             Source::InModule(module, name) => {
                 let read = module.edit(|m| m.edit(*name).map(|f| body(f)));
                 let read = read.map_err(gone)?;
-                read.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+                read.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
             }
         }
     }
@@ -98,7 +99,7 @@ impl Function {
         body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         let edited = self.try_edit(body)?;
-        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+        edited.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
 
     /// Edits the function; the host's refusal as it is.
@@ -125,13 +126,17 @@ impl Function {
     /// Puts a copy of what this function does in the place of what another one does, which a function pass was given.
     pub(crate) fn put_into(&self, other: &LentFunction) -> PyResult<()> {
         let gone = |gone: Gone| error::gone(gone, "function");
-        let copy = self.look(|from| other.read(|to| ir::adopted(to, from)).map(Snapshot::of))?;
+        let copy = self.look(|from| {
+            other
+                .read(|to| ir::adopted(to, from))
+                .map(|made| made.map(Snapshot::new))
+        })?;
         let copy = copy.map_err(gone)?;
-        let copy = copy
-            .map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))?;
+        let copy =
+            copy.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))?;
         let put = copy.read(|from| other.edit(|to| replace_body(to, from)));
         put.map_err(gone)?
-            .map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+            .map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
 
     /// The text of a symbol, one object for each.
@@ -159,7 +164,7 @@ impl Function {
     /// Looks at the function as the host has it.
     pub(crate) fn look<R: Send>(&self, body: impl FnOnce(&ir::Function) -> R) -> PyResult<R> {
         let seen = self.read(|f| ir::look_at(f, body))?;
-        seen.map_err(|error| Python::attach(|py| error::raised(py, "EditError", &error.message)))
+        seen.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))
     }
 }
 
@@ -318,7 +323,8 @@ impl Function {
         attr::to_dict(slf, read)
     }
 
-    /// A parameter, a result of an op or a constant by its name.
+    /// A parameter, a result of an op or a constant by its name: ``"x"``, or ``"0"`` for one without a name that the
+    /// function's text calls ``%0``.
     ///
     /// Raises KeyError if no value has the name. Takes time with the size of the function.
     fn value(slf: &Bound<'_, Self>, name: &str) -> PyResult<Value> {
@@ -333,6 +339,15 @@ impl Function {
             };
             params.or_else(constant).or_else(result)
         })?;
+        let is_number = found.is_none() && name.parse::<u32>().is_ok();
+        let found = match is_number {
+            false => found,
+            true => slf.get().look(|f| {
+                let (pieces, wanted) = (ir::Pieces::new(f), format!("%{name}"));
+                let mut unnamed = f.walk(f.body()).flat_map(|op| f.results(op));
+                unnamed.find(|&value| pieces.value(value) == wanted)
+            })?,
+        };
         let missing = || PyKeyError::new_err(format!("no value is called `{name}`"));
         found.and_then(|id| value(slf, id)).ok_or_else(missing)
     }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::LentModule;
 use crate::ir::function::Function;
 
@@ -66,7 +67,7 @@ impl Module {
                     .read(|m| ir::module_now(m))
                     .map_err(|gone| error::gone(gone, "module"))?;
                 now.map_err(|error| {
-                    Python::attach(|py| error::raised(py, "EditError", &error.message))
+                    gil::attach(|py| error::raised(py, "EditError", &error.message))
                 })
             }
         }
@@ -99,7 +100,7 @@ impl Module {
             _ => Err(crate::crossing::lend::Gone::ReadOnly),
         };
         let edited = edited.map_err(|gone| error::gone(gone, "module"))?;
-        edited.map_err(|error| Python::attach(|py| error::edit_error(py, &error)))
+        edited.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
 
     fn look_up(&self, name: &str) -> PyResult<Option<Function>> {
@@ -200,7 +201,7 @@ impl Module {
     #[staticmethod]
     #[pyo3(signature = (text, name = "<string>"))]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Module> {
-        let read = py.detach(|| ir::parse_text(name, text));
+        let read = gil::detach(py, || ir::parse_text(name, text));
         read.map(Module::own)
             .map_err(|error| error::to_exception(py, &error))
     }
@@ -217,7 +218,7 @@ impl Module {
         let options = model_file::ReadOptions {
             outside_data: allow_outside_data,
         };
-        let read = py.detach(|| read(&path, options));
+        let read = gil::detach(py, || read(&path, options));
         read.map(Module::own)
             .map_err(|error| error::to_exception(py, &error))
     }
@@ -229,7 +230,7 @@ impl Module {
     #[pyo3(signature = (data, name = "model.onnx"))]
     fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Module> {
         let data = data.to_vec();
-        let read = py.detach(|| model_file::read_bytes(name.as_ref(), data));
+        let read = gil::detach(py, || model_file::read_bytes(name.as_ref(), data));
         read.map(Module::own)
             .map_err(|error| error::to_exception(py, &error))
     }
@@ -246,7 +247,7 @@ impl Module {
             value_info,
             ..model_file::WriteOptions::default()
         };
-        let written = py.detach(|| model_file::write(&module, &path, options));
+        let written = gil::detach(py, || model_file::write(&module, &path, options));
         written
             .map(drop)
             .map_err(|error| error::to_exception(py, &error))
@@ -257,7 +258,7 @@ impl Module {
     /// Raises PassError if ONNX has no way to say something of it.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let module = self.now()?;
-        let bytes = py.detach(|| model_file::to_bytes(&module));
+        let bytes = gil::detach(py, || model_file::to_bytes(&module));
         let bytes = bytes.map_err(|error| error::to_exception(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -266,7 +267,7 @@ impl Module {
     #[pyo3(signature = (*, brief = false))]
     fn text(&self, py: Python<'_>, brief: bool) -> PyResult<String> {
         let module = self.now()?;
-        Ok(py.detach(|| {
+        Ok(gil::detach(py, || {
             let options = ir::PrintOptions {
                 brief,
                 ..ir::PrintOptions::default()

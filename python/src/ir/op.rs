@@ -1,5 +1,6 @@
 //! `Op`: an operation, as a program reads it.
 
+use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind, SymbolId};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
@@ -7,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::ir::attr;
 use crate::ir::function::{self, Function};
 use crate::ir::region::Region;
@@ -22,18 +24,6 @@ pub(crate) struct Op {
     pub(crate) id: OpId,
 }
 
-impl PartialEq for Op {
-    fn eq(&self, other: &Op) -> bool {
-        self.id == other.id && self.function.as_ptr() == other.function.as_ptr()
-    }
-}
-
-impl std::hash::Hash for Op {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.function.as_ptr() as usize, self.id.0).hash(state);
-    }
-}
-
 impl Op {
     /// Looks at the op, which has to be there still.
     pub(crate) fn read<R: Send>(
@@ -45,9 +35,7 @@ impl Op {
             .function
             .get()
             .read(|f| f.is_live(id).then(|| body(f, id)))?;
-        seen.ok_or_else(|| {
-            Python::attach(|py| error::raised(py, "StaleError", "The op was erased."))
-        })
+        seen.ok_or_else(|| gil::attach(|py| error::raised(py, "StaleError", "The op was erased.")))
     }
 }
 
@@ -249,6 +237,13 @@ impl Op {
     fn is_live(&self) -> PyResult<bool> {
         let id = self.id;
         self.function.get().read(|f| f.is_live(id))
+    }
+
+    /// The op's line of IR text; its regions are on other lines.
+    pub(crate) fn __str__(&self) -> PyResult<String> {
+        let id = self.id;
+        self.read(|_, _| ())?;
+        self.function.get().look(|f| ir::Pieces::new(f).op(id))
     }
 
     fn __repr__(&self) -> String {

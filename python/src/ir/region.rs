@@ -15,18 +15,6 @@ pub(crate) struct Region {
     pub(crate) id: RegionId,
 }
 
-impl PartialEq for Region {
-    fn eq(&self, other: &Region) -> bool {
-        self.id == other.id && self.function.as_ptr() == other.function.as_ptr()
-    }
-}
-
-impl std::hash::Hash for Region {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.function.as_ptr() as usize, self.id.0).hash(state);
-    }
-}
-
 #[pymethods]
 impl Region {
     /// The region's name: that of the attribute that it is, ``"then_branch"``.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::ir::constant::Constant;
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
@@ -20,18 +21,6 @@ pub(crate) struct Value {
     pub(crate) id: ValueId,
 }
 
-impl PartialEq for Value {
-    fn eq(&self, other: &Value) -> bool {
-        self.id == other.id && self.function.as_ptr() == other.function.as_ptr()
-    }
-}
-
-impl std::hash::Hash for Value {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.function.as_ptr() as usize, self.id.0).hash(state);
-    }
-}
-
 impl Value {
     /// Looks at the value, which has to be there still.
     pub(crate) fn read<R: Send>(
@@ -44,7 +33,7 @@ impl Value {
             .get()
             .read(|f| f.is_live_value(id).then(|| body(f, id)))?;
         seen.ok_or_else(|| {
-            Python::attach(|py| error::raised(py, "StaleError", "The value was erased."))
+            gil::attach(|py| error::raised(py, "StaleError", "The value was erased."))
         })
     }
 }

@@ -12,12 +12,14 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
-use crate::ir::edit::{self, Operand, Wish};
+use crate::ir::edit::{self, Operand};
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
+use crate::ir::wish::Wish;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
 use crate::pass::info::{level, names};
 use crate::pass::instrument;
@@ -139,7 +141,7 @@ impl PassContext {
             }
             builder = builder.config(key, convert::to_toml(&value)?);
         }
-        let built = py.detach(|| builder.build());
+        let built = gil::detach(py, || builder.build());
         built
             .map(PassContext::of)
             .map_err(|error| error::to_exception(py, &error))
@@ -314,7 +316,7 @@ impl PassContext {
             Some(run) => diagnostic.emit_to(run),
             None => {
                 let said = diagnostic.to_core();
-                py.detach(|| self.core.emit(said));
+                gil::detach(py, || self.core.emit(said));
                 Ok(())
             }
         }
@@ -332,7 +334,7 @@ impl PassContext {
     /// are those of ``Function.create_op``.
     ///
     /// Raises EditError if the IR would be wrong with it, or the definition says so.
-    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None))]
+    #[pyo3(signature = (function, name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_value(
         &self,
@@ -344,8 +346,9 @@ impl PassContext {
         before: Option<&Op>,
         after: Option<&Op>,
         end_of: Option<&Region>,
+        custom: bool,
     ) -> PyResult<Option<Value>> {
-        let wish = Wish::new(function, name, &operands, attrs, results)?;
+        let wish = Wish::new(function, name, &operands, attrs, results, custom)?;
         if wish.has_no_results() {
             return Err(PyValueError::new_err(
                 "an op without results makes no value; `Function.create_op` makes one",
@@ -421,7 +424,7 @@ impl PassContext {
     fn rewrite(&self, py: Python<'_>, function: &Function, rules: &Rules) -> PyResult<()> {
         let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &**set).collect();
         let done = self.ask("rewrite", |cx| function.edit(|f| Ok(cx.rewrite(f, &rules))))??;
-        done.map_err(|failed| error::rule_failed(py, &failed))
+        done.map_err(|failed| error::inner_failed(py, &failed))
     }
 
     /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.

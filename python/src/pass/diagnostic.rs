@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
 use crate::ir::op::Op;
 
@@ -269,7 +270,7 @@ impl DiagnosticContext {
                 .call_method0("get_renderer")?,
             false => renderer.bind(py).clone(),
         };
-        renderer.call_method1("render", (slf,))?;
+        gil::call_method(&renderer, "render", (slf,))?;
         let shown = std::mem::take(&mut *lock(said));
         let is_failure = |said: &Py<Diagnostic>| said.get().said.severity.is_failure();
         match shown.iter().any(is_failure) {
@@ -325,9 +326,9 @@ impl DiagnosticContext {
 /// A function of Python that gets a list of diagnostics, as the host calls it.
 pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
     Arc::new(move |said: &[core::Diagnostic]| {
-        Python::attach(|py| {
+        gil::attach(|py| {
             let said: Vec<Diagnostic> = said.iter().map(Diagnostic::of).collect();
-            if let Err(raised) = render.call1(py, (said,)) {
+            if let Err(raised) = gil::call(render.bind(py), (said,)) {
                 // There is nobody to tell but Python.
                 raised.write_unraisable(py, Some(render.bind(py)));
             }
@@ -349,6 +350,6 @@ pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> Py
         ));
     }
     let render = render.map(renderer);
-    py.detach(|| core::override_renderer(render));
+    gil::detach(py, || core::override_renderer(render));
     Ok(())
 }

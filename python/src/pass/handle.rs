@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use passdock::{
-    PassDeclaration, PassRef, Registry, create_function_pass, create_module_pass,
-    create_prim_func_pass, sdk,
+    ErrorKind, PassDeclaration, PassError, PassRef, Registry, create_function_pass,
+    create_module_pass, create_prim_func_pass, sdk,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend;
 use crate::ir::failure;
 use crate::ir::function::Function;
@@ -28,6 +29,8 @@ pub(crate) struct PassHandle {
     children: Option<Py<PyList>>,
     /// What the pass runs, of one of Python.
     code: Option<Arc<Code>>,
+    /// The name and the options that a pass of the registry was asked for by.
+    origin: Option<(String, toml::Table)>,
 }
 
 /// What a pass of Python runs. Python's collector takes it, if nothing but itself holds the pass.
@@ -51,6 +54,7 @@ impl PassHandle {
             pass,
             children: None,
             code: None,
+            origin: None,
         }
     }
 }
@@ -81,7 +85,7 @@ fn function_body(
         lend::function(f, |f| {
             lend::context(cx, |cx| {
                 around(&mut |module| {
-                    Python::attach(|py| {
+                    gil::attach(|py| {
                         error::forget();
                         let called = (|| {
                             let function = Py::new(py, Function::lent(f.lent()))?;
@@ -91,7 +95,7 @@ fn function_body(
                             )?;
                             // What it was given ends with this call, also in other threads.
                             let answer =
-                                run.get(py)?.call1((function, module, context(py, cx)?))?;
+                                gil::call(&run.get(py)?, (function, module, context(py, cx)?))?;
                             check_function(&answer, f)
                         })();
                         called.map_err(|raised| failure::as_failure(py, raised))
@@ -129,11 +133,11 @@ fn module_body(
     move |m, cx| {
         let answer = lend::module(m, |m| {
             lend::context(cx, |cx| {
-                Python::attach(|py| {
+                gil::attach(|py| {
                     error::forget();
                     let called = (|| {
                         let module = Py::new(py, Module::lent(m.lent()))?;
-                        let answer = run.get(py)?.call1((module, context(py, cx)?))?;
+                        let answer = gil::call(&run.get(py)?, (module, context(py, cx)?))?;
                         other_module(&answer, m)
                     })();
                     called.map_err(|raised| failure::as_failure(py, raised))
@@ -245,9 +249,8 @@ impl PassHandle {
             .required(info.required)
             .disabled(names("disabled", disabled)?);
         Ok(PassHandle {
-            pass: sequential.into_pass(),
             children: Some(passes.clone().unbind()),
-            code: None,
+            ..PassHandle::new(sequential.into_pass())
         })
     }
 
@@ -260,16 +263,47 @@ impl PassHandle {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PassHandle> {
         let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
-        let found = py.detach(|| Registry::global().get_pass_with_options(name, &options));
-        found
-            .map(PassHandle::new)
-            .map_err(|error| error::to_exception(py, &error))
+        let found = gil::detach(py, || {
+            Registry::global().get_pass_with_options(name, &options)
+        });
+        let found = found.map_err(|error| error::to_exception(py, &error))?;
+        Ok(PassHandle {
+            origin: Some((found.info().name.clone(), options)),
+            ..PassHandle::new(found)
+        })
     }
 
-    /// Puts the pass in the registry, under its name.
-    fn register(&self, py: Python<'_>) -> PyResult<()> {
-        let registered = Registry::global().register(self.pass.clone());
+    /// Puts the pass in the registry, under its name. overrides: also in the place of one that has the name.
+    #[pyo3(signature = (overrides = false))]
+    fn register(&self, py: Python<'_>, overrides: bool) -> PyResult<()> {
+        let (registry, name) = (Registry::global(), &self.pass.info().name);
+        let other = registry.canonical(name);
+        let registered = match overrides {
+            true => registry.replace(self.pass.clone()),
+            // Whoever says the short name would get this one, in pipelines that others wrote, too.
+            false if other != *name => {
+                let message = format!(
+                    "The name `{name}` stands for the pass `{other}`, which a pass `{name}` would hide."
+                );
+                let help = format!(
+                    "Call it otherwise, `acme.{name}`, or say that it is meant: `register(override=True)`."
+                );
+                Err(PassError::new(ErrorKind::Duplicate, message).help(help))
+            }
+            false => registry.register(self.pass.clone()),
+        };
         registered.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// The name and the options of a pass that came from the registry.
+    #[getter]
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<(String, Bound<'py, PyAny>)>> {
+        let origin = self.origin.as_ref();
+        let options = |(name, options): &(String, toml::Table)| {
+            let options = convert::from_toml(py, &toml::Value::Table(options.clone()));
+            Ok((name.clone(), options?))
+        };
+        origin.map(options).transpose()
     }
 
     /// A pass that runs this one on the functions whose names match.
@@ -342,7 +376,7 @@ impl PassHandle {
         let pass = Arc::clone(&self.pass);
         let input = given.clone();
         error::forget();
-        let made = py.detach(move || match context {
+        let made = gil::detach(py, move || match context {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),
         });

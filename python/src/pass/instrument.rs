@@ -13,6 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyInt};
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::ir::module::Module;
 use crate::pass::info::PassInfo;
 
@@ -61,7 +62,7 @@ impl PyInstrument {
         if !is_there {
             return Ok(());
         }
-        let called = Python::attach(|py| self.object.call_method0(py, hook).map(drop));
+        let called = gil::attach(|py| gil::call_method(self.object.bind(py), hook, ()).map(drop));
         called.map_err(error::as_cause)
     }
 
@@ -69,7 +70,7 @@ impl PyInstrument {
         if !is_there {
             return Ok(());
         }
-        let called = Python::attach(|py| self.ask(py, hook, call).map(drop));
+        let called = gil::attach(|py| self.ask(py, hook, call).map(drop));
         called.map_err(error::as_cause)
     }
 
@@ -80,7 +81,7 @@ impl PyInstrument {
         call: &PassCall<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
-        self.object.bind(py).call_method1(hook, (module, info))
+        gil::call_method(self.object.bind(py), hook, (module, info))
     }
 
     /// The answer of `should_run`: a bool, or 0 or 1.
@@ -125,7 +126,7 @@ impl passdock::PassInstrument for PyInstrument {
         if !self.hooks.should_run {
             return Ok(true);
         }
-        let asked = Python::attach(|py| self.judged(&self.ask(py, "should_run", call)?));
+        let asked = gil::attach(|py| self.judged(&self.ask(py, "should_run", call)?));
         asked.map_err(error::as_cause)
     }
 
@@ -141,12 +142,11 @@ impl passdock::PassInstrument for PyInstrument {
         if !self.hooks.pass_failed {
             return Ok(());
         }
-        Python::attach(|py| {
+        gil::attach(|py| {
             error::show(py, failed, |raised| {
                 let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
-                let told = self
-                    .object
-                    .call_method1(py, "pass_failed", (module, info, raised));
+                let told =
+                    gil::call_method(self.object.bind(py), "pass_failed", (module, info, raised));
                 told.map(drop).map_err(error::as_cause)
             })
         })
@@ -171,8 +171,9 @@ impl NativeInstrument {
     ) -> PyResult<NativeInstrument> {
         let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
         let registry = Registry::global();
-        let made =
-            py.detach(|| registry.get_instrument(name, &options, &InstrumentSetup::new(registry)));
+        let made = gil::detach(py, || {
+            registry.get_instrument(name, &options, &InstrumentSetup::new(registry))
+        });
         made.map(NativeInstrument)
             .map_err(|error| error::to_exception(py, &error))
     }
@@ -187,7 +188,7 @@ impl NativeInstrument {
     ///
     /// Raises PassError if it fails over it.
     fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let asked = py.detach(|| {
+        let asked = gil::detach(py, || {
             // One of a plugin asks for a context, and for its config.
             let mut builder = passdock::PassContext::builder().shared_instrument(self.0.clone());
             for (key, value) in &passdock::PassContext::current().settings().config {

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 use crate::crossing::lend::{self, LentMatch, LentRewriter};
 use crate::ir::attr;
 use crate::ir::edit::{Operand, ids_of};
@@ -16,6 +17,7 @@ use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::types::dtype_of;
 use crate::ir::value::Value;
+use crate::ir::wish;
 
 /// Rewriting rules, as ``docs/rules.md`` describes them: ``Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")``.
 ///
@@ -37,8 +39,9 @@ fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
 
 /// Refuses rules that never apply, as far as the registered definitions of operators tell.
 fn check(py: Python<'_>, rules: &sdk::Rules) -> PyResult<()> {
-    let checked =
-        py.detach(|| passdock::check_rules(rules, &passdock::Registry::global().op_defs()));
+    let checked = gil::detach(py, || {
+        passdock::check_rules(rules, &passdock::Registry::global().op_defs())
+    });
     checked.map_err(|error| wrong(py, &error))
 }
 
@@ -104,7 +107,7 @@ fn apply(
     found: &sdk::Match<'_>,
 ) -> sdk::Rewritten {
     lend::rewrite(rewriter, found, |rewriter, found| {
-        Python::attach(|py| {
+        gil::attach(|py| {
             let called = (|| {
                 let function = Py::new(py, Function::rewritten(rewriter.lent()))?;
                 let own = Rewriter {
@@ -115,7 +118,7 @@ fn apply(
                     own: found.lent(),
                     function: function.clone_ref(py),
                 };
-                let answer = code.bind(py).call1((own, found))?;
+                let answer = gil::call(code.bind(py), (own, found))?;
                 replacement(function.bind(py), &answer)
             })();
             called.map_err(|raised| error::as_edit_failure(py, raised))
@@ -170,8 +173,9 @@ impl Rewriter {
         self.function.clone_ref(py)
     }
 
-    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``.
-    #[pyo3(signature = (name, operands, attrs = None, *, results = 1))]
+    /// Makes an op, and answers its first result: ``rewriter.op("onnx.Add", [x, y])``. custom: as of
+    /// ``Function.create_op``.
+    #[pyo3(signature = (name, operands, attrs = None, *, results = 1, custom = false))]
     fn op(
         &self,
         py: Python<'_>,
@@ -179,7 +183,11 @@ impl Rewriter {
         operands: Vec<Operand>,
         attrs: Option<&Bound<'_, PyDict>>,
         results: usize,
+        custom: bool,
     ) -> PyResult<Option<Value>> {
+        if !custom {
+            wish::check(self.function.bind(py), name, operands.len())?;
+        }
         let (operands, attrs) = (
             ids_of(self.function.bind(py), &operands)?,
             attr::values(self.function.bind(py), attrs)?,

@@ -153,6 +153,9 @@ impl Reader<'_> {
             path.push(":");
             path.push(more);
         }
+        // Where a reader has a checkout beside the guide's own directory.
+        let checkout = format!("{}/", self.project.root.display());
+        let command = command.replace("../passdock/", &checkout);
         let mut sh = Command::new("sh");
         sh.args(["-c", &format!("{{ {command}\n}} 2>&1")])
             .current_dir(&self.dir)

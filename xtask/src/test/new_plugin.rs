@@ -13,10 +13,11 @@ use crate::test::old_rust::OldRust;
 use crate::test::steps::Skip;
 
 /// The examples in Rust that have nothing wrong, and their libraries. The standard plugins are checked by the command's tests.
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 4] = [
     ("examples/hello-pass", "hello_pass"),
     ("examples/custom-instrument", "custom_instrument"),
     ("examples/custom-op", "custom_op"),
+    ("examples/npu-partition", "npu_partition"),
 ];
 
 /// Makes a plugin in each language, builds and checks it.

@@ -62,6 +62,14 @@ use Argument::{
 const RANDOM_RULES: &str = "random_rules";
 const RANDOM_LAYOUTS: &str = "random_layouts";
 
+const RANDOM_MODELS: &str = "properties";
+
+/// The passes that random models go through to be fused.
+pub(crate) const FUSING: &str = "FuseOps";
+
+/// The passes that random models go through to be partitioned.
+pub(crate) const PARTITIONING: &str = "FuseOpsByPattern,AnnotateTarget,MergeRegions,PartitionGraph";
+
 /// All of them, in the order of their steps.
 pub(crate) const JUDGES: &[Judge] = &[
     // From each version of an operator to later ones. It takes longest, and they run side by side.
@@ -95,10 +103,29 @@ pub(crate) const JUDGES: &[Judge] = &[
     // `PASSDOCK_PROPERTIES` says how many.
     Judge {
         title: "random models, passes in any order",
-        script: "properties",
+        script: RANDOM_MODELS,
         arguments: &[
             Passdock,
             Words(&["--spoiler", "bad.transform.ChangeResults"]),
+        ],
+    },
+    Judge {
+        title: "ops in groups, and given back",
+        script: "groups",
+        arguments: &[Passdock, Models],
+    },
+    // `deep fusion` makes more of them.
+    Judge {
+        title: "random models, fused",
+        script: RANDOM_MODELS,
+        arguments: &[Passdock, Words(&["--count", "500", "--passes", FUSING])],
+    },
+    Judge {
+        title: "random models, partitioned",
+        script: RANDOM_MODELS,
+        arguments: &[
+            Passdock,
+            Words(&["--count", "500", "--passes", PARTITIONING]),
         ],
     },
     // ONNX's own test cases, the models in its wheel, models made by hand: what goes through passdock comes
@@ -228,17 +255,26 @@ pub(crate) fn random_rules(project: &Project, words: &[&str]) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// The same as the step about random models, with what is said of how many and of the passes; builds what it takes.
+pub(crate) fn random_models(project: &Project, words: &[&str]) -> Result<()> {
+    by_script(project, RANDOM_MODELS, "deep-models", words)
+}
+
 /// The same as the step about graphs in other layouts, with what is said of how many and from which on; builds what it takes.
 pub(crate) fn random_layouts(project: &Project, words: &[&str]) -> Result<()> {
+    by_script(project, RANDOM_LAYOUTS, "deep-layouts", words)
+}
+
+fn by_script(project: &Project, script: &str, work: &str, words: &[&str]) -> Result<()> {
     shell::run(project.cargo().arg("build"))?;
     let mut python = Command::new(environment(project)?);
     python
         .arg("-B")
-        .arg(format!("tests/python/{RANDOM_LAYOUTS}.py"))
+        .arg(format!("tests/python/{script}.py"))
         .arg("--passdock")
         .arg(project.passdock(Profile::Dev))
         .arg("--work-dir")
-        .arg(project.target.join("deep-layouts"))
+        .arg(project.target.join(work))
         .args(words);
     shell::run(python.current_dir(&project.root))
 }

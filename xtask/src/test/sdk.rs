@@ -16,10 +16,11 @@ use crate::test::new_plugin;
 use crate::test::old_rust::OldRust;
 
 /// The examples that stand for a vendor's crates, and how many lines each takes.
-const VENDORS: [(&str, usize); 3] = [
+const VENDORS: [(&str, usize); 4] = [
     ("examples/hello-pass", 25),
     ("examples/custom-instrument", 80),
     ("examples/custom-op", 105),
+    ("examples/npu-partition", 140),
 ];
 /// The SDK's crates, as (package, directory).
 const PACKAGES: [(&str, &str); 3] = [

@@ -274,7 +274,7 @@ pub(crate) struct RunArgs {
     /// Print warnings and errors only.
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) quiet: bool,
-    /// Print all notes: without it one of many that are alike.
+    /// Print all notes, whole: without it a line for each, and one for those that are alike.
     #[arg(long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) notes: bool,
     /// Print one JSON object on standard output, everything else on standard error.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
 use passdock::batch::{self, BatchItem, Fingerprint, ModelOutcome, Outcomes};
 use passdock::pipeline::{self, AskedInstrument, ModelReport, Print, Report, Request, Watch};
-use passdock::{ErrorKind, PassError, Registry};
+use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
     // What is wrong with the pipeline is told once, and not of each model.
     let registry = plugins::registry();
     pipeline::explain(&registry, &request)?;
-    let fingerprint = Fingerprint::new(&request, &plugin_files(&registry));
+    let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request));
     make_dirs(&to, &items)?;
     let mut kept = Outcomes::open(&results)?;
     let (mut left, mut sum) = (Vec::new(), Sum::default());
@@ -118,14 +118,6 @@ fn read_request(args: BatchArgs) -> Result<Request, PassError> {
         outside_data: args.data.allow_outside_data,
         ..request
     })
-}
-
-/// The files of the plugins that a pipeline may use.
-fn plugin_files(registry: &Registry) -> Vec<PathBuf> {
-    let plugins = registry.plugins();
-    let files = plugins.iter().filter_map(|plugin| plugin.origin().path());
-    let files: BTreeSet<PathBuf> = files.map(PathBuf::from).collect();
-    files.into_iter().collect()
 }
 
 fn cores() -> usize {

@@ -87,8 +87,11 @@ fn render_step(step: &BlameStep) -> String {
             text += &format!("  {sign} {line}\n");
         }
     }
-    if step.what == Deed::Changed && step.before == step.after {
-        text += "    Another op makes one of its operands.\n";
+    for makers in &step.makers {
+        text += "    What makes an operand of it:\n";
+        for (sign, line) in [('-', &makers.before), ('+', &makers.after)] {
+            text += &format!("    {sign} {}\n", op_lines::one(line));
+        }
     }
     text
 }

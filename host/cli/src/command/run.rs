@@ -19,7 +19,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let how = match (args.quiet, args.notes || args.verbose) {
         (true, _) => Notes::None,
         (_, true) => Notes::All,
-        _ => Notes::OneOfMany,
+        _ => Notes::OneLine,
     };
     let shown = Shown {
         in_full: args.verbose,

@@ -31,7 +31,7 @@ fn said(ran: &Ran) -> String {
 fn a_model_that_fails_stops_no_other_one() {
     let bench = batch();
     expect![[r#"
-        2 models done, 1 failed, 4 → 2 ops, 164 B → 116 B, outcomes in out/outcomes.jsonl
+        2 models done, 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
         FAILED m/broken.onnx, TIME
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
@@ -43,26 +43,26 @@ fn a_model_that_fails_stops_no_other_one() {
     assert!(!bench.exists("out/broken.onnx"));
     // What is done isn't done again; what failed is, and what changed.
     expect![[r#"
-        2 models done (2 before), 1 failed, 4 → 2 ops, 164 B → 116 B, outcomes in out/outcomes.jsonl
+        2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
         FAILED m/broken.onnx, TIME
         error[read]: The model m/broken.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
         status 1"#]].assert_eq(&said(&bench.passdock("batch m -o out")));
     std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
     expect![[r#"
-        3 models done (2 before), 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        3 models done (2 before), 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         ok m/broken.onnx: 2 → 1 ops, TIME
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     expect![[r#"
-        3 models done (3 before), 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        3 models done (3 before), 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out")));
     expect![[r#"
-        3 models done, 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
     expect![[r#"
-        3 models done, 6 → 3 ops, 246 B → 174 B, outcomes in out/outcomes.jsonl
+        3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/broken.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME

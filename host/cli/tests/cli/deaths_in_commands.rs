@@ -318,6 +318,26 @@ fn commands_that_infer_types_tell_of_a_definition_that_dies() {
 }
 
 #[test]
+fn commands_that_infer_types_tell_of_a_library_that_dies_while_it_is_loaded() {
+    let Some(bench) = bench() else { return };
+    bench.write("d.ir", DEFINED).write("out.ir", "as it was");
+    for fault in ["segv", "exit", "_exit", "exec"] {
+        let words = "convert d.ir out.ir --value-info --plugin plugin.so";
+        let ran = with(&bench, fault, "constructor", words);
+        assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
+        let said = "error[crashed]: The library `dies` ";
+        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
+        let words = "extract d.ir --outputs y -o part.ir --plugin plugin.so";
+        let ran = with(&bench, fault, "constructor", words);
+        assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
+        let said = "warning[crashed]: The library `dies` ";
+        assert!(ran.stderr.contains(said), "{fault}: {}", ran.stderr);
+        assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
+    }
+}
+
+#[test]
 fn blame_tells_of_a_pass_or_a_definition_that_dies() {
     let Some(bench) = bench() else { return };
     bench.write("d.ir", DEFINED);

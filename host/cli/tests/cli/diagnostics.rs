@@ -170,3 +170,33 @@ fn functions_that_run_at_once_speak_in_module_order() {
         );
     }
 }
+
+/// Each function calls the next one twice: written out, that would be 2^40 ops.
+#[test]
+fn calls_that_stay_at_the_bound_are_told() {
+    let bench = Bench::new();
+    let mut model = String::from(
+        "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
+         %y = acme.F0(%x) : f32[2] return %y }\n",
+    );
+    for at in 0..40 {
+        let next = match at {
+            39 => "onnx.Neg".to_owned(),
+            at => format!("acme.F{}", at + 1),
+        };
+        model += &format!(
+            "fn @acme.F{at}(%x) -> (%y) opset(\"\" = 17, \"acme\" = 1) {{\n\
+             %a = {next}(%x) %y = {next}(%a) return %y }}\n"
+        );
+    }
+    bench.write("m.ir", model + "}");
+    let pipeline = "[[passes]]\nname = 'InlineFunctions'\noptions = { max_ops = 1000 }\n";
+    bench.write("p.toml", pipeline);
+    let ran = bench.passdock("run p.toml m.ir");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    expect![[r#"
+        note[relax::not-inlined]: The call of `acme.F31` isn't inlined: its caller would have 1027 ops (`max_ops` is 1000). All 2: `--notes`.
+        note[relax::not-inlined]: The call of `acme.F29` isn't inlined: functions that stay have 1021 ops more already (`max_ops` is 1000). All 59: `--notes`.
+    "#]]
+    .assert_eq(&ran.stderr);
+}

@@ -294,6 +294,35 @@ fn a_check_that_hangs_is_ended_and_the_next_one_runs() {
     assert_eq!(verdicts(&ran).len(), 2);
 }
 
+#[test]
+fn a_library_that_does_not_load_is_waited_for_once() {
+    let bench = Bench::new();
+    let Some(library) = in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"]) else {
+        return;
+    };
+    let library = library.display().to_string();
+    for (fault, said) in [
+        ("hang", "It took longer than 1 s and was ended"),
+        ("segv", "The process ended (exit status: 1)"),
+        ("_exit", "The process ended (exit status: 0)"),
+    ] {
+        let variables = [("FAULT", fault), ("AT", "constructor")];
+        let words = ["plugin", "check", &library, "--timeout", "1", "--json"];
+        let ran = bench.run_with(&variables, words, "");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let all = verdicts(&ran);
+        assert_eq!(all.len(), 14);
+        let (name, verdict, why) = &all[0];
+        assert_eq!((&**name, &**verdict), ("manifest", "crashed"));
+        let said = format!("{said}: the library was loaded.");
+        assert!(why.starts_with(&said), "{fault}: {why}");
+        for (name, verdict, why) in &all[1..] {
+            assert_eq!(verdict, "skipped", "{fault}, {name}: {why}");
+            assert_eq!(why, "The library doesn't load: see `manifest`.");
+        }
+    }
+}
+
 /// Ctrl-C, and what else asks the command to end, ends the process of the check, too.
 #[cfg(target_os = "linux")]
 #[test]

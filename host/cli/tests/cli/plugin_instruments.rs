@@ -55,6 +55,67 @@ fn it_may_fail_before_the_model_is_read_or_while_passes_run() {
 }
 
 #[test]
+fn a_panic_while_it_is_dropped_is_told() {
+    let bench = Bench::new();
+    let pipeline = format!("[[instruments]]\nname = 'tap.tap'\npanics = 'drop'\n{NOTHING}");
+    bench.write("p.toml", pipeline).write("in.ir", RELUS);
+    for how in ["", " --in-process"] {
+        bench.write("out.ir", "as it was");
+        let ran = bench.passdock(&format!("run p.toml in.ir -o out.ir{how}"));
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let said = "error[instrument]: The instrument `tap.tap` of plugin `…/libpassdock_tap.so` panicked \
+                    in destroy at tests/plugins/tap/src/lib.rs:";
+        let stderr = ran.stderr.replace(&bench.plugins(), "…/");
+        let line = stderr.lines().find(|line| line.starts_with(said));
+        let line = line.unwrap_or_else(|| panic!("{stderr}"));
+        assert!(line.ends_with(": this is a bug."), "{line}");
+        assert_eq!(bench.read("out.ir"), "as it was");
+    }
+}
+
+#[test]
+fn a_panic_while_an_analysis_is_dropped_is_told() {
+    let bench = Bench::new();
+    let plugin = plugin("passdock-misbehaving").display().to_string();
+    bench.write("in.ir", RELUS);
+    let mut said = Vec::new();
+    for how in ["", " --in-process", " -o out.ir"] {
+        let words = format!("run in.ir --passes bad.transform.KeepBomb --plugin {plugin}{how}");
+        let ran = bench.passdock(&words);
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        assert!(!bench.exists("out.ir"));
+        said.push(ran.stderr.replace(&plugin, "BAD"));
+    }
+    assert!(said[2].starts_with(&said[0]), "{said:?}");
+    said.truncate(2);
+    said.dedup();
+    expect![[r#"
+        error[pass-panicked]: An analysis that the pass kept panicked while it was freed, at tests/bad-plugins/misbehaving/src/lib.rs:92:9: it went off.
+         |
+         = in pass bad.transform.KeepBomb
+         = note: it is in `BAD`
+    "#]]
+    .assert_eq(&said.concat());
+}
+
+#[test]
+fn a_report_has_a_bound() {
+    let bench = Bench::new();
+    let label = "é".repeat(1 << 20);
+    let pipeline = format!("[[instruments]]\nname = 'tap.tap'\nlabel = '{label}'\n{NOTHING}");
+    bench.write("p.toml", pipeline).write("in.ir", RELUS);
+    let ran = bench.passdock("run p.toml in.ir");
+    assert_eq!(ran.status, 0);
+    let shown = ran.stdout.lines().find(|line| line.starts_with('é'));
+    let (kept, rest) = shown
+        .and_then(|line| line.split_once('…'))
+        .expect("a report");
+    assert_eq!(kept.len(), 1 << 20);
+    let left_out = (1 << 20) + " heard 10 things".len();
+    assert_eq!(rest, format!(" ({left_out} more bytes are left out)"));
+}
+
+#[test]
 fn it_may_fail_over_what_it_has_to_show() {
     let bench = Bench::new();
     let pipeline = format!("[[instruments]]\nname = 'tap.tap'\npanics = 'report'\n{NOTHING}");

@@ -10,16 +10,17 @@ use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 
 use super::session::context::{CallFailure, ContextSession};
+use super::session::ending;
 use super::session::frame::Frame;
 use super::session::input;
 use super::session::module::ModuleSession;
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
-/// The longest report of an instrument, in bytes.
-const MAX_REPORT: usize = 1 << 26;
+/// The most bytes of an instrument's report that are kept.
+const MAX_REPORT: usize = 1 << 20;
 
-/// An instance, which is destroyed when this is dropped.
+/// An instance, which is destroyed when this is dropped, at the latest.
 pub struct Instance {
     entry: abi::InstrumentEntry,
     handle: *mut c_void,
@@ -240,21 +241,31 @@ impl Instance {
         });
         then(answer, |()| {
             // SAFETY: the contract: the text lives until the next call on the instance.
-            match unsafe { input::long_text(text, "report", MAX_REPORT) } {
-                Ok(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
+            match unsafe { input::said_text(text, "report", MAX_REPORT) } {
+                Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
                 Err(error) => Err(Box::new(CallFailure::new(error.message))),
             }
         })
     }
 }
 
+impl Instance {
+    /// Frees the instance; the failure that it told of.
+    pub fn end(mut self) -> Option<CallFailure> {
+        self.free()
+    }
+
+    fn free(&mut self) -> Option<CallFailure> {
+        let destroy = self.entry.destroy.take()?;
+        // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
+        // was made by it and isn't used any more.
+        ending::free(|| unsafe { destroy(self.handle) })
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
-        if let Some(destroy) = self.entry.destroy {
-            // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
-            // was made by it and isn't used any more.
-            unsafe { destroy(self.handle) }
-        }
+        self.free();
     }
 }
 

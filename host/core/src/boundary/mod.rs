@@ -31,6 +31,7 @@ pub use run::{
     edit_module, run_module_pass,
 };
 pub use session::context::CallFailure;
+pub use session::ending::Endings;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
 pub use session::module_input::ModuleInput;

@@ -17,8 +17,8 @@ pub use passdock_loader::{
     ConfigError, ConfigValue, Field, FieldType, FieldValue, Schema, Wrong, toml_text,
 };
 use serde::{Deserialize, Serialize};
-pub use table::ConfigInfo;
 pub(crate) use table::ConfigTable;
+pub use table::{ConfigInfo, canonical_key};
 
 /// The layer that the value of an option comes from; a later layer wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

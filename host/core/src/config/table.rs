@@ -1,11 +1,28 @@
 //! The table of registered config options.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use passdock_diagnostic::suggest;
 use serde::Serialize;
 
 use super::{ConfigError, Schema, Wrong, built_in};
+
+/// What TVM's releases call options that hold the same, and what they are called here.
+const KEYS_OF_TVM: [(&str, &str); 3] = [
+    ("relay.fallback_device_type", "relax.fallback_device_type"),
+    ("tirx.UnrollLoop", "tir.UnrollLoop"),
+    ("s_tir.UnrollLoop", "tir.UnrollLoop"),
+];
+
+/// The key that stands for an option, with a field behind it or not: one of TVM's becomes the option's own.
+pub fn canonical_key(path: &str) -> Cow<'_, str> {
+    let own = KEYS_OF_TVM.iter().find_map(|(theirs, ours)| {
+        let rest = path.strip_prefix(theirs)?;
+        (rest.is_empty() || rest.starts_with('.')).then(|| format!("{ours}{rest}"))
+    });
+    own.map_or(Cow::Borrowed(path), Cow::Owned)
+}
 
 /// The config options by key; the host's own are always there.
 pub(crate) struct ConfigTable {
@@ -59,8 +76,10 @@ impl ConfigTable {
         Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
     }
 
+    /// The option of a key, or of TVM's key for it.
     pub(crate) fn get(&self, key: &str) -> Result<&ConfigInfo, ConfigError> {
-        self.entries.get(key).ok_or_else(|| {
+        let own = || self.entries.get(&*canonical_key(key));
+        self.entries.get(key).or_else(own).ok_or_else(|| {
             let keys = || self.entries.keys().map(String::as_str);
             let near = suggest::nearest(key, keys());
             let others = keys().filter(|other| Some(*other) != near);

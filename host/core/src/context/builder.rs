@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use passdock_diagnostic::{Diagnostic, Severity};
 
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
-use crate::config::{FieldValue, IMMUTABLE_MODULE, IntoConfig};
+use crate::boundary::Endings;
+use crate::config::{ConfigError, FieldValue, IMMUTABLE_MODULE, IntoConfig, Wrong};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
@@ -175,8 +176,12 @@ impl ContextBuilder {
         let (mut config, mut given) = (BTreeMap::new(), BTreeMap::new());
         for (key, value) in values {
             let schema = registry.config_schema(key)?;
-            config.insert(key.clone(), schema.accept(value)?);
-            given.insert(key.clone(), schema.accept_part(value)?);
+            if config.contains_key(&schema.key) {
+                let message = format!("`{key}` is `{}`, which is given, too.", schema.key);
+                return Err(ConfigError::new(Wrong::Key, key, None, message).into());
+            }
+            given.insert(schema.key.clone(), schema.accept_part(value)?);
+            config.insert(schema.key.clone(), schema.accept(value)?);
         }
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
@@ -211,6 +216,7 @@ impl ContextBuilder {
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
+            endings: Endings::default(),
         });
         let context = PassContext(inner, None);
         for name in both {

@@ -10,7 +10,7 @@ use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
 use super::PassContext;
-use crate::boundary::Frame;
+use crate::boundary::{Endings, Frame};
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::{ErrorKind, PassError};
 
@@ -148,6 +148,10 @@ impl Frame for ContextFrame<'_> {
 
     fn callee(&self) -> Option<Callee<'_>> {
         self.callee
+    }
+
+    fn endings(&self) -> Option<&Endings> {
+        Some(&self.cx.0.endings)
     }
 
     fn show(&self, diagnostics: &[Diagnostic]) {

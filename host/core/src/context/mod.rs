@@ -33,7 +33,8 @@ pub use scope::Entered;
 pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis, Operators};
-use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema};
+use crate::boundary::Endings;
+use crate::config::{ConfigError, ConfigValue, GivenConfig, Schema, canonical_key};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
@@ -96,6 +97,7 @@ struct Inner {
     pool: Option<rayon::ThreadPool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    endings: Endings,
 }
 
 /// The decision whether a pass runs.
@@ -119,6 +121,12 @@ impl PassContext {
     /// The innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
         stack::current()
+    }
+
+    /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
+    /// analyses. To be asked for before, and taken after.
+    pub fn endings(&self) -> Endings {
+        self.0.endings.clone()
     }
 
     /// The settings that the context was built with.
@@ -173,7 +181,7 @@ impl PassContext {
     /// If the key isn't registered, or registered with another type.
     pub fn get_config<T: Options>(&self, key: &str) -> Result<Option<T>, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
-        let set = self.0.config.get(key);
+        let set = self.0.config.get(&schema.key);
         set.map(|value| schema.read(value)).transpose()
     }
 
@@ -183,7 +191,7 @@ impl PassContext {
     /// As [`PassContext::get_config`], and if a field without a default isn't set.
     pub fn config_or_default<T: Options>(&self, key: &str) -> Result<T, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
-        match self.0.config.get(key) {
+        match self.0.config.get(&schema.key) {
             Some(value) => schema.read(value),
             None => schema.read(&schema.defaults()),
         }
@@ -198,7 +206,7 @@ impl PassContext {
 
     /// The value of a config option as the context holds it, if the context sets it.
     pub fn config(&self, key: &str) -> Option<&ConfigValue> {
-        self.0.config.get(key)
+        self.0.config.get(&*canonical_key(key))
     }
 
     /// Runs `body` with this context as the current one, without entering it, to carry a context

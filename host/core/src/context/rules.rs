@@ -87,6 +87,7 @@ impl PassContext {
             pool: None,
             renderer: inner.renderer.clone(),
             recorder: None,
+            endings: self.0.endings.clone(),
         };
         PassContext(Arc::new(limited), None)
     }

@@ -92,7 +92,7 @@ fn call<T>(
 /// The message about a failed callback: the instrument and its plugin, the verb, the callback, the
 /// place and the reason.
 #[cold]
-fn sentence(
+pub(super) fn sentence(
     instrument: &dyn PassInstrument,
     (verb, at): (&str, Option<&str>),
     callback: &str,

@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex};
 use passdock_crash::Callee;
 use passdock_loader::Plugin;
 
-use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
-use crate::boundary::{Answer, CallFailure, Instance, Said, host};
+use super::{
+    Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, calls,
+};
+use crate::boundary::{Answer, CallFailure, Endings, Instance, Said, host};
 use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
@@ -22,6 +24,8 @@ pub(super) struct PluginInstrument {
     /// The values of all options.
     options: ConfigValue,
     instance: Mutex<Option<Instance>>,
+    /// Where it is told that the end of the instance failed: that of the context that was entered last.
+    endings: Mutex<Option<Endings>>,
 }
 
 /// The spec of an instrument in a plugin's manifest, by its index.
@@ -35,6 +39,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
             at,
             options: options.clone(),
             instance: Mutex::default(),
+            endings: Mutex::default(),
         });
         Ok(instrument)
     };
@@ -162,6 +167,7 @@ impl PassInstrument for PluginInstrument {
     }
 
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
+        *util::lock(&self.endings) = frame.endings().cloned();
         let mut instance = util::lock(&self.instance);
         if instance.is_none() {
             *instance = Some(self.make(frame)?);
@@ -207,8 +213,16 @@ impl Drop for PluginInstrument {
             return;
         };
         let running = Callee::instrument_end(self.name(), plugin).call();
-        let _entered = running.enter_told();
-        drop(instance);
+        let entered = running.enter_told();
+        let failure = instance.end();
+        drop(entered);
+        let endings = util::lock(&self.endings).take();
+        if let (Some(failure), Some(endings)) = (failure, endings) {
+            let error = CallbackError(Box::new(failure));
+            let message = calls::sentence(self, error.verb(), "destroy", &error.to_string());
+            let error = PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
+            endings.add(error);
+        }
     }
 }
 

@@ -71,6 +71,14 @@ impl Entries {
         }
     }
 
+    /// Puts an entry of the program in the place of the one in force: of a plugin's, which it hides, and of its own, which goes.
+    pub(super) fn replace(&mut self, name: String, entry: Entry) {
+        let known = self.in_force.insert(name.clone(), entry);
+        if let Some(hidden) = known.filter(|known| known.plugin().is_some()) {
+            self.overridden.insert(name, hidden);
+        }
+    }
+
     /// Removes a plugin's entries; the ones that they overrode are in force again.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
         let stays =

@@ -27,7 +27,12 @@ impl Registry {
         let importer = self.read().importer.clone();
         // Not under the lock: what is imported may register passes.
         if let Some(importer) = importer {
-            return importer(place);
+            return importer(place).map_err(|mut error| {
+                error
+                    .notes
+                    .push(format!("the pass is named by `python = {place:?}`"));
+                error
+            });
         }
         let message = format!("`{place}` is a pass of Python, which doesn't run here.");
         let error = PassError::new(ErrorKind::UnknownPass, message);

@@ -10,6 +10,7 @@ mod instruments;
 mod names;
 mod plugin_pass;
 mod plugin_sequential;
+mod replacing;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

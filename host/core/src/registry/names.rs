@@ -11,9 +11,10 @@ use crate::pass::PassDeclaration;
 const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
 
 /// What TVM's releases call the namespaces of our passes, and what we do.
-const SPACES_OF_TVM: [(&str, &str); 4] = [
+const SPACES_OF_TVM: [(&str, &str); 5] = [
     ("relay.transform.", "relax.transform."),
     ("relay._transform.", "relax.transform."),
+    ("_transform.", "relax.transform."),
     ("tirx.transform.", "tir.transform."),
     ("s_tir.transform.", "tir.transform."),
 ];
@@ -104,10 +105,16 @@ impl Inner {
     pub(super) fn known(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {
-                true => SPACES_OF_TVM.iter().find_map(|(theirs, ours)| {
-                    let rest = name.strip_prefix(theirs)?;
-                    self.exact(&format!("{ours}{rest}"))
-                }),
+                true => {
+                    // As Python's programs import them.
+                    let name = name.strip_prefix("tvm.").unwrap_or(name);
+                    let of_space = |(theirs, ours): &(&str, &str)| {
+                        let rest = name.strip_prefix(theirs)?;
+                        self.exact(&format!("{ours}{rest}"))
+                    };
+                    let found = SPACES_OF_TVM.iter().find_map(of_space);
+                    found.or_else(|| self.exact(name))
+                }
                 false => NAMESPACES
                     .iter()
                     .find_map(|space| self.exact(&format!("{space}transform.{name}"))),

@@ -1,12 +1,15 @@
 //! Rules, held to the op definitions that are here: `mod.rs` looks the operators up, `definitions.rs` asks whether an
-//! op may be as a rule says.
+//! op may be as a rule says, `new_op.rs` whether code may make one.
 
 mod definitions;
+mod new_op;
 
 use passdock_diagnostic::suggest;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::{Mention, RuleError, Rules};
+
+pub use new_op::{RefusedOperator, check_new_op};
 
 /// Refuses rules that never apply, as far as these definitions tell: an operator to make that has no definition, one to look for whose namespace has
 /// others or is a misspelt one, and what the definitions say that no op is. Loads the plugins that define what is named.
@@ -44,19 +47,7 @@ fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
     if ops.knows(name, None) {
         return Ok(());
     }
-    let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
-    // A model may have ops that nobody here defines; those of its plugin aren't misspelt.
-    let is_meant = match namespace(name) {
-        None => false,
-        Some(own) => {
-            let known = ops.names().filter_map(namespace).collect::<Vec<_>>();
-            let near = suggest::nearest(&own, known.iter().map(String::as_str));
-            let last = &name[own.len()..];
-            !known.contains(&own)
-                && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))
-        }
-    };
-    if is_meant && !mention.is_made {
+    if !mention.is_made && is_of_unknown_plugin(name, ops) {
         return Ok(());
     }
     let message = format!("No plugin defines the operator `{name}`.");
@@ -64,4 +55,17 @@ fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
     error.help = "`passdock list ops` shows what there is.".to_owned();
     error.known = ops.nearest(name).map(str::to_owned).into_iter().collect();
     Err(error)
+}
+
+/// Whether an operator that nobody here defines is of a plugin that isn't here. A model may have ops of such; they
+/// aren't misspelt.
+fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
+    let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
+    let Some(own) = namespace(name) else {
+        return false;
+    };
+    let known = ops.names().filter_map(namespace).collect::<Vec<_>>();
+    let near = suggest::nearest(&own, known.iter().map(String::as_str));
+    let last = &name[own.len()..];
+    !known.contains(&own) && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))
 }

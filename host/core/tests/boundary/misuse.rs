@@ -500,7 +500,9 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         let op = f.ops().next().expect("it has ops");
-        let mut said = sdk::Diagnostic::warning("Much.").at(op);
+        let mut said = sdk::Diagnostic::warning("Much.")
+            .code("c".repeat(200))
+            .at(op);
         for at in 0..100_000 {
             said = said.with_note(format!("Note {at}."));
             said = said.label(sdk::Place::operand(op, 0), format!("label {at}"));
@@ -524,4 +526,6 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
         ]
     );
     assert!(said.render(false).contains("label 5"));
+    let code = "c".repeat(100) + "… (100 more bytes are left out)";
+    assert_eq!(said.code, code);
 }

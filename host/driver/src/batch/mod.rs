@@ -15,7 +15,7 @@ use passdock_core::{Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use items::{BatchItem, items};
-pub use outcomes::{Fingerprint, Outcomes};
+pub use outcomes::{Fingerprint, Outcomes, plugin_files};
 
 use crate::pipeline::Report;
 

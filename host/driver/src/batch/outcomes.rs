@@ -6,17 +6,18 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, Registry};
 
 use super::{BatchItem, ModelOutcome, shown};
-use crate::pipeline::Request;
+use crate::pipeline::{PipelineText, Print, Request};
 
 /// What all results of a batch are made of: passdock itself, the request, the plugins' files.
 pub struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
-    /// The fingerprint of a request, without its model and output, and of the files of plugins that it uses. A file is
-    /// known by its path, length and time.
+    /// The fingerprint of a request, and of the files of plugins that it uses. Of the request counts what results are
+    /// made of, however it was said: the command's request and a program's are the same. Plugins are known by their
+    /// names, lengths and times.
     pub fn new(request: &Request, plugins: &[PathBuf]) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
@@ -24,6 +25,23 @@ impl Fingerprint {
             model: PathBuf::new(),
             output: None,
             jobs: None,
+            print: Print::default(),
+            standard_dirs: Vec::new(),
+            program_dir: None,
+            manifest_cache: None,
+            reproducer_dir: None,
+            self_contained: false,
+            resumes: false,
+            pipeline: request.pipeline.clone().map(placed),
+            config: request
+                .config
+                .iter()
+                .map(|setting| plain(setting))
+                .collect(),
+            bind: request.bind.iter().map(|setting| plain(setting)).collect(),
+            // They are among the files.
+            plugin_files: Vec::new(),
+            plugin_dirs: Vec::new(),
             ..request.clone()
         };
         // All of it is plain data.
@@ -32,17 +50,92 @@ impl Fingerprint {
             &serde_json::to_vec(&request).unwrap_or_default(),
         );
         for plugin in plugins {
-            add_file(&mut hasher, plugin);
+            let name = plugin.file_name().unwrap_or_default();
+            add(&mut hasher, name.as_encoded_bytes());
+            add_state(&mut hasher, plugin);
         }
         Fingerprint(hasher)
     }
 
+    /// The same, of files that are known by their paths, too: those with the code of passes.
+    #[must_use]
+    pub fn with_files<'f>(mut self, files: impl IntoIterator<Item = &'f Path>) -> Fingerprint {
+        files
+            .into_iter()
+            .for_each(|file| add_file(&mut self.0, file));
+        self
+    }
+
+    /// The fingerprint of the result of a model that is no file here: `state` changes when it does.
+    pub fn of_address(&self, address: &str, state: &str) -> String {
+        let mut hasher = self.0.clone();
+        add(&mut hasher, address.as_bytes());
+        add(&mut hasher, state.as_bytes());
+        finished(&hasher)
+    }
+
+    /// The fingerprint of the result of a model's file.
+    pub fn of_file(&self, model: &Path) -> String {
+        let mut hasher = self.0.clone();
+        add_file(&mut hasher, model);
+        finished(&hasher)
+    }
+
     /// The fingerprint of the result of one model.
     pub(super) fn of(&self, item: &BatchItem) -> String {
-        let mut hasher = self.0.clone();
-        add_file(&mut hasher, &item.model);
-        hasher.finalize().to_hex()[..32].to_owned()
+        self.of_file(&item.model)
     }
+}
+
+fn finished(hasher: &blake3::Hasher) -> String {
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// A pipeline by its text, and by where it is only if paths in it start from there.
+fn placed(pipeline: PipelineText) -> PipelineText {
+    let has_paths = ["plugins", "rules", "inputs", "params", "library"]
+        .iter()
+        .any(|word| pipeline.text.contains(word));
+    let path = match pipeline.path.parent() {
+        _ if pipeline.built_in => pipeline.path,
+        Some(directory) if has_paths => std::path::absolute(directory).unwrap_or_default(),
+        _ => PathBuf::new(),
+    };
+    PipelineText { path, ..pipeline }
+}
+
+/// `KEY=VALUE` with the value as TOML has it: `a={x=1}` is `a = { x = 1 }`.
+fn plain(setting: &str) -> String {
+    let Some((key, value)) = setting.split_once('=') else {
+        return setting.to_owned();
+    };
+    let read = toml::from_str::<toml::Table>(&format!("v = {value}"));
+    let value = read.ok().and_then(|mut table| table.remove("v"));
+    match value {
+        Some(value) => format!("{} = {value}", key.trim()),
+        None => setting.to_owned(),
+    }
+}
+
+/// The files of the plugins that a request may use: those of a registry, and those that it names.
+pub fn plugin_files(registry: &Registry, request: &Request) -> Vec<PathBuf> {
+    let plugins = registry.plugins();
+    let files = plugins.iter().filter_map(|plugin| plugin.origin().path());
+    let named = request.plugin_files.iter().map(PathBuf::as_path);
+    let mut files: Vec<PathBuf> = files.chain(named).map(PathBuf::from).collect();
+    for directory in &request.plugin_dirs {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        files.extend(
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.is_file()),
+        );
+    }
+    let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
+    files.sort_by_key(name);
+    // One that was named and is in the registry is one.
+    files.dedup_by_key(|file| name(file));
+    files
 }
 
 fn add(hasher: &mut blake3::Hasher, bytes: &[u8]) {
@@ -52,6 +145,10 @@ fn add(hasher: &mut blake3::Hasher, bytes: &[u8]) {
 
 fn add_file(hasher: &mut blake3::Hasher, path: &Path) {
     add(hasher, path.as_os_str().as_encoded_bytes());
+    add_state(hasher, path);
+}
+
+fn add_state(hasher: &mut blake3::Hasher, path: &Path) {
     let about = fs::metadata(path);
     let changed = about.as_ref().ok().and_then(|about| about.modified().ok());
     let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use passdock_abi::SymbolId;
 use passdock_ir::Module;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
@@ -112,17 +110,10 @@ pub(super) type Kinds = BTreeMap<String, usize>;
 
 /// Counts a module's ops by kind.
 pub(super) fn kinds(module: &Module) -> Kinds {
-    let mut kinds = Kinds::new();
-    for function in module.functions() {
-        let mut counts: FxHashMap<SymbolId, usize> = FxHashMap::default();
-        for (_, op) in function.ops() {
-            *counts.entry(op.name).or_default() += 1;
-        }
-        for (name, count) in counts {
-            *kinds.entry(function.text(name).to_owned()).or_default() += count;
-        }
-    }
-    kinds
+    let counts = module.counted_ops().into_iter();
+    counts
+        .map(|(name, count)| (module.symbols().text(name).to_owned(), count))
+        .collect()
 }
 
 /// What became of the kinds.

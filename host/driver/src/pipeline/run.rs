@@ -211,7 +211,7 @@ fn run_to_end(
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;
-    let after = match request.value_info && output.is_some() {
+    let mut after = match request.value_info && output.is_some() {
         true => types::inferred(&context, &after)?,
         false => after,
     };
@@ -223,8 +223,13 @@ fn run_to_end(
     {
         return Err(broken);
     }
-    // The instruments end with it, and whatever comes of that, the output is as it was.
+    // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
+    let endings = context.endings();
     drop((prepared, context));
+    after.forget_kept();
+    if let Some(error) = endings.take() {
+        return Err(error);
+    }
     if let Some(output) = output {
         let options = WriteOptions {
             drop_spans: request.drop_spans,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use passdock_core::config::canonical_key;
 use passdock_core::{
     ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Wrong,
 };
@@ -140,8 +141,9 @@ fn set(
     let value_span = path.len() + 1..setting.len();
     let (start, path) = (path.len() - path.trim_start().len(), path.trim());
     let path_span = start..start + path.len();
+    let own = canonical_key(path);
     let is_prefix = |key: &String| {
-        let rest = path.strip_prefix(key.as_str());
+        let rest = own.strip_prefix(key.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     let keys = registry
@@ -152,7 +154,7 @@ fn set(
         return Err(shown(unknown(path, registry), path_span));
     };
     let schema = registry.config_schema(&key)?;
-    let field = path[key.len()..].strip_prefix('.');
+    let field = own[key.len()..].strip_prefix('.');
     let Some(value) = lone_value(text) else {
         let known = match field {
             None if !schema.is_scalar() => None,

@@ -25,9 +25,15 @@ pub(super) struct Made {
 /// Registers the instruments of this crate, unless the registry has them.
 pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
     let own = reproducer::instrument();
-    match registry.instrument_spec(&own.name) {
-        Ok(_) => Ok(()),
-        Err(_) => registry.register_instrument(own),
+    let name = own.name.clone();
+    let is_there = || registry.instrument_spec(&name).is_ok();
+    if is_there() {
+        return Ok(());
+    }
+    match registry.register_instrument(own) {
+        // The run of another thread was first.
+        Err(_) if is_there() => Ok(()),
+        registered => registered,
     }
 }
 
@@ -264,6 +270,19 @@ mod tests {
                 .join("\n")
                 .replace(&there, "/there"),
         );
+    }
+
+    #[test]
+    fn runs_of_several_threads_begin_at_once() {
+        for _ in 0..50 {
+            let (registry, start) = (Registry::new(), std::sync::Barrier::new(4));
+            let begin = || {
+                start.wait();
+                super::register(&registry).unwrap();
+            };
+            std::thread::scope(|threads| (0..4).for_each(|_| drop(threads.spawn(begin))));
+            assert!(registry.instrument_spec("reproducer").is_ok());
+        }
     }
 
     #[test]

@@ -356,12 +356,15 @@ impl Transfer<'_> {
         let copies: Vec<ValueId> = self.into.results(made).collect();
         for (&from, &to) in results.iter().zip(&copies) {
             self.take_name(from, to);
-            let absent = self.source().value(from).flags & Value::ABSENT;
-            self.into.values[to.index()].flags |= absent;
+            // What a file declares of a value it declares of the one in another function, too.
+            let kept = Value::ABSENT | self.source.map_or(0, |_| Value::DECLARED);
+            let kept = self.source().value(from).flags & kept;
+            self.into.values[to.index()].flags |= kept;
             self.carry(Entity::Value(from), Entity::Value(to));
             self.values.insert(from, to);
         }
         self.carry(Entity::Op(op), Entity::Op(made));
+        self.into.ops[made.index()].flags |= record.flags & Op::ANNOTATED;
         made
     }
 

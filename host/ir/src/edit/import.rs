@@ -11,6 +11,11 @@ use crate::function::Function;
 pub const MAX_OPSETS: usize = 1024;
 
 impl Function {
+    /// Says that an op's file knows more of it than the IR does.
+    pub fn import_annotated(&mut self, op: OpId) {
+        self.ops[op.index()].flags |= Op::ANNOTATED;
+    }
+
     /// Gives a value its name in the file, which a value of another region may have too.
     pub fn import_name(&mut self, value: ValueId, name: SymbolId) {
         self.names = None;

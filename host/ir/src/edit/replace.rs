@@ -59,6 +59,7 @@ impl Function {
         }
         if self.first_loc(loc) == self.first_loc(record.loc) {
             self.origins.carry(Entity::Op(old), Entity::Op(op));
+            self.ops[op.index()].flags |= record.flags & Op::ANNOTATED;
         }
         self.erase_checked(old);
         Ok(op)

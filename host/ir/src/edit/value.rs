@@ -42,7 +42,7 @@ impl Function {
         Ok(())
     }
 
-    /// Names a value; a name that is taken gets a number.
+    /// Names a value; a name that is taken gets a number. That of a place where the value goes out is its own.
     ///
     /// # Errors
     /// If the value is gone.
@@ -53,12 +53,26 @@ impl Function {
         }
         if name.is_empty() {
             self.values[value.index()].name = SymbolId::NONE;
+        } else if let Some(name) = self.port_name(value, name) {
+            self.values[value.index()].name = name;
         } else {
             self.give_name(value, name);
         }
         self.free_name(old);
         self.touch_named(value);
         Ok(())
+    }
+
+    /// The name, taken, if it is of a port through which the value goes out, and no value's.
+    fn port_name(&mut self, value: ValueId, name: &str) -> Option<SymbolId> {
+        let name = self.symbols.find(name)?;
+        let ends = self.terminator(self.home(value));
+        let is_port = ends.is_some_and(|end| {
+            let ports = self.ports(self.op(end).parent).iter();
+            let mut given = self.operands(end).iter().zip(ports);
+            given.any(|(slot, port)| slot.value == value && port.name == name)
+        });
+        (is_port && self.name_table().take_of_port(name)).then_some(name)
     }
 
     /// Marks the records that have a value's name as changed.

@@ -43,6 +43,11 @@ impl Function {
         self.retain_kept(|kept| kept == version || depth(kept) < depth(version));
     }
 
+    /// Throws away all that is kept.
+    pub fn forget_kept(&mut self) {
+        self.kept.take().for_each(drop);
+    }
+
     /// Begins a trial, which is no edit: values are kept for the trial alone, and those kept before
     /// wait.
     pub(crate) fn begin_aside(&mut self) {

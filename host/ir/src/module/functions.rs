@@ -39,6 +39,12 @@ impl Functions {
         entry.map(|(_, function)| function)
     }
 
+    /// The functions that nobody else holds.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Function> {
+        let all = self.slots.iter_mut().flatten();
+        all.filter_map(|(_, function)| Arc::get_mut(function))
+    }
+
     pub(super) fn push(&mut self, name: SymbolId, function: Arc<Function>) {
         self.places.insert(name, self.slots.len() as u32);
         self.slots.push(Some((name, function)));

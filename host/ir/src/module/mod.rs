@@ -3,6 +3,7 @@
 //! Its clone is a clone of pointers, so a snapshot before a pass costs next to nothing; the first
 //! edit of a function copies that function's arenas and shares the rest.
 
+mod count;
 mod functions;
 
 use std::any::Any;
@@ -173,6 +174,15 @@ impl Module {
         &mut table.functions
     }
 
+    /// Frees what is kept beside functions that nobody else holds.
+    pub fn forget_kept(&mut self) {
+        if let Some(table) = Arc::get_mut(&mut self.table) {
+            // It holds functions.
+            *table.kept.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+            table.functions.iter_mut().for_each(Function::forget_kept);
+        }
+    }
+
     /// The importer's record of the whole file.
     pub fn source(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.source.as_ref()
@@ -211,11 +221,6 @@ impl Module {
     /// Sets the extras of the module.
     pub fn set_extras(&mut self, extras: Extras) {
         self.extras = Arc::new(extras);
-    }
-
-    /// The number of live ops of all functions, without terminators: what reports count.
-    pub fn op_count(&self) -> usize {
-        self.functions().map(|function| function.op_count()).sum()
     }
 
     /// Whether both modules are equal: they hold the very same functions in the same order, equal

@@ -21,7 +21,7 @@ use passdock_crash::Callee;
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
-pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name};
+pub use op_info::{AttrDefault, AttrInfo, OpInfo, kind_name, takes};
 pub use table::{AttrList, HostTable};
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind};

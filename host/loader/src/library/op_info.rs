@@ -113,6 +113,19 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
+/// How many operands a definition takes, in words: `1 to 3 operands`.
+pub fn takes(definition: &OpEntry) -> String {
+    let operands = |count: u32| match count {
+        1 => "1 operand".to_owned(),
+        count => format!("{count} operands"),
+    };
+    match (definition.min_operands, definition.max_operands) {
+        (fewest, most) if most == fewest => operands(most),
+        (fewest, u32::MAX) => format!("at least {}", operands(fewest)),
+        (fewest, most) => format!("{fewest} to {most} operands"),
+    }
+}
+
 /// The name of a kind of attributes; `?` for one that this host doesn't know.
 pub fn kind_name(kind: AttrKind) -> &'static str {
     let known = KINDS.iter().find(|(known, _)| *known == kind);

@@ -25,6 +25,8 @@ pub(super) struct Hollow {
     pub(super) extras: Extras,
     /// The records of its other fields.
     pub(super) rest: Vec<u8>,
+    /// Whether it is kept though nothing is left of it: a graph that came without a name isn't given one.
+    pub(super) stays: bool,
 }
 
 impl Hollow {
@@ -158,7 +160,9 @@ pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
 
 /// `GraphProto`, without the value infos.
 pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
-    Hollow::of(message, doc::GRAPH, |field, _| {
+    let mut stays = true;
+    let hollow = Hollow::of(message, doc::GRAPH, |field, _| {
+        stays &= field.number != graph::NAME;
         Ok(match (field.number, field.value) {
             (graph::NAME, Value::Bytes(body)) => body.bytes.is_empty(),
             (
@@ -172,7 +176,8 @@ pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
             ) => false,
             _ => true,
         })
-    })
+    })?;
+    Ok(Hollow { stays, ..hollow })
 }
 
 /// `FunctionProto`, without the value infos.

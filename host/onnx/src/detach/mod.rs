@@ -461,7 +461,7 @@ impl<'d> Detacher<'d> {
 
     fn keep(&mut self, entity: Entity, parts: Parts) {
         let mut keep = parts.keep;
-        if !parts.left.rest.is_empty() {
+        if !parts.left.rest.is_empty() || parts.left.stays {
             keep.hollow(&parts.left.rest);
         }
         let extras = Extras {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use passdock_abi::{Attr, OpId};
 use passdock_ir::{Entity, Function, Module, OpName, name};
 
 use crate::format::error::{OnnxError, Result};
@@ -15,12 +16,14 @@ pub(crate) fn final_version(module: &Module) -> i64 {
 }
 
 /// The IR version that a module's own version has to be raised to, because passes gave it functions:
-/// 8 has them, 10 has overloads. What the file had already says what it wants.
+/// 8 has them, 10 has overloads, and metadata for their attributes. What the file had already says what it wants.
 pub(crate) fn raised_version(module: &Module) -> Option<String> {
     let main = module.symbols().find(MAIN);
     let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
+    let is_carried = |attr: &Attr| attr.flags & Attr::PARAM == 0;
     let needed = |f: &Arc<Function>| match function_name(f) {
         Ok(name) if !name.overload.is_empty() => 10,
+        _ if f.attrs(OpId::NONE).iter().any(is_carried) => 10,
         _ => 8,
     };
     let needed = module.functions().filter(is_new).map(needed).max()?;

@@ -59,6 +59,8 @@ struct Header<'a> {
     /// Domain, op type, overload.
     parts: [Message<'a>; 3],
     name: Option<Message<'a>>,
+    /// Whether it has more: documentation, metadata, fields of versions to come.
+    annotated: bool,
 }
 
 impl<'a> Importer<'_, 'a> {
@@ -97,6 +99,9 @@ impl<'a> Importer<'_, 'a> {
         }
         let op = self.op(frame, name, loc)?;
         self.set_origin(Entity::Op(op), message);
+        if header.annotated {
+            self.f.import_annotated(op);
+        }
         self.anchor(frame, op);
         for index in 0..self.scratch.outputs.len() {
             let output = self.scratch.outputs[index];
@@ -124,6 +129,7 @@ impl<'a> Importer<'_, 'a> {
         let mut header = Header {
             parts: [empty; 3],
             name: None,
+            annotated: false,
         };
         for field in message.fields() {
             let field = field?;
@@ -152,7 +158,7 @@ impl<'a> Importer<'_, 'a> {
                 node::DOMAIN => header.parts[0] = body,
                 node::OP_TYPE => header.parts[1] = body,
                 node::OVERLOAD => header.parts[2] = body,
-                _ => {}
+                _ => header.annotated = true,
             }
         }
         if self.scratch.attrs.len() > MAX_ATTRS {

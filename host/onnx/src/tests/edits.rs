@@ -488,11 +488,11 @@ fn a_region_that_no_attribute_names_is_one() {
     let module = passdock_ir::text::parse(text).unwrap();
     let written = bytes_of(&module);
     expect![[r#"
-        (c, x) -> (y)
+        main(c, x) -> (y)
           y = If(c) then_branch else_branch
-            () -> (t)
+            then_branch() -> (t)
               t = Relu(x)
-            () -> (e)
+            else_branch() -> (e)
               e = Neg(x)
     "#]]
     .assert_eq(&show(&written));

@@ -2,9 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use passdock_abi::{
-    ConstId, Constant, OpId, Region, RegionId, SymbolId, Value as ValueRecord, ValueId,
-};
+use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -490,8 +488,12 @@ impl<'w> FunctionWriter<'w> {
             let region = self.f.region(body.region);
             let name = self.loc_name(region.loc);
             // A graph has to have a name; one that came without stays so.
-            let is_made = body.original.is_none() && region.flags & Region::TOUCHED != 0;
-            let name = name.or_else(|| is_made.then(|| self.f.text(region.name)));
+            let own = match body.region == self.f.body() {
+                true => self.f.name(),
+                false => region.name,
+            };
+            let is_made = body.original.is_none();
+            let name = name.or_else(|| is_made.then(|| self.f.text(own)));
             return Ok(name.map(str::to_owned));
         }
         let OpName {

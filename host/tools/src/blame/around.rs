@@ -7,7 +7,7 @@ use passdock_core::{PassError, PassRun};
 use passdock_ir::{Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::find;
+use super::{Makers, find};
 use crate::diff::{self, PairedOp};
 
 /// The ops of one function before and after something.
@@ -80,6 +80,19 @@ impl<'m> Around<'m> {
         let old = old.map(|slot| self.old_source(slot.value));
         let new = self.new.operands(pair.after).iter();
         pair.changed || !old.eq(new.map(|slot| source(self.new, slot.value)))
+    }
+
+    /// What made the operands of an op that something else makes now.
+    pub(super) fn makers(&self, pair: &PairedOp) -> Vec<Makers> {
+        let old = self.old.operands(pair.before).iter();
+        let slots = old.zip(self.new.operands(pair.after));
+        let others =
+            slots.filter(|(old, new)| self.old_source(old.value) != source(self.new, new.value));
+        let makers = others.map(|(old, new)| Makers {
+            before: find::maker(self.old, old.value),
+            after: find::maker(self.new, new.value),
+        });
+        makers.collect()
     }
 
     fn old_source(&self, value: ValueId) -> Source {

@@ -1,6 +1,6 @@
 //! An op by what people call it.
 
-use passdock_abi::{LocKind, OpId};
+use passdock_abi::{LocKind, OpId, ValueId};
 use passdock_core::{ErrorKind, PassError, suggest};
 use passdock_ir::text::{self, Pieces};
 use passdock_ir::{Function, Module};
@@ -28,6 +28,25 @@ impl Place {
 
 pub(super) fn line(f: &Function, op: OpId) -> String {
     Pieces::new(f).op(op)
+}
+
+/// What makes a value: an op's line, a constant, or an argument's name.
+pub(super) fn maker(f: &Function, value: ValueId) -> String {
+    if value.is_none() {
+        return "nothing".to_owned();
+    }
+    let pieces = Pieces::new(f);
+    match (f.defining_op(value), f.as_constant(value)) {
+        (Some(op), _) => pieces.op(op),
+        (None, Some(id)) => {
+            let (name, data) = (pieces.value(value), pieces.constant(id));
+            match name.starts_with('%') {
+                true => format!("{name} = const {data}"),
+                false => format!("const {data}"),
+            }
+        }
+        (None, None) => pieces.value(value),
+    }
 }
 
 /// The names of the nodes that an op comes from, each once.

@@ -49,6 +49,17 @@ pub struct BlameStep {
     pub before: Vec<String>,
     /// The lines of what came of them.
     pub after: Vec<String>,
+    /// Of an op whose line is the same: what makes its operands.
+    pub makers: Vec<Makers>,
+}
+
+/// What made an operand, and what makes it after a pass: an op's line, a constant, an argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Makers {
+    /// What made it.
+    pub before: String,
+    /// What makes it.
+    pub after: String,
 }
 
 /// What a pass does with an op.

@@ -8,7 +8,8 @@ use rustc_hash::FxHashSet;
 
 use super::around::Around;
 use super::find::{self, Place};
-use super::{BlameStep, Deed, output, rule};
+use super::{BlameStep, Deed, Makers, output, rule};
+use crate::diff::PairedOp;
 
 /// The most ops that one op's past is followed to.
 const MOST_OPS: usize = 64;
@@ -71,6 +72,7 @@ impl<'r> Trail<'r> {
                     step.names = find::names(around.new, place.op);
                     step.before = vec![find::line(around.old, pair.before)];
                     step.after = vec![find::line(around.new, pair.after)];
+                    step.makers = makers(around, pair, &step);
                     steps.push((at, step));
                 }
                 place.op = pair.before;
@@ -132,6 +134,7 @@ impl<'r> Trail<'r> {
             step.names = find::names(around.old, place.op);
             step.before = vec![find::line(around.old, place.op)];
             step.after = lines(around.new, &after);
+            step.makers = pair.map_or(Vec::new(), |pair| makers(&around, pair, &step));
             steps.push(step);
             match changed {
                 Some(changed) => place = changed,
@@ -190,6 +193,15 @@ pub(super) fn step(run: &PassRun, what: Deed, rule: Option<String>) -> BlameStep
         names: Vec::new(),
         before: Vec::new(),
         after: Vec::new(),
+        makers: Vec::new(),
+    }
+}
+
+/// What makes the operands of an op that a pass changed, if its line doesn't tell.
+fn makers(around: &Around<'_>, pair: &PairedOp, step: &BlameStep) -> Vec<Makers> {
+    match step.before == step.after {
+        true => around.makers(pair),
+        false => Vec::new(),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn instruments(subject: &Subject<'_>) -> CheckAnswer {
     CheckAnswer::of(findings, Vec::new())
 }
 
-/// Runs passes on a sample under an instrument, and asks for its report.
+/// Runs passes on a sample under an instrument, asks for its report, and frees it.
 fn watch(
     subject: &Subject<'_>,
     instrument: &InstrumentDeclaration,
@@ -67,5 +67,8 @@ fn watch(
         cx.instrument_reports()
             .into_iter()
             .try_for_each(|r| r.map(drop))
-    })
+    })?;
+    let endings = context.endings();
+    drop(context);
+    endings.take().map_or(Ok(()), Err)
 }

@@ -43,7 +43,7 @@ pub(super) fn manifest(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
                 .to_owned(),
         );
     }
-    trail.at("the library was loaded");
+    trail.at(Trail::LOADING);
     if let Err(error) = plugin.load(boundary::host()) {
         findings.push(sentence(&error.to_string()));
     }
@@ -53,7 +53,7 @@ pub(super) fn manifest(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
 /// The library loads, twice.
 pub(super) fn load(checked: &CheckedPlugin, trail: &Trail) -> CheckAnswer {
     for time in ["", " for the second time"] {
-        trail.at(&format!("the library was loaded{time}"));
+        trail.at(&format!("{}{time}", Trail::LOADING));
         let loaded =
             Plugin::open(&checked.file).and_then(|plugin| plugin.load(boundary::host()).map(drop));
         if let Err(error) = loaded {

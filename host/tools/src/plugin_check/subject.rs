@@ -82,7 +82,7 @@ impl<'t> Subject<'t> {
 
     /// The plugin with its library, loaded by this host; the error is why it can't be.
     pub(super) fn loaded(self) -> Result<Subject<'t>, String> {
-        self.trail.at("the library was loaded");
+        self.trail.at(Trail::LOADING);
         let loaded = self.plugin.load(boundary::host());
         loaded.map_err(|error| capitalized(&error.to_string()))?;
         Ok(self)
@@ -115,7 +115,7 @@ impl<'t> Subject<'t> {
         self.call(pass, sample.fresh(), configure)
     }
 
-    /// Runs a pass on a module that nobody else has: it may write into it.
+    /// Runs a pass on a module that nobody else has: it may write into it. What it keeps is freed.
     pub(super) fn call(
         &self,
         pass: PassRef,
@@ -128,7 +128,11 @@ impl<'t> Subject<'t> {
             .verify(Verify::Off)
             .on_diagnostic(|_| ());
         let context = configure(context).build()?;
-        context.scope(|_| Sequential::new([pass]).call(module))
+        let mut made = context.scope(|_| Sequential::new([pass]).call(module))?;
+        let endings = context.endings();
+        drop(context);
+        made.forget_kept();
+        endings.take().map_or(Ok(made), Err)
     }
 
     /// What kind of fault an error is.

@@ -10,6 +10,9 @@ use std::path::Path;
 pub struct Trail(RefCell<Option<fs::File>>);
 
 impl Trail {
+    /// What is said while the library is loaded for the first time.
+    pub const LOADING: &'static str = "the library was loaded";
+
     /// A trail that nobody reads.
     pub fn none() -> Trail {
         Trail::default()

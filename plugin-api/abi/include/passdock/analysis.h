@@ -76,8 +76,8 @@ typedef struct passdock_analysis_api {
     /* Gives `data` to the host, whatever the answer is, and answers in `out` what is kept, which
      * lives as with `get`. It is `data`, or what was kept under the key already. The host calls
      * `drop` once, when the data is of no use any more: on any thread, during a call or after the
-     * pass. It must not call the host. `data` isn't null; `drop` may be. REFUSED if the function has
-     * 4,096 analyses already: what belongs together goes under one key. */
+     * pass. It calls nothing of the host but `fail` of `current`, if it went wrong. `data` isn't null;
+     * `drop` may be. REFUSED if the function has 4,096 analyses: what belongs together has one key. */
     passdock_status (*put)(const passdock_function *, const void *owner, passdock_str key,
                            void *data, void (*drop)(void *data), void **out);
     /* Says that what is kept under a key is right for the function as it is now, although this pass

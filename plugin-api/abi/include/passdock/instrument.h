@@ -55,7 +55,8 @@ typedef struct passdock_instrument_entry {
     void *state;       /* the plugin's own, handed to `create`; may be null */
     /* Makes an instance: what the other functions get, null if it needs nothing. */
     passdock_status (*create)(void *state, passdock_context *, void **out);
-    /* Frees an instance. Nothing is called on it any more; no context is there. */
+    /* Frees an instance. Nothing is called on it any more. No context is there but `current`, for
+     * `fail`: the run fails then. */
     void (*destroy)(void *instance);
     passdock_watch_context enter_pass_ctx;
     passdock_watch_context exit_pass_ctx;

@@ -112,8 +112,9 @@ typedef struct passdock_op {
     passdock_loc_id loc;
     uint64_t order; /* in one region, `a` stands before `b` if a.order < b.order */
 } passdock_op;
-#define PASSDOCK_OP_DEAD 1u    /* erased */
-#define PASSDOCK_OP_TOUCHED 2u /* fields of the op changed since it was imported */
+#define PASSDOCK_OP_DEAD 1u      /* erased */
+#define PASSDOCK_OP_TOUCHED 2u   /* fields of the op changed since it was imported */
+#define PASSDOCK_OP_ANNOTATED 4u /* its file says more of it than this does: documentation, metadata */
 
 typedef struct passdock_value {
     passdock_type_id type_id;

@@ -1,6 +1,6 @@
 //! Convolutions and pools: operators on windows of spatial dims.
 
-use passdock_plugin_api::{DType, Dim, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
@@ -21,28 +21,36 @@ pub(super) const OPERATORS: &[Operator] = &[
         dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
     ]),
     Operator::new("onnx.Conv", 1, (2, 3))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
         ])
         .infers(conv),
     Operator::new("onnx.ConvInteger", 10, (2, 4))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
         ])
         .infers(conv_integer),
     Operator::new("onnx.ConvTranspose", 1, (2, 3))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             output_padding: ints, output_shape: ints, pads: ints, strides: ints,
         ])
         .infers(conv_transpose),
-    Operator::new("onnx.GlobalAveragePool", 1, (1, 1)).infers(global_pool),
+    Operator::new("onnx.GlobalAveragePool", 1, (1, 1))
+        .with(OpTraits::OUT_FUSABLE)
+        .infers(global_pool),
     Operator::new("onnx.GlobalLpPool", 2, (1, 1))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![p: int = 2])
         .infers(global_pool),
-    Operator::new("onnx.GlobalMaxPool", 1, (1, 1)).infers(global_pool),
+    Operator::new("onnx.GlobalMaxPool", 1, (1, 1))
+        .with(OpTraits::OUT_FUSABLE)
+        .infers(global_pool),
     LP_POOL,
     LP_POOL.again(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
@@ -58,6 +66,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
     ]),
     Operator::new("onnx.QLinearConv", 10, (8, 9))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
@@ -66,10 +75,12 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
+    .with(OpTraits::OUT_FUSABLE)
     .infers(pool)
     .any_attrs();
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
+    .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
         strides: ints,
@@ -77,6 +88,7 @@ const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .infers(pool);
 
 const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
+    .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
     ])

@@ -29,6 +29,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(eye_like)
         .folds(create::eye_like),
     Operator::new("onnx.OneHot", 9, (3, 3))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![axis: int = -1])
         .with(GROWS)
         .infers(one_hot)

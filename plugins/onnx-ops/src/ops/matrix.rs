@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use passdock_plugin_api::{DType, Dim, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
 use crate::eval::matrix as eval;
@@ -16,13 +16,19 @@ pub(super) const OPERATORS: &[Operator] = &[
     GEMM,
     GEMM.again(11).takes((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))
+        .with(OpTraits::OUT_FUSABLE)
         .infers(matmul)
         .folds(eval::mat_mul),
-    Operator::new("onnx.MatMulInteger", 10, (2, 4)).infers(matmul_integer),
-    Operator::new("onnx.QLinearMatMul", 10, (8, 8)).infers(qlinear_matmul),
+    Operator::new("onnx.MatMulInteger", 10, (2, 4))
+        .with(OpTraits::OUT_FUSABLE)
+        .infers(matmul_integer),
+    Operator::new("onnx.QLinearMatMul", 10, (8, 8))
+        .with(OpTraits::OUT_FUSABLE)
+        .infers(qlinear_matmul),
 ];
 
 const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
+    .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
     .infers(gemm)
     .folds(eval::gemm);

@@ -18,6 +18,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(gather::compress)
         .moves(DATA),
     Operator::new("onnx.Concat", 4, (1, MANY))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: required int])
         .infers(concat)
         .folds(data_movement::concat)
@@ -27,16 +28,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .again(11)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
+        .with(OpTraits::INJECTIVE)
         .with(OpTraits::GROWS)
         .infers(expand)
         .folds(data_movement::expand)
         .moves(DATA),
     Operator::new("onnx.Gather", 1, (2, 2))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: int = 0])
         .infers(gather_along)
         .folds(gather::gather)
         .moves(DATA),
     Operator::new("onnx.GatherElements", 11, (2, 2))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: int = 0])
         .infers(gather_elements)
         .folds(gather::gather_elements)
@@ -54,6 +58,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .takes((2, 4))
         .attrs(attrs![mode: string = "constant"]),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![batch_axis: int = 1, time_axis: int = 0])
         .infers(reverse_sequence)
         .folds(gather::reverse_sequence),
@@ -82,16 +87,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .takes((1, 2))
         .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
+        .with(OpTraits::INJECTIVE)
         .with(OpTraits::GROWS)
         .infers(tile)
         .folds(data_movement::tile)
         .moves(DATA),
     Operator::new("onnx.Transpose", 1, (1, 1))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![perm: ints])
         .infers(transpose)
         .folds(data_movement::transpose)
         .moves(DATA),
     Operator::new("onnx.Trilu", 14, (1, 2))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![upper: int = 1])
         .with(OpTraits::IDEMPOTENT)
         .infers(same_type)
@@ -107,16 +115,19 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const DEPTH_TO_SPACE: Operator = Operator::new("onnx.DepthToSpace", 1, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![blocksize: required int])
     .infers(depth_to_space)
     .folds(data_movement::depth_to_space)
     .decomposes(decompose::movement::depth_to_space);
 
 const GATHER_ND: Operator = Operator::new("onnx.GatherND", 11, (2, 2))
+    .with(OpTraits::INJECTIVE)
     .infers(gather_nd)
     .folds(gather::gather_nd);
 
 const PAD: Operator = Operator::new("onnx.Pad", 2, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![mode: string = "constant", pads: required ints, value: float = 0.0])
     .infers(pad)
     .folds(data_movement::pad);
@@ -131,18 +142,21 @@ const SCATTER_ND: Operator = Operator::new("onnx.ScatterND", 11, (3, 3))
     .folds(scatter::scatter_nd);
 
 const SLICE: Operator = Operator::new("onnx.Slice", 1, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: ints, ends: required ints, starts: required ints])
     .infers(slice)
     .folds(data_movement::slice)
     .moves(DATA);
 
 const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![blocksize: required int])
     .infers(space_to_depth)
     .folds(data_movement::space_to_depth)
     .decomposes(decompose::movement::space_to_depth);
 
 const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axis: int = 0, split: ints])
     .infers(split)
     .folds(data_movement::split)

@@ -1,6 +1,6 @@
 //! Reductions, running totals, and what chooses by size: ArgMax, ArgMin, TopK.
 
-use passdock_plugin_api::{DType, Dim, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create;
 use super::operator::Operator;
@@ -12,6 +12,7 @@ use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 /// A reduction as it was first: along the axes in an attribute.
 const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
     Operator::new(name, 1, (1, 1))
+        .with(OpTraits::REDUCTION)
         .attrs(attrs![axes: ints, keepdims: int = 1])
         .infers(reduced)
         .folds(evaluate)
@@ -20,6 +21,7 @@ const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
 /// As [`reduction`], along the axes in an operand.
 const fn reduction_by(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (1, 2))
+        .with(OpTraits::REDUCTION)
         .attrs(attrs![keepdims: int = 1, noop_with_empty_axes: int = 0])
         .infers(reduced)
         .folds(evaluate)
@@ -75,11 +77,13 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const ARG_MAX: Operator = Operator::new("onnx.ArgMax", 1, (1, 1))
+    .with(OpTraits::REDUCTION)
     .attrs(attrs![axis: int = 0, keepdims: int = 1])
     .infers(position)
     .folds(choose::arg_max);
 
 const ARG_MIN: Operator = Operator::new("onnx.ArgMin", 1, (1, 1))
+    .with(OpTraits::REDUCTION)
     .attrs(attrs![axis: int = 0, keepdims: int = 1])
     .infers(position)
     .folds(choose::arg_min);

@@ -13,6 +13,7 @@ const DATA: Moves = Moves::These(&[0]);
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Flatten", 1, (1, 1))
+        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: int = 1])
         .infers(flatten)
         .folds(shape::flatten),
@@ -36,6 +37,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))
+    .with(OpTraits::INJECTIVE)
     .infers(reshape)
     .folds(shape::reshape)
     .moves(DATA);
@@ -46,12 +48,14 @@ const SHAPE: Operator = Operator::new("onnx.Shape", 1, (1, 1))
     .folds(shape::shape);
 
 const SQUEEZE: Operator = Operator::new("onnx.Squeeze", 1, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: ints])
     .infers(squeeze)
     .folds(shape::squeeze)
     .moves(DATA);
 
 const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: required ints])
     .infers(unsqueeze)
     .folds(shape::unsqueeze)

@@ -22,6 +22,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![dilations: ints, pads: ints, strides: ints])
         .infers(col2im),
     Operator::new("onnx.DeformConv", 19, (3, 5))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             dilations: ints, group: int = 1, kernel_shape: ints, offset_group: int = 1,
             pads: ints, strides: ints,
@@ -35,6 +36,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![pixel_format: string = "RGB"])
         .infers(image_decoder),
     Operator::new("onnx.MaxRoiPool", 1, (2, 2))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![pooled_shape: required ints, spatial_scale: float = 1.0])
         .infers(max_roi_pool),
     Operator::new("onnx.MaxUnpool", 9, (2, 3))
@@ -58,6 +60,7 @@ const GRID_SAMPLE: Operator = Operator::new("onnx.GridSample", 16, (2, 2))
     .infers(grid_sample);
 
 const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
+    .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         mode: string = "avg", output_height: int = 1, output_width: int = 1,
         sampling_ratio: int = 0, spatial_scale: float = 1.0,

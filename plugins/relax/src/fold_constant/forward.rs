@@ -105,6 +105,10 @@ impl Forward {
 /// The reason why an op isn't folded whose value would be too large to be kept.
 pub(super) const GROWS: &str = "would make the model larger";
 
+/// The reason why an op isn't folded whose value takes more memory than folding may, where the model may grow.
+pub(super) const TOO_LARGE: &str =
+    "would take more than folding may: 2 GiB, or 4 times what the constants take";
+
 /// The reason why what is quantised isn't folded.
 pub(super) const QUANTISED: &str = "what is quantised stays so; --allow-growth folds it";
 

@@ -3,9 +3,10 @@
 use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
 
+use super::budget::static_len;
 use super::checker::{is_shape_data, may_fold};
 use super::control::Decided;
-use super::forward::{Forward, GROWS, QUANTISED};
+use super::forward::{Forward, GROWS, QUANTISED, TOO_LARGE};
 use crate::shared::accept;
 use crate::shared::cursor::Cursor;
 
@@ -110,7 +111,14 @@ impl Forward {
         }
         match cx.evaluate_with(f, op, &operands, self.room)? {
             Evaluated::Constants(values) => self.know(f, op, values),
-            Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
+            Evaluated::Refused(why) if all_constant => {
+                let is_large =
+                    |&value: &ValueId| static_len(f, value).is_some_and(|bytes| bytes > self.room);
+                match self.may_grow && f.results(op).iter().any(is_large) {
+                    true => self.refuse(f, op, TOO_LARGE),
+                    false => self.refuse(f, op, &why),
+                }
+            }
             Evaluated::Refused(_) => {}
         }
         Ok(op)

@@ -96,6 +96,55 @@ fn one_wrong_result_does_not_hide_the_others() {
 }
 
 #[test]
+fn regions_are_the_attributes_of_their_names() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3], %c: bool[]) -> (%y, %z) opset("" = 17) {
+    %0 = onnx.If(%c)
+      region then_branch {
+        yield %x
+      }
+      region else_branch {
+        yield %x
+      }
+    %1 = onnx.If(%c)
+      region then_branch {
+        yield %x
+      }
+    return %0, %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3], %c: bool[]) -> (%y, %z) opset("" = 17) {
+                %0 = onnx.If(%c) : f32[2,3]
+                  region then_branch {
+                    yield %x
+                  }
+                  region else_branch {
+                    yield %x
+                  }
+                %1 = onnx.If(%c)
+                  region then_branch {
+                    yield %x
+                  }
+                return %0, %1
+              }
+            }
+
+            warning[relax::malformed-op]: onnx.If lacks its attribute `else_branch`.
+              --> test.ir:10:5
+               |
+            10 |     %1 = onnx.If(%c)
+               |     ^^^^^^^^^^^^^^^^
+               |
+               = in pass relax.transform.InferType of plugin relax, function @main, op3 (onnx.If)
+               = help: `passdock list ops onnx.If` shows its operands and attributes.
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_given_out_is_checked() {
     check(
         r#"module {

@@ -80,6 +80,27 @@ fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Keeps an analysis that panics when it is dropped.
+fn keeps_bomb(f: &mut Function, cx: &PassContext) -> PassResult {
+    f.analysis::<Bomb>(cx).map(drop)
+}
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("it went off");
+    }
+}
+
+impl Analysis for Bomb {
+    const NAME: &'static str = "bomb";
+
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<Bomb, PassError> {
+        Ok(Bomb)
+    }
+}
+
 /// Runs a pass that emits errors, and hands its failure on.
 fn runs_complain(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Complain")
@@ -274,6 +295,8 @@ plugin! {
         function "bad.transform.Count" => counts { opt_level: 0 },
         /// Panics on some `Erf`s.
         function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
+        /// Keeps what panics when it is dropped.
+        function "bad.transform.KeepBomb" => keeps_bomb { opt_level: 0 },
         /// Writes into the host's memory.
         function "bad.transform.Scribble" => scribbles { opt_level: 0 },
     ],

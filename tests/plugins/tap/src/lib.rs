@@ -118,6 +118,14 @@ impl Instrument for Tap {
     }
 }
 
+impl Drop for Tap {
+    fn drop(&mut self) {
+        if self.options.panics == "drop" {
+            panic!("this is a bug");
+        }
+    }
+}
+
 plugin! {
     name: "tap",
     passes: [

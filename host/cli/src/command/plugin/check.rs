@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file};
-use passdock_tools::plugin_check::{self, CHECKS, CheckAnswer, CheckedPlugin, PluginCheck, Trail};
+use passdock_tools::plugin_check::{
+    self, CHECKS, CheckAnswer, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
+};
 use serde::Serialize;
 
 use crate::args::PluginArgs;
@@ -159,10 +161,23 @@ fn of_plugin(
     checks: &[PluginCheck],
 ) -> Result<OfPlugin, PassError> {
     let mut answers = Vec::with_capacity(checks.len());
+    // The check in which the library was seen not to load: the others would wait for the same.
+    let mut unloadable: Option<&str> = None;
     for check in checks {
+        if let Some(seen) = unloadable {
+            let why = format!("The library doesn't load: see `{seen}`.");
+            answers.push(Checked {
+                name: check.name,
+                answer: CheckAnswer::skipped(why),
+                seconds: 0.0,
+            });
+            continue;
+        }
         let start = Instant::now();
         let mut answer = in_process(args, file, check)?;
-        if check.twice {
+        if answer.unusable && answer.verdict == CheckVerdict::Crashed {
+            unloadable = Some(check.name);
+        } else if check.twice {
             answer = answer.and_again(&in_process(args, file, check)?);
         }
         // What was made is compared; nobody reads it.
@@ -260,6 +275,7 @@ fn crashed(
         last => format!(": {last}"),
     };
     let mut answer = CheckAnswer::crashed(format!("{what}{at}."));
+    answer.unusable = last == Trail::LOADING && !has_answered;
     let said = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
     let lines = said
         .lines()

@@ -60,9 +60,9 @@ pub(super) const PASS: &[Fault] = &[
     deadly("pass", "term", "is asked to end (SIGTERM)"),
     deadly("pass", "usr1", "is ended by SIGUSR1"),
     deadly("pass", "alarm", "is ended by an alarm"),
-    deadly("pass", "hang", "waits for ever (`--timeout 0.2`)"),
-    deadly("pass", "spin", "computes for ever (`--timeout 0.2`)"),
-    deadly("pass", "stop", "stops itself (`--timeout 0.2`)"),
+    deadly("pass", "hang", "waits for ever (`--timeout 2`)"),
+    deadly("pass", "spin", "computes for ever (`--timeout 2`)"),
+    deadly("pass", "stop", "stops itself (`--timeout 2`)"),
     deadly("pass", "thread", "crashes on a thread of its own"),
     deadly(
         "pass",
@@ -163,22 +163,22 @@ pub(super) const COMMAND: &[Fault] = &[
     harmless(
         "command",
         "command stopped",
-        "stops the command (`--timeout 0.2`)",
+        "stops the command (`--timeout 2`)",
     ),
     deadly(
         "command",
         "command stopped, hang",
-        "stops the command, and waits for ever (`--timeout 0.2`)",
+        "stops the command, and waits for ever (`--timeout 2`)",
     ),
     deadly(
         "command",
         "command stopped again",
-        "stops the command again and again (`--timeout 0.2`)",
+        "stops the command again and again (`--timeout 2`)",
     ),
     deadly(
         "command",
         "command traced",
-        "traces the command, and waits for ever (`--timeout 0.2`)",
+        "traces the command, and waits for ever (`--timeout 2`)",
     ),
     harmless(
         "command",
@@ -299,7 +299,7 @@ pub(super) const ELSEWHERE: &[Fault] = &[
     deadly(
         "constructor",
         "hang",
-        "waits for ever in a constructor (`--timeout 0.2`)",
+        "waits for ever in a constructor (`--timeout 2`)",
     ),
     deadly(
         "constructor",

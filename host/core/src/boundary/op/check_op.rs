@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId, Status};
 use passdock_diagnostic::suggest;
 use passdock_ir::{EditError, Function};
-use passdock_loader::{AttrList, kind_name};
+use passdock_loader::{AttrList, kind_name, takes};
 
 use super::definitions;
 use crate::boundary::session::context::ContextSession;
@@ -50,16 +50,7 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<
     if (fewest as usize..=most as usize).contains(&count) {
         return;
     }
-    let operands = |count: usize| match count {
-        1 => "1 operand".to_owned(),
-        count => format!("{count} operands"),
-    };
-    let allowed = match most {
-        most if most == fewest => operands(most as usize),
-        u32::MAX => format!("at least {}", operands(fewest as usize)),
-        most => format!("{fewest} to {most} operands"),
-    };
-    let operator = f.text(f.op(op).name);
+    let (operator, allowed) = (f.text(f.op(op).name), takes(definition));
     wrong.push(format!(
         "{operator} takes {allowed}, and this op has {count}."
     ));
@@ -83,10 +74,13 @@ fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<St
         }
     }
     for entry in listed.filter(|entry| entry.flags & AttrEntry::REQUIRED != 0) {
-        if f.attrs(op)
-            .iter()
-            .all(|attr| f.text(attr.name) != entry.name)
-        {
+        let mut attrs = f.attrs(op).iter();
+        // A region is the attribute of its name, whether one says so or not.
+        let is_region = || {
+            let mut regions = f.regions_of(op).map(|region| f.region(region).name);
+            entry.kind == AttrKind::REGION && regions.any(|name| f.text(name) == entry.name)
+        };
+        if attrs.all(|attr| f.text(attr.name) != entry.name) && !is_region() {
             wrong.push(format!("{operator} lacks its attribute `{}`.", entry.name));
         }
     }

@@ -515,7 +515,7 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        let reason = input::said_text(reason, "reason")?;
+        let reason = input::said_text(reason, "reason", input::MAX_SAID_BYTES)?;
         call.refusal = Some(reason.trim_end_matches('.').to_owned());
         Ok(())
     });

@@ -440,6 +440,9 @@ fn severity(said: abi::Severity) -> (Severity, bool) {
 /// The most notes of one diagnostic that are kept, and the most places that it points at.
 const MAX_PARTS: usize = 100;
 
+/// The most bytes of a diagnostic's code: it stands before the message, in one line.
+const MAX_CODE_BYTES: usize = 100;
+
 /// A diagnostic of the contract as the host keeps it.
 ///
 /// # Safety
@@ -449,14 +452,14 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
     // SAFETY: the caller's promise.
     let (code, message, help, notes, labels) = unsafe {
         (
-            input::text(said.code, "code of the diagnostic")?,
+            input::said_text(said.code, "code of the diagnostic", MAX_CODE_BYTES)?,
             input::text(said.message, "message")?,
             input::text(said.help, "help")?,
             input::list(said.notes, said.note_count, "notes")?,
             input::strided(said.labels, said.label_count, said.label_stride, "labels")?,
         )
     };
-    let mut diagnostic = Diagnostic::new(severity, code, message);
+    let mut diagnostic = Diagnostic::new(severity, &code, message);
     diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
     for note in notes.iter().take(MAX_PARTS) {
         // SAFETY: the caller's promise.
@@ -505,7 +508,7 @@ unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let said = input::described(failure)?;
-        let message = input::said_text(said.message, "message")?;
+        let message = input::said_text(said.message, "message", input::MAX_SAID_BYTES)?;
         let file = input::text(said.file, "source file").unwrap_or_default();
         let panic_at = format!("{file}:{}:{}", said.line, said.column);
         let panic_at = (!file.is_empty()).then_some(panic_at);

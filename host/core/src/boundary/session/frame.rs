@@ -6,6 +6,7 @@ use passdock_ir::Module;
 use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
 
+use super::ending::Endings;
 use crate::config::FieldValue;
 use crate::error::PassError;
 
@@ -37,6 +38,10 @@ pub trait Frame: Sync {
     fn text_source(&self) -> Option<&TextSource>;
     /// The pass that is called, or that an instrument is called around: for whoever finds the process dead.
     fn callee(&self) -> Option<Callee<'_>> {
+        None
+    }
+    /// The list of failures of what plugins do when what is theirs is freed.
+    fn endings(&self) -> Option<&Endings> {
         None
     }
     /// Shows an instrument's diagnostics at once: they don't belong to a running pass.

@@ -219,17 +219,21 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
 }
 
 /// The most bytes of a text for the user that are kept.
-const MAX_SAID_BYTES: usize = 1 << 14;
+pub(in crate::boundary) const MAX_SAID_BYTES: usize = 1 << 14;
 
-/// A text for the user that nobody would learn of if it were refused: what is too long of it is left out, and what isn't
-/// UTF-8 is replaced.
+/// A text for the user that nobody would learn of if it were refused: what is beyond `limit` bytes of it is left out, and
+/// what isn't UTF-8 is replaced.
 ///
 /// # Safety
 /// As [`text`].
-pub(in crate::boundary) unsafe fn said_text(text: abi::Str, what: &str) -> Edit<String> {
+pub(in crate::boundary) unsafe fn said_text(
+    text: abi::Str,
+    what: &str,
+    limit: usize,
+) -> Edit<String> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { list(text.ptr, text.len, what)? };
-    match bytes.split_at_checked(MAX_SAID_BYTES) {
+    match bytes.split_at_checked(limit) {
         Some((kept, rest)) if !rest.is_empty() => {
             let kept = String::from_utf8_lossy(kept);
             Ok(format!("{kept}… ({} more bytes are left out)", rest.len()))
@@ -303,7 +307,7 @@ mod tests {
             len: bytes.len(),
         };
         // SAFETY: the bytes live until it returns.
-        unsafe { said_text(text, "message") }.unwrap()
+        unsafe { said_text(text, "message", MAX_SAID_BYTES) }.unwrap()
     }
 
     #[test]

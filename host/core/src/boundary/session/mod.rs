@@ -2,6 +2,7 @@
 //! gate that their calls pass through.
 
 pub(super) mod context;
+pub(super) mod ending;
 pub(super) mod fixed;
 pub(super) mod frame;
 pub(super) mod function;

@@ -7,16 +7,21 @@
 
 use std::any::Any;
 use std::ffi::c_void;
+use std::path::Path;
 use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
+use passdock_crash::{CallKind, Callee};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditError, KeptKey};
 use passdock_loader::OpDefs;
 
 use crate::analyses::{self, Operators, SharedNames};
-use crate::boundary::session::{context, gate, input};
+use crate::boundary::session::context::CallFailure;
+use crate::boundary::session::ending::Endings;
+use crate::boundary::session::{context, ending, gate, input};
+use crate::error::{ErrorKind, PassError};
 
 pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
     column: Some(column),
@@ -34,6 +39,51 @@ const MAX_KEPT: usize = 4096;
 struct Foreign {
     data: *mut c_void,
     drop: Option<DropAnalysis>,
+    keeper: Option<Keeper>,
+}
+
+/// The pass that an analysis was worked out for, for who asks when its data is freed.
+struct Keeper {
+    pass: Box<str>,
+    plugin: Option<Box<Path>>,
+    endings: Endings,
+}
+
+impl Keeper {
+    /// The pass that runs on this thread, if its frame hears of ends.
+    fn now() -> Option<Keeper> {
+        context::with_current(|context| {
+            let frame = context.frame();
+            let (pass, endings) = (frame.callee()?, frame.endings()?);
+            Some(Keeper {
+                pass: pass.name().into(),
+                plugin: pass.plugin().map(Box::from),
+                endings: endings.clone(),
+            })
+        })?
+    }
+
+    /// Tells that the end of the data failed.
+    #[cold]
+    fn tell(&self, failure: &CallFailure) {
+        let (verb, at) = match &failure.panic_at {
+            Some(at) => ("panicked", format!(", at {at}")),
+            None => ("failed", String::new()),
+        };
+        let why = failure.message.trim_end_matches('.');
+        let message =
+            format!("An analysis that the pass kept {verb} while it was freed{at}: {why}.");
+        let kind = match failure.panicked {
+            true => ErrorKind::Panicked,
+            false => ErrorKind::Failed,
+        };
+        let mut error = PassError::new(kind, message);
+        error.pass = Some(self.pass.to_string());
+        let plugin = self.plugin.as_ref();
+        let plugin = plugin.map(|plugin| format!("it is in `{}`", plugin.display()));
+        error.notes.extend(plugin);
+        self.endings.add(error);
+    }
 }
 
 // SAFETY: the contract: it may be read on several threads at once, and dropped on any.
@@ -44,8 +94,17 @@ unsafe impl Sync for Foreign {}
 impl Drop for Foreign {
     fn drop(&mut self) {
         if let Some(drop) = self.drop {
+            let keeper = self.keeper.as_ref();
+            let pass = keeper.map_or("", |keeper| &keeper.pass);
+            let plugin = keeper.and_then(|keeper| keeper.plugin.as_deref());
+            let running = Callee::new(CallKind::Pass, pass, plugin).call();
+            let entered = keeper.map(|_| running.enter());
             // SAFETY: the plugin's own function and data, called once; libraries stay loaded.
-            unsafe { drop(self.data) }
+            let failure = ending::free(|| unsafe { drop(self.data) });
+            std::mem::drop(entered);
+            if let (Some(keeper), Some(failure)) = (keeper, failure) {
+                keeper.tell(&failure);
+            }
         }
     }
 }
@@ -150,7 +209,11 @@ unsafe extern "C" fn put(
     out: *mut *mut c_void,
 ) -> Status {
     // From here on it is dropped, whatever comes.
-    let foreign = Foreign { data: given, drop };
+    let foreign = Foreign {
+        data: given,
+        drop,
+        keeper: drop.and_then(|_| Keeper::now()),
+    };
     if given.is_null() {
         std::mem::forget(foreign);
         let null = EditError::invalid("The data of an analysis is null.");

@@ -53,7 +53,15 @@ impl<'t> Parser<'t, '_> {
             let param = p.cur.peek_word() == "param"
                 && !matches!(p.cur.after_word(), b'=' | b',' | b'}')
                 && p.cur.eat_word("param");
-            let name = p.symbol("an attribute's name or `}`")?;
+            let is_value = p.cur.peek() == b'%';
+            let name = p.symbol("an attribute's name or `}`");
+            let name = name.map_err(|error| match is_value {
+                true => error.help(
+                    "Behind an op's name `{` begins its attributes. Regions have names, and follow the \
+                     op's line: `region then_branch { … }`.",
+                ),
+                false => error,
+            })?;
             // A set only where there are many.
             let repeated = if attrs.len() < 16 {
                 attrs.iter().any(|attr| attr.name == name)

@@ -306,7 +306,10 @@ impl<'t> Parser<'t, '_> {
         loop {
             match self.cur.peek_word() {
                 "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
-                _ if self.is_extras() => self.extras_of(Entity::Op(op))?,
+                _ if self.is_extras() => {
+                    self.f.import_annotated(op);
+                    self.extras_of(Entity::Op(op))?;
+                }
                 _ => return Ok(loc),
             }
         }

@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 
-use super::{check, check_stays};
+use passdock_plugin_api::OptionValue;
+
+use super::{PASS, check, check_stays, support};
 
 #[test]
 fn what_would_grow_the_model_stays() {
@@ -213,4 +215,34 @@ fn what_is_quantised_stays_so() {
             2 onnx.DequantizeLinear: what is quantised stays so; --allow-growth folds it.
         "#]],
     );
+}
+
+#[test]
+fn where_growth_is_allowed_memory_is_the_limit() {
+    let source = r#"module {
+  fn @main(%x: i64[1]) -> (%y: i64[400000000], %z: i64[1000]) opset("" = 17) {
+    %a = const i64[] 0
+    %b = const i64[] 400000000
+    %c = const i64[] 1000
+    %s = const i64[] 1
+    %r = onnx.Range(%a, %b, %s) : i64[400000000]
+    %y = onnx.Add(%r, %x) : i64[400000000]
+    %q = onnx.Range(%a, %c, %s) : i64[1000]
+    %z = onnx.Add(%q, %x) : i64[1000]
+    return %y, %z
+  }
+}"#;
+    let grow = OptionValue::Table(vec![("allow_growth".to_owned(), OptionValue::Bool(true))]);
+    let result = support::run_saying(PASS, "relax.FoldConstant", grow, source);
+    let (said, text) = result
+        .split_once("\nmodule {")
+        .expect("a note, and the module");
+    expect![[r#"
+        note[relax::not-folded]: 1 op on constants is not folded.
+         |
+         = in pass relax.transform.FoldConstant of plugin relax, function @main
+         = note: 1 onnx.Range (%r): would take more than folding may: 2 GiB, or 4 times what the constants take.
+    "#]]
+    .assert_eq(&format!("{said}\n"));
+    assert_eq!(text.matches("onnx.Range").count(), 1, "{text}");
 }

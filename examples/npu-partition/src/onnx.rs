@@ -1,0 +1,184 @@
+//! A partition as an ONNX model: as much of the format as kernels of an accelerator need.
+use passdock_plugin_api::abi::DimKind;
+use passdock_plugin_api::prelude::*;
+
+/// A function as the bytes of a model.
+pub fn model(f: &Function) -> Result<Vec<u8>, PassError> {
+    let mut model = Message::default();
+    model.number(1, 8);
+    model.text(2, "npu-partition");
+    model.message(7, graph(f)?);
+    for (domain, version) in f.opsets().filter(|(domain, _)| domain.is_empty()) {
+        let mut opset = Message::default();
+        opset.text(1, domain);
+        opset.number(2, version);
+        model.message(8, opset);
+    }
+    Ok(model.0)
+}
+
+fn graph(f: &Function) -> Result<Message, PassError> {
+    let mut graph = Message::default();
+    let end = f.terminator(f.body()).ok_or("the partition has no end")?;
+    for op in f.ops_in(f.body()).filter(|op| *op != end) {
+        graph.message(1, node(f, op)?);
+    }
+    graph.text(2, f.function_name());
+    for (id, constant) in f.constants() {
+        let name = name(f, constant.value);
+        graph.message(5, tensor(f, id, &name)?);
+    }
+    for &value in f.params() {
+        graph.message(11, value_info(f, value)?);
+    }
+    for value in f.operands(end) {
+        graph.message(12, value_info(f, value)?);
+    }
+    Ok(graph)
+}
+
+fn node(f: &Function, op: OpId) -> Result<Message, PassError> {
+    let mut node = Message::default();
+    f.operands(op)
+        .for_each(|value| node.text(1, &name(f, value)));
+    f.results(op)
+        .iter()
+        .for_each(|value| node.text(2, &name(f, *value)));
+    node.text(3, f.loc_name(op).unwrap_or(""));
+    let kind = f.name(op).strip_prefix("onnx.");
+    node.text(4, kind.ok_or("only ONNX's own operators are written")?);
+    for (key, attr) in f.attrs(op) {
+        node.message(5, attribute(f, f.text(key), attr)?);
+    }
+    Ok(node)
+}
+
+fn attribute(f: &Function, key: &str, attr: Attr<'_>) -> Result<Message, PassError> {
+    let mut message = Message::default();
+    message.text(1, key);
+    let kind = match attr {
+        Attr::Float(value) => {
+            message.float(2, value);
+            1
+        }
+        Attr::Int(value) => {
+            message.number(3, value);
+            2
+        }
+        Attr::String(value) => {
+            message.bytes(4, value);
+            3
+        }
+        Attr::Tensor(id) => {
+            message.message(5, tensor(f, id, "")?);
+            4
+        }
+        Attr::Floats(values) => {
+            values.iter().for_each(|value| message.float(7, *value));
+            6
+        }
+        Attr::Ints(values) => {
+            values.iter().for_each(|value| message.number(8, *value));
+            7
+        }
+        _ => {
+            return Err(PassError::new(format!(
+                "the attribute `{key}` isn't written"
+            )))
+        }
+    };
+    message.number(20, kind);
+    Ok(message)
+}
+
+fn tensor(f: &Function, id: ConstId, name: &str) -> Result<Message, PassError> {
+    let record = f.constant_record(id).ok_or("a constant is gone")?;
+    let ty = f.ty(record.ty);
+    let mut tensor = Message::default();
+    for size in ty.shape().unwrap_or_default() {
+        tensor.number(1, size);
+    }
+    tensor.number(2, element_type(ty.dtype())?);
+    tensor.text(8, name);
+    tensor.bytes(9, f.constant_bytes(id)?);
+    Ok(tensor)
+}
+
+fn value_info(f: &Function, value: ValueId) -> Result<Message, PassError> {
+    let mut shape = Message::default();
+    for size in f.dims(value).into_iter().flatten() {
+        let mut dim = Message::default();
+        match size.kind {
+            DimKind::CONST => dim.number(1, size.value),
+            DimKind::SYMBOL => dim.text(2, f.text(SymbolId(size.value as u32))),
+            _ => {}
+        }
+        shape.message(1, dim);
+    }
+    let (mut tensor, mut ty, mut info) = Default::default();
+    Message::number(&mut tensor, 1, element_type(f.dtype(value))?);
+    tensor.message(2, shape);
+    Message::message(&mut ty, 1, tensor);
+    Message::text(&mut info, 1, &name(f, value));
+    info.message(2, ty);
+    Ok(info)
+}
+
+/// A value's name in the file; of an operand that is left out, `""`.
+fn name(f: &Function, value: ValueId) -> String {
+    match f.value_name(value) {
+        _ if value.is_none() => String::new(),
+        Some(name) => name.to_owned(),
+        None => format!("value_{}", value.0),
+    }
+}
+
+fn element_type(dtype: DType) -> Result<i64, PassError> {
+    match dtype {
+        DType::F32 => Ok(1),
+        DType::I32 => Ok(6),
+        DType::I64 => Ok(7),
+        DType::BOOL => Ok(9),
+        _ => Err(PassError::new(
+            "tensors of this element type aren't written",
+        )),
+    }
+}
+
+/// A message of protobuf.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: i64) {
+        self.varint(field << 3);
+        self.varint(value as u64);
+    }
+
+    fn float(&mut self, field: u64, value: f32) {
+        self.varint(field << 3 | 5);
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn bytes(&mut self, field: u64, value: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(value.len() as u64);
+        self.0.extend_from_slice(value);
+    }
+
+    fn text(&mut self, field: u64, value: &str) {
+        self.bytes(field, value.as_bytes());
+    }
+
+    fn message(&mut self, field: u64, value: Message) {
+        self.bytes(field, &value.0);
+    }
+}

@@ -1,0 +1,104 @@
+//! Ends of what plugins own: an instrument's instance, an analysis that is kept. They are called when nothing runs that
+//! could hear of a failure, so that there is a context for it alone, and a list.
+
+use std::ptr;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use passdock_diagnostic::Diagnostic;
+use passdock_ir::Module;
+use passdock_ir::text::TextSource;
+use passdock_loader::{MissingDefinition, OpDefs, PassKind};
+
+use super::context::{CallFailure, ContextSession};
+use super::frame::Frame;
+use crate::config::{ConfigValue, FieldValue};
+use crate::error::{ErrorKind, PassError};
+use crate::util;
+
+/// The most failures that are kept: an analysis of each function may have one.
+const MAX_FAILURES: usize = 20;
+
+/// What failed while the host freed what plugins own, of one context. A clone is the same list.
+#[derive(Clone, Debug, Default)]
+pub struct Endings(Arc<Mutex<Vec<PassError>>>);
+
+impl Endings {
+    pub(crate) fn add(&self, error: PassError) {
+        let mut all = util::lock(&self.0);
+        if all.len() < MAX_FAILURES {
+            all.push(error);
+        }
+    }
+
+    /// Takes the failures out: the first one, with the others as notes.
+    pub fn take(&self) -> Option<PassError> {
+        let mut all = std::mem::take(&mut *util::lock(&self.0)).into_iter();
+        let mut first = all.next()?;
+        for more in all.map(|more| more.to_string()) {
+            if !first.notes.contains(&more) {
+                first.notes.push(more);
+            }
+        }
+        Some(first)
+    }
+}
+
+/// Calls what frees something of a plugin's; the failure that it told of.
+pub(in crate::boundary) fn free(call: impl FnOnce()) -> Option<CallFailure> {
+    let options = ConfigValue::default();
+    let context = ContextSession::new(&Nothing, &options);
+    {
+        let _entered = context.enter(ptr::null(), ptr::null());
+        call();
+    }
+    let failure = context.take_failure()?;
+    Some(CallFailure {
+        panicked: failure.panic_at.is_some(),
+        ..failure
+    })
+}
+
+/// A frame in which nothing runs.
+struct Nothing;
+
+impl Frame for Nothing {
+    fn opt_level(&self) -> u32 {
+        0
+    }
+
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+        Err(format!(
+            "There is no config value `{key}.{field}` any more: nothing runs."
+        ))
+    }
+
+    fn pass_kind(&self, _: &str) -> Option<PassKind> {
+        None
+    }
+
+    fn run_pass(&self, _: &Module, name: &str) -> Result<Module, PassError> {
+        let message = format!("`{name}` can't be run by what is being freed.");
+        Err(PassError::new(ErrorKind::Failed, message))
+    }
+
+    fn may_rewrite(&self, _: &str) -> bool {
+        false
+    }
+
+    fn rewrote(&self, _: &str) {}
+
+    fn op_defs(&self) -> &OpDefs {
+        static NONE: LazyLock<OpDefs> = LazyLock::new(OpDefs::default);
+        &NONE
+    }
+
+    fn missing_definition(&self) -> Option<MissingDefinition> {
+        None
+    }
+
+    fn text_source(&self) -> Option<&TextSource> {
+        None
+    }
+
+    fn show(&self, _: &[Diagnostic]) {}
+}

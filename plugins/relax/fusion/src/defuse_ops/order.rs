@@ -1,0 +1,50 @@
+//! The order in which ops stood before they were fused.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+/// Moves ops to the places where they stood, each the number of ops that were before it in its region. The others
+/// keep their order and fill what is left; an op that can't stand there any more stays.
+pub(super) fn put_in_order(f: &mut Function, places: &HashMap<OpId, i64>) -> Result<(), EditError> {
+    let mut regions: Vec<RegionId> = places.keys().map(|&op| f.parent_region(op)).collect();
+    regions.sort_unstable_by_key(|region| region.0);
+    regions.dedup();
+    for region in regions {
+        // What an op uses is at its place before the op goes to its own.
+        let mut last = None;
+        for op in order_of(f, region, places) {
+            let next = match last {
+                Some(last) => f.next_op(last),
+                None => f.first_op(region),
+            };
+            if let Some(next) = next.filter(|&next| next != op && places.contains_key(&op)) {
+                // What was changed since may need another order.
+                _ = f.move_op(op, Position::before(next));
+            }
+            last = Some(op);
+        }
+    }
+    Ok(())
+}
+
+/// The ops of a region in the order that they had.
+fn order_of(f: &Function, region: RegionId, places: &HashMap<OpId, i64>) -> Vec<OpId> {
+    let end = f.terminator(region);
+    let ops = f.ops_in(region).filter(|&op| Some(op) != end);
+    let (mut placed, others): (Vec<OpId>, Vec<OpId>) = ops.partition(|op| places.contains_key(op));
+    placed.sort_by_key(|op| places[op]);
+    let (mut placed, mut others) = (placed.into_iter().peekable(), others.into_iter());
+    let mut order = Vec::new();
+    loop {
+        let here = order.len() as i64;
+        let next = match placed.next_if(|op| places[op] <= here) {
+            Some(op) => Some(op),
+            None => others.next().or_else(|| placed.next()),
+        };
+        match next {
+            Some(op) => order.push(op),
+            None => return order,
+        }
+    }
+}

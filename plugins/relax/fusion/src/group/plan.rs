@@ -1,0 +1,251 @@
+//! What goes in and out of a group, and the call in its place.
+
+use std::collections::{HashMap, HashSet};
+
+use passdock_plugin_api::abi::{AttrKind, Constant};
+use passdock_plugin_api::prelude::*;
+
+use super::{MOST_INSIDE, NAMES, PLACES};
+
+/// A group's ops, and what they share with others.
+pub(super) struct Plan {
+    /// The ops, in program order, and the index of each.
+    pub(super) ops: Vec<OpId>,
+    pub(super) members: HashMap<OpId, usize>,
+    /// The values that become operands of the call.
+    pub(super) inputs: Vec<ValueId>,
+    /// The constants that go inside, in the order in which they are used.
+    pub(super) constants: Vec<ValueId>,
+    /// The results that others use.
+    pub(super) outputs: Vec<ValueId>,
+    /// The attribute parameters that the ops refer to.
+    pub(super) params: Vec<(SymbolId, AttrKind)>,
+    /// Whether an op has regions.
+    pub(super) has_regions: bool,
+    /// The ops between them that use what they make, in program order.
+    behind: Vec<OpId>,
+    /// Whether what they make comes back to them through others.
+    pub(super) is_torn: bool,
+    most_inside: u64,
+}
+
+impl Plan {
+    pub(super) fn of(f: &Function, ops: &[OpId], most_inside: u64) -> Plan {
+        let mut ops = ops.to_vec();
+        ops.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
+        let mut plan = Plan {
+            ops: Vec::new(),
+            members: ops.iter().copied().zip(0..).collect(),
+            inputs: Vec::new(),
+            constants: Vec::new(),
+            outputs: Vec::new(),
+            params: Vec::new(),
+            has_regions: false,
+            behind: Vec::new(),
+            is_torn: false,
+            most_inside,
+        };
+        let (mut seen, mut nested) = (HashSet::new(), HashSet::new());
+        for &op in &ops {
+            plan.takes(f, op, &mut seen, &nested);
+            for &region in f.regions(op) {
+                plan.has_regions = true;
+                nested.insert(region);
+                let inside: Vec<OpId> = f.iter_in(region).collect();
+                nested.extend(inside.iter().flat_map(|&op| f.regions(op)));
+                for op in inside {
+                    plan.takes(f, op, &mut seen, &nested);
+                }
+            }
+        }
+        for &op in &ops {
+            for &value in f.results(op) {
+                if plan.is_used_outside(f, op, value) {
+                    plan.outputs.push(value);
+                }
+            }
+        }
+        plan.ops = ops;
+        let behind = plan.between(f);
+        plan.is_torn = behind.is_none();
+        plan.behind = behind.unwrap_or_default();
+        plan
+    }
+
+    /// Notes what an op needs from outside of the group.
+    fn takes(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        seen: &mut HashSet<ValueId>,
+        nested: &HashSet<RegionId>,
+    ) {
+        for value in f.operands(op) {
+            let maker = f.defining_op(value);
+            let is_inside = maker.is_some_and(|maker| {
+                self.members.contains_key(&maker) || nested.contains(&f.parent_region(maker))
+            });
+            let region = f.arg_region(value);
+            if value.is_none()
+                || is_inside
+                || region.is_some_and(|region| nested.contains(&region))
+                || !seen.insert(value)
+            {
+                continue;
+            }
+            let constant = f.constant(value).and_then(|id| f.constant_record(id));
+            match constant {
+                Some(record) if nested.contains(&record.region) => {}
+                // What is an input, too, may be said by whoever runs the model one day.
+                Some(record) if record.flags & Constant::KEPT != 0 => self.inputs.push(value),
+                Some(_) if has_at_most(f, value, self.most_inside) => self.constants.push(value),
+                _ => self.inputs.push(value),
+            }
+        }
+        for (_, attr) in f.attrs(op) {
+            if let Attr::Reference(param, kind) = attr
+                && !self.params.iter().any(|(known, _)| *known == param)
+            {
+                self.params.push((param, kind));
+            }
+        }
+    }
+
+    fn is_used_outside(&self, f: &Function, op: OpId, value: ValueId) -> bool {
+        let region = f.parent_region(op);
+        f.iter_uses(value)
+            .any(|one| !self.members.contains_key(&holder_in(f, one.op, region)))
+    }
+
+    /// The ops before the last one that need the outputs; `None` if the group needs one of them.
+    fn between(&self, f: &Function) -> Option<Vec<OpId>> {
+        let &last = self.ops.last()?;
+        let region = f.parent_region(last);
+        let mut found = HashSet::new();
+        let mut pending = self.outputs.clone();
+        while let Some(value) = pending.pop() {
+            let maker = f.defining_op(value);
+            for one in f.iter_uses(value) {
+                let user = holder_in(f, one.op, region);
+                if self.members.contains_key(&user) {
+                    if maker.is_some_and(|op| !self.members.contains_key(&op)) {
+                        return None;
+                    }
+                } else if f.is_before(user, last) && found.insert(user) {
+                    pending.extend(f.results(user));
+                }
+            }
+        }
+        let mut found: Vec<OpId> = found.into_iter().collect();
+        found.sort_by(|&a, &b| f.is_before(b, a).cmp(&f.is_before(a, b)));
+        Some(found)
+    }
+
+    /// The values that stay inside, in order.
+    pub(super) fn inner<'f>(&'f self, f: &'f Function) -> impl Iterator<Item = ValueId> + 'f {
+        let outputs: HashSet<ValueId> = self.outputs.iter().copied().collect();
+        let results = self.ops.iter().flat_map(|&op| f.results(op)).copied();
+        results.filter(move |value| !outputs.contains(value))
+    }
+
+    /// The names that are the group's own, as [`NAMES`] lists them.
+    pub(super) fn names(&self, f: &Function) -> Vec<Vec<u8>> {
+        let locs = self.ops.iter().map(|&op| f.loc_name(op));
+        let values = self.inner(f).chain(self.constants.iter().copied());
+        let names = locs.chain(values.map(|value| f.value_name(value)));
+        names
+            .map(|name| name.unwrap_or("").as_bytes().to_vec())
+            .collect()
+    }
+
+    /// Erases the large constants that went inside, if nobody else uses them: the model would have them twice.
+    pub(super) fn erase_large(&self, f: &mut Function) -> Result<(), EditError> {
+        for &value in &self.constants {
+            let constant = f.constant(value);
+            if let Some(constant) = constant.filter(|_| f.use_count(value) == 0)
+                && !has_at_most(f, value, MOST_INSIDE)
+            {
+                f.erase_constant(constant)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls the function in the place of the ops.
+    pub(super) fn call(
+        &self,
+        f: &mut Function,
+        function: SymbolId,
+        names: Option<Vec<Vec<u8>>>,
+        places: Option<&[i64]>,
+    ) -> Result<OpId, EditError> {
+        let types = self.outputs.iter().map(|&value| f.type_id(value));
+        let mut call = OpBuilder::new(function)
+            .operands(self.inputs.iter().copied())
+            .results(types);
+        for &(param, kind) in &self.params {
+            call = call.attr(param, AttrValue::Reference(param, kind));
+        }
+        if let Some(names) = names {
+            call = call.attr(NAMES, AttrValue::Strings(names));
+        }
+        if let Some(places) = places {
+            call = call.attr(PLACES, places);
+        }
+        let call = call.loc(f.fused_loc(&self.ops)?);
+        let last = self.ops[self.ops.len() - 1];
+        if f.results(last) == &self.outputs[..] {
+            let made = f.replace_op(last, call)?;
+            for &op in self.ops.iter().rev().skip(1) {
+                f.erase_op(op)?;
+            }
+            return Ok(made);
+        }
+        let region = f.parent_region(last);
+        let at = match f.next_op(last) {
+            Some(next) => Position::before(next),
+            None => Position::end_of(region),
+        };
+        let call = f.create_op(call, at)?;
+        // Users before what they use.
+        let mut behind = at;
+        for &op in self.behind.iter().rev() {
+            f.move_op(op, behind)?;
+            behind = Position::before(op);
+        }
+        let results = f.results(call).iter().copied();
+        let stands: HashMap<ValueId, ValueId> = self.outputs.iter().copied().zip(results).collect();
+        let mut named = Vec::new();
+        for &op in self.ops.iter().rev() {
+            for value in f.results(op).to_vec() {
+                if let Some(&result) = stands.get(&value) {
+                    named.extend(f.value_name(value).map(|name| (result, name.to_owned())));
+                    f.replace_uses(value, result)?;
+                }
+            }
+            f.erase_op(op)?;
+        }
+        for (value, name) in named {
+            f.set_value_name(value, &name)?;
+        }
+        Ok(call)
+    }
+}
+
+/// Whether a constant has no more elements than that.
+fn has_at_most(f: &Function, value: ValueId, most: u64) -> bool {
+    let count = f.type_of(value).element_count();
+    count.is_some_and(|count| count <= most)
+}
+
+/// The op of a region that an op is, or is nested in.
+fn holder_in(f: &Function, op: OpId, region: RegionId) -> OpId {
+    let mut op = op;
+    loop {
+        let around = f.parent_region(op);
+        match f.parent_op(around) {
+            Some(holder) if around != region => op = holder,
+            _ => return op,
+        }
+    }
+}

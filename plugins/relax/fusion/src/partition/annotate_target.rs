@@ -1,0 +1,191 @@
+//! `relax.transform.AnnotateTarget`: says of each op whether a target takes it.
+//!
+//! ```ir options: target = "npu", domain = "acme", ops = ["onnx.Exp"]
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17) {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   %z = onnx.Softmax(%a) : f32[4]
+//!   return %z
+//! }
+//! →
+//! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+//!   %a = acme.exp(%x) : f32[4]
+//!   %z = onnx.Softmax(%a) : f32[4]
+//!   return %z
+//! }
+//! fn @acme.exp(%x: f32[4]) -> (%a: f32[4]) opset("" = 17, "acme" = 1) attributes {Target = "npu"} {
+//!   %a = onnx.Exp(%x) : f32[4]
+//!   return %a
+//! }
+//! ```
+//!
+//! An op that the target takes becomes a function with the attribute `Target`, in the domain that is named, or one of
+//! the target's name. `relax.transform.MergeRegions` puts such functions together.
+//! `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough (`elementwise`,
+//! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
+//! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set. Calls of functions that
+//! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
+//! A note for each reason says how many ops it keeps away.
+//!
+//! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
+//! optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
+//!
+//! Source: TVM `src/relay/transforms/annotate_target.cc`.
+
+use std::collections::BTreeMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::{TARGET, is_closed, text_of};
+use crate::fuse_ops::snake_case;
+use crate::fuse_ops_by_pattern::COMPOSITE;
+use crate::group::{Group, Groups, MOST_INSIDE};
+
+options! {
+    /// The ops that a target takes.
+    pub struct AnnotateTarget {
+        /// The target's name.
+        target: String = "",
+        /// The domain of its functions; none: the target's name.
+        domain: String = "",
+        /// Names of ops that it takes.
+        ops: Vec<String> = [],
+        /// Traits of ops that it takes.
+        traits: Vec<String> = [],
+        /// The element types that it takes; none: any.
+        dtypes: Vec<String> = [],
+        /// Whether all sizes have to be known.
+        static_shapes: bool = false,
+    }
+}
+
+/// Runs `relax.transform.AnnotateTarget`.
+pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let options = cx.options::<AnnotateTarget>()?;
+    if options.target.is_empty() {
+        return Err(PassError::new(
+            "The option `target` says nothing: it is the name of what takes the ops.",
+        ));
+    }
+    let wanted = Traits::of(&options.traits)?;
+    let domain = match &*options.domain {
+        "" => &*options.target,
+        domain => domain,
+    };
+    let mut groups = Groups::new(m, domain)?;
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let attrs = [(TARGET, AttrValue::from(&*options.target))];
+    let entries: Vec<_> = m.functions().collect();
+    let composites = composites(m, &options.target)?;
+    for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
+        let f = m.snapshot(entry.name)?;
+        if is_closed(&f) {
+            continue;
+        }
+        let mut taken = Vec::new();
+        for op in f.iter() {
+            if composites.contains(&f.symbol(op)) {
+                taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
+            } else if options.ops.iter().any(|name| name == f.name(op)) || wanted.has(&f, op) {
+                match options.refuses(&f, op) {
+                    None => {
+                        let own = f.name(op).rsplit('.').next().unwrap_or("");
+                        taken.push((op, snake_case(own)));
+                    }
+                    Some(why) => *reasons.entry(why).or_default() += 1,
+                }
+            }
+        }
+        drop(f);
+        for (op, name) in taken {
+            let group = Group {
+                ops: &[op],
+                name: &name,
+                attrs: &attrs,
+                places: None,
+                most_inside: MOST_INSIDE,
+            };
+            groups.make(m, entry.name, group)?;
+        }
+    }
+    for (why, count) in reasons {
+        let ops = if count == 1 { "op" } else { "ops" };
+        let note = format!("`{}` doesn't take {count} {ops}: {why}.", options.target);
+        cx.emit(&Diagnostic::note(note).code("relax::not-taken"));
+    }
+    Ok(())
+}
+
+/// The functions that patterns named for a target.
+fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
+    let mut found = Vec::new();
+    for entry in m.functions() {
+        let name = text_of(&*m.snapshot(entry.name)?, COMPOSITE);
+        let is_its = name.is_some_and(|name| {
+            let rest = name.strip_prefix(target);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        });
+        if is_its {
+            found.push(entry.name);
+        }
+    }
+    Ok(found)
+}
+
+impl AnnotateTarget {
+    /// Why an op that was named isn't taken.
+    fn refuses(&self, f: &Function, op: OpId) -> Option<&'static str> {
+        let traits = f.traits(op);
+        if !traits.is_pure() {
+            return Some("no definition says that they have no effect");
+        }
+        if !f.regions(op).is_empty() {
+            return Some("they have regions");
+        }
+        let operands = f.operands(op).filter(|value| value.is_some());
+        let values: Vec<ValueId> = operands.chain(f.results(op).iter().copied()).collect();
+        for &value in &values {
+            let ty = f.type_of(value);
+            if !ty.is_tensor() {
+                return Some("their types aren't known to be tensors");
+            }
+            let dtype = ty.dtype().name().unwrap_or("?");
+            if !self.dtypes.is_empty() && !self.dtypes.iter().any(|known| known == dtype) {
+                return Some("`dtypes` hasn't their element types");
+            }
+            if self.static_shapes && ty.shape().is_none() {
+                return Some("not all of their sizes are known");
+            }
+        }
+        None
+    }
+}
+
+/// Traits, any of which is enough.
+struct Traits(OpTraits);
+
+impl Traits {
+    fn of(names: &[String]) -> Result<Traits, PassError> {
+        let mut all = OpTraits::NONE;
+        for name in names {
+            all = all
+                | match &**name {
+                    "elementwise" => OpTraits::ELEMENTWISE,
+                    "injective" => OpTraits::INJECTIVE,
+                    "reduction" => OpTraits::REDUCTION,
+                    "out-fusable" => OpTraits::OUT_FUSABLE,
+                    other => {
+                        let message = format!(
+                            "The option `traits` names `{other}`; there are `elementwise`, `injective`, \
+                             `reduction` and `out-fusable`."
+                        );
+                        return Err(PassError::new(message));
+                    }
+                };
+        }
+        Ok(Traits(all))
+    }
+
+    fn has(&self, f: &Function, op: OpId) -> bool {
+        f.traits(op).0 & self.0.0 != 0
+    }
+}

@@ -1,0 +1,140 @@
+//! Cases of `relax.transform.FuseOpsByPattern`.
+
+use expect_test::{Expect, expect};
+
+use crate::support;
+
+const PASS: &str = "relax.transform.FuseOpsByPattern";
+
+#[track_caller]
+fn check(options: &str, source: &str, expected: Expect) {
+    support::check_options(PASS, options, source, expected);
+}
+
+#[track_caller]
+fn check_stays(options: &str, source: &str) {
+    let plain = passdock::testing::run_on_text(&support::registry(), &[], source, |cx| cx);
+    assert_eq!(support::run_options(PASS, options, source), plain);
+}
+
+const CONV: &str = r#"module {
+  fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17) {
+    %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+    %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+    %c = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c2")
+    %d = onnx.Relu(%c) : f32[1,8,6,6] loc("r2")
+    %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+    return %b, %e
+  }
+}"#;
+
+#[test]
+fn patterns_that_come_first_have_the_first_choice() {
+    check(
+        r#"patterns = ["npu.conv_relu_neg: onnx.Neg(onnx.Relu(onnx.Conv(%x, %w)))", "npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))"]"#,
+        CONV,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17, "npu" = 1) {
+                %b = npu.conv_relu(%x, %w) : f32[1,8,6,6] loc("c1", "r1")
+                %e = npu.conv_relu_neg(%x, %w) : f32[1,8,6,6] loc("c2", "r2", "n2")
+                return %b, %e
+              }
+              fn @npu.conv_relu_neg(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%e: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.conv_relu_neg"} {
+                %c = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c2")
+                %d = onnx.Relu(%c) : f32[1,8,6,6] loc("r2")
+                %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+                return %e
+              }
+              fn @npu.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.conv_relu"} {
+                %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+                %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+                return %b
+              }
+            }
+        "#]],
+    );
+    check(
+        r#"patterns = ["npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))", "npu.conv_relu_neg: onnx.Neg(onnx.Relu(onnx.Conv(%x, %w)))"]"#,
+        CONV,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17, "npu" = 1) {
+                %b = npu.conv_relu(%x, %w) : f32[1,8,6,6] loc("c1", "r1")
+                %d = npu.conv_relu(%x, %w) {names = ["c2", "r2", "c"]} : f32[1,8,6,6] loc("c2", "r2")
+                %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+                return %b, %e
+              }
+              fn @npu.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.conv_relu", param names = strings[]} {
+                %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+                %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+                return %b
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_are_asked() {
+    check_stays(
+        r#"patterns = ["npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 3"]"#,
+        CONV,
+    );
+}
+
+#[test]
+fn what_others_use_in_between_is_not_taken() {
+    check_stays(
+        r#"patterns = ["npu.exp_neg: onnx.Neg(onnx.Exp(%x))"]"#,
+        r#"module {
+  fn @main(%x: f32[2]) -> (%a: f32[2], %b: f32[2]) opset("" = 17) {
+    %a = onnx.Exp(%x) : f32[2]
+    %b = onnx.Neg(%a) : f32[2]
+    return %a, %b
+  }
+}"#,
+    );
+}
+
+#[test]
+fn an_op_is_of_one_function() {
+    check(
+        r#"patterns = ["npu.neg_neg: onnx.Neg(onnx.Neg(%x))"]"#,
+        r#"module {
+  fn @main(%x: f32[2]) -> (%c: f32[2]) opset("" = 17) {
+    %a = onnx.Neg(%x) : f32[2]
+    %b = onnx.Neg(%a) : f32[2]
+    %c = onnx.Neg(%b) : f32[2]
+    return %c
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%c: f32[2]) opset("" = 17, "npu" = 1) {
+                %b = npu.neg_neg(%x) : f32[2]
+                %c = onnx.Neg(%b) : f32[2]
+                return %c
+              }
+              fn @npu.neg_neg(%x: f32[2]) -> (%b: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.neg_neg"} {
+                %a = onnx.Neg(%x) : f32[2]
+                %b = onnx.Neg(%a) : f32[2]
+                return %b
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_pattern_is_said() {
+    let said = |options| support::run_options(PASS, options, CONV);
+    expect![[r#"
+        error[pass-failed]: The option `patterns` has "onnx.Relu(%x)", which isn't a name with a domain, a colon and a pattern: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["onnx.Relu(%x)"]"#));
+    expect![[r#"
+        error[pass-failed]: The pattern of `npu.relu` can't be read: Here has to be `,`, not the end.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["npu.relu: onnx.Relu(%x"]"#));
+}

@@ -1,0 +1,10 @@
+//! Cases of the passes that make functions of groups of ops. They are one program: each links the host and all operators.
+
+mod defuse_ops;
+mod fuse_ops;
+mod fuse_ops_by_pattern;
+mod fuse_ops_limits;
+mod groups;
+mod partition;
+#[path = "../../../tests/support/mod.rs"]
+mod support;

@@ -1,0 +1,154 @@
+//! The functions that are called: found, or made.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::bodies;
+use super::{DOMAIN, Kind};
+
+/// A function, by what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Made {
+    pub(super) kind: Kind,
+    /// The axis of a softmax; else -1.
+    pub(super) axis: i64,
+    /// The opset of the function that calls it.
+    pub(super) opset: i64,
+}
+
+impl Made {
+    /// Its name, without a number.
+    fn name(self) -> String {
+        let name = self.kind.name();
+        match self.axis {
+            -1 => format!("{DOMAIN}.{name}"),
+            axis if axis < 0 => format!("{DOMAIN}.{name}_axis_minus{}", axis.unsigned_abs()),
+            axis => format!("{DOMAIN}.{name}_axis{axis}"),
+        }
+    }
+}
+
+/// The functions that were made so far.
+#[derive(Default)]
+pub(super) struct Functions {
+    made: HashMap<Made, SymbolId>,
+}
+
+impl Functions {
+    /// The function's name; it is made if the module doesn't have it.
+    pub(super) fn get(
+        &mut self,
+        m: &mut Module<'_>,
+        cx: &PassContext,
+        wanted: Made,
+    ) -> Result<SymbolId, PassError> {
+        if let Some(&made) = self.made.get(&wanted) {
+            return Ok(made);
+        }
+        let inner = match wanted.kind {
+            Kind::Sigmoid | Kind::Softmax => {
+                let exp = Made {
+                    kind: Kind::Exp,
+                    axis: -1,
+                    ..wanted
+                };
+                self.get(m, cx, exp)?
+            }
+            _ => SymbolId::NONE,
+        };
+        let base = wanted.name();
+        let mut name = base.clone();
+        let mut number = 0;
+        let made = loop {
+            match m.function(&*name) {
+                None => break make(m, cx, wanted, &name, inner)?,
+                // It was made before, or its body is a back end's.
+                Some(entry) if is_like(&*m.snapshot(entry.name)?, wanted) => break entry.name,
+                Some(_) => {
+                    number += 1;
+                    name = format!("{base}_{number}");
+                }
+            }
+        };
+        self.made.insert(wanted, made);
+        Ok(made)
+    }
+}
+
+/// Whether a function of the name can be called.
+fn is_like(f: &Function, wanted: Made) -> bool {
+    let results = f.terminator(f.body()).map(|end| f.operand_count(end));
+    f.params().len() == 1 && results == Some(1) && f.opset("") == Some(wanted.opset)
+}
+
+fn make(
+    m: &mut Module<'_>,
+    cx: &PassContext,
+    wanted: Made,
+    name: &str,
+    exp: SymbolId,
+) -> Result<SymbolId, PassError> {
+    let f = m.create(name, FunctionKind::GRAPH, None)?;
+    f.set_opset("", wanted.opset)?;
+    let body = f.body();
+    let x = f.add_arg(body, "x", TypeId::NONE)?;
+    let value = match wanted.kind {
+        Kind::Exp => written(f, cx, &bodies::exp(), x)?,
+        Kind::Tanh => written(f, cx, &bodies::tanh(), x)?,
+        Kind::Erf => written(f, cx, &bodies::erf(), x)?,
+        Kind::Sigmoid => sigmoid(f, exp, x)?,
+        Kind::Softmax => softmax(f, wanted, exp, x)?,
+    };
+    if exp.is_some() {
+        f.set_opset(DOMAIN, 1)?;
+    }
+    f.set_named_results(body, &[("y", TypeId::NONE, value)])?;
+    Ok(f.intern(name)?)
+}
+
+/// A body that is IR text.
+fn written(
+    f: &mut Function,
+    cx: &PassContext,
+    text: &str,
+    x: ValueId,
+) -> Result<ValueId, PassError> {
+    let body = f.body();
+    // It goes before the end, so there has to be one.
+    f.set_results(body, &[x])?;
+    let end = f.terminator(body).ok_or("a body has no end")?;
+    let values = cx.insert_text(f, end, text, &[x], 1)?;
+    Ok(values[0])
+}
+
+fn sigmoid(f: &mut Function, exp: SymbolId, x: ValueId) -> Result<ValueId, EditError> {
+    let scalar = f.add_type(&TypeSpec::shaped(DType::F32, &[]))?;
+    let one = f.add_constant(&ConstantSpec::new(scalar, &1.0_f32.to_le_bytes()))?;
+    let mut b = FunctionBuilder::new(f);
+    let minus = b.value("onnx.Neg", [x])?;
+    let e = b.value(exp, [minus])?;
+    let sum = b.value("onnx.Add", [e, one])?;
+    b.value("onnx.Div", [one, sum])
+}
+
+fn softmax(
+    f: &mut Function,
+    wanted: Made,
+    exp: SymbolId,
+    x: ValueId,
+) -> Result<ValueId, EditError> {
+    let axes = f.add_ints(&[wanted.axis])?;
+    let mut b = FunctionBuilder::new(f);
+    let max = OpBuilder::new("onnx.ReduceMax").operand(x);
+    let max = match wanted.opset {
+        18.. => max.operand(axes),
+        _ => max.attr("axes", vec![wanted.axis]),
+    };
+    let max = b.op(max.untyped_results(1))?;
+    let max = b.function().result(max, 0);
+    let less = b.value("onnx.Sub", [x, max])?;
+    let e = b.value(exp, [less])?;
+    let sum = b.value("onnx.ReduceSum", [e, axes])?;
+    b.value("onnx.Div", [e, sum])
+}

@@ -1,0 +1,195 @@
+//! `relax.transform.FastMath`: puts approximations in the place of exponentials and what is made of them.
+//!
+//! ```ir
+//! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
+//!   %0 = onnx.Tanh(%x) : f32[n]
+//!   return %0
+//! }
+//! →
+//! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17, "passdock.fast" = 1) {
+//!   %0 = passdock.fast.fast_tanh(%x) : f32[n]
+//!   return %0
+//! }
+//! fn @passdock.fast.fast_tanh(%x: ?) -> (%y) opset("" = 17) {
+//!   %0 = const f32[] 9.0
+//!   %1 = const f32[] -9.0
+//!   %2 = const f32[] -2.7607684e-16
+//!   %3 = const f32[] 2.000188e-13
+//!   %4 = const f32[] -8.604672e-11
+//!   %5 = const f32[] 5.1222973e-8
+//!   %6 = const f32[] 1.48572235e-5
+//!   %7 = const f32[] 0.00063726195
+//!   %8 = const f32[] 0.0048935246
+//!   %9 = const f32[] 1.1982584e-6
+//!   %10 = const f32[] 0.00011853471
+//!   %11 = const f32[] 0.0022684347
+//!   %12 = const f32[] 0.004893525
+//!   %13 = onnx.Min(%x, %0)
+//!   %14 = onnx.Max(%13, %1)
+//!   %15 = onnx.Mul(%14, %14)
+//!   %16 = onnx.Mul(%2, %15)
+//!   %17 = onnx.Add(%16, %3)
+//!   %18 = onnx.Mul(%17, %15)
+//!   %19 = onnx.Add(%18, %4)
+//!   %20 = onnx.Mul(%19, %15)
+//!   %21 = onnx.Add(%20, %5)
+//!   %22 = onnx.Mul(%21, %15)
+//!   %23 = onnx.Add(%22, %6)
+//!   %24 = onnx.Mul(%23, %15)
+//!   %25 = onnx.Add(%24, %7)
+//!   %26 = onnx.Mul(%25, %15)
+//!   %27 = onnx.Add(%26, %8)
+//!   %28 = onnx.Mul(%14, %27)
+//!   %29 = onnx.Mul(%9, %15)
+//!   %30 = onnx.Add(%29, %10)
+//!   %31 = onnx.Mul(%30, %15)
+//!   %32 = onnx.Add(%31, %11)
+//!   %33 = onnx.Mul(%32, %15)
+//!   %34 = onnx.Add(%33, %12)
+//!   %35 = onnx.Div(%28, %34)
+//!   return %35
+//! }
+//! ```
+//!
+//! Calls of functions of the domain `passdock.fast` replace `Exp`, `Tanh`, `Erf`, `Sigmoid` and `Softmax` (along its last
+//! axis `fast_softmax`, else `fast_softmax_axis1`) of float32, in functions and regions. The functions' bodies are ONNX, so
+//! the model runs anywhere; they are no faster there. A back end recognises the names, and has kernels for them.
+//! Functions that are called by several ops, and that the module has already, are made once; a function of another opset
+//! has its own.
+//!
+//! | function | how | at most this far from the exact result |
+//! |---|---|---|
+//! | `fast_exp` | `2^n` times a polynomial of degree 7, as in Cephes | 2e-7 of it, and 1.5e-45 |
+//! | `fast_tanh` | two polynomials' quotient on [-9, 9], as in Eigen | 4e-7 |
+//! | `fast_erf` | two polynomials' quotient on [-4, 4], as in Eigen | 5e-7 |
+//! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 of it, and 3e-39 |
+//! | `fast_softmax` | `fast_exp(x - max)` over its sum | 5e-7 of it and 1.5e-45, beside what sums are rounded by |
+//!
+//! NaN gives NaN; infinities give what they do exactly. That is held by a test over all of float32.
+//!
+//! The pass is of level 4, and in no built-in pipeline: what it changes is for the model's owner to decide. It does not
+//! touch other element types, a `Softmax` before opset 13, which has another meaning, nor functions that skip
+//! optimization. `Gelu` stays, too, as the error of `fast_erf` would grow with its operand; `DecomposeOps` makes an `Erf`
+//! of it.
+//!
+//! Source: TVM `src/relay/transforms/fast_math.cc`, `include/tvm/topi/elemwise.h`.
+
+mod bodies;
+mod functions;
+
+use passdock_plugin_api::prelude::*;
+
+use functions::{Functions, Made};
+
+options! {
+    /// What is approximated.
+    pub struct FastMath {
+        /// The operators, by name.
+        ops: Vec<String> = ["onnx.Exp", "onnx.Tanh", "onnx.Erf", "onnx.Sigmoid", "onnx.Softmax"],
+    }
+}
+
+/// The domain of the functions.
+const DOMAIN: &str = "passdock.fast";
+
+/// Approximates exponentials and what is made of them.
+pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let options = cx.options::<FastMath>()?;
+    if let Some(other) = options.ops.iter().find(|name| kind(name).is_none()) {
+        let message = format!("There is no approximation of `{other}`.");
+        let help =
+            "There are some of onnx.Exp, onnx.Tanh, onnx.Erf, onnx.Sigmoid and onnx.Softmax.";
+        return Err(cx.emit_fatal(&Diagnostic::error(message).help(help)));
+    }
+    let mut functions = Functions::default();
+    for entry in m.functions() {
+        let f = m.snapshot(entry.name)?;
+        let is_own = m.text(entry.name).starts_with("passdock.fast.");
+        if entry.kind != FunctionKind::GRAPH || is_own || f.skips_optimization() {
+            continue;
+        }
+        let found: Vec<(OpId, Made)> = f
+            .iter()
+            .filter_map(|op| Some((op, wanted(&f, op, &options)?)))
+            .collect();
+        drop(f);
+        for (op, wanted) in found {
+            let rule = wanted.kind.name();
+            if !cx.may_rewrite(rule) {
+                continue;
+            }
+            let function = functions.get(m, cx, wanted)?;
+            let f = m.edit(entry.name)?;
+            if f.opset(DOMAIN).is_none() {
+                f.set_opset(DOMAIN, 1)?;
+            }
+            let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
+            f.replace_op(op, OpBuilder::new(function).operand(x))?;
+            cx.rewrote(rule);
+        }
+    }
+    Ok(())
+}
+
+/// What is approximated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Exp,
+    Tanh,
+    Erf,
+    Sigmoid,
+    Softmax,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Exp => "fast_exp",
+            Kind::Tanh => "fast_tanh",
+            Kind::Erf => "fast_erf",
+            Kind::Sigmoid => "fast_sigmoid",
+            Kind::Softmax => "fast_softmax",
+        }
+    }
+
+    /// The first opset in which the operator means what the function does, and the body can be written.
+    fn first_opset(self) -> i64 {
+        match self {
+            Kind::Exp | Kind::Tanh | Kind::Sigmoid => 8,
+            Kind::Erf => 9,
+            Kind::Softmax => 13,
+        }
+    }
+}
+
+fn kind(operator: &str) -> Option<Kind> {
+    Some(match operator {
+        "onnx.Exp" => Kind::Exp,
+        "onnx.Tanh" => Kind::Tanh,
+        "onnx.Erf" => Kind::Erf,
+        "onnx.Sigmoid" => Kind::Sigmoid,
+        "onnx.Softmax" => Kind::Softmax,
+        _ => return None,
+    })
+}
+
+/// The function that an op is to call; `None`: it stays.
+fn wanted(f: &Function, op: OpId, options: &FastMath) -> Option<Made> {
+    let kind = kind(f.name(op)).filter(|_| options.ops.iter().any(|name| name == f.name(op)))?;
+    let opset = f.opset("").filter(|opset| *opset >= kind.first_opset())?;
+    let x = f.operand(op, 0).filter(|_| f.result_count(op) == 1)?;
+    let is_float = f.type_of(x).is_tensor() && f.dtype(x) == DType::F32;
+    if !is_float || f.traits(op).is_ambiguous() {
+        return None;
+    }
+    let axis = match (kind, f.attr(op, "axis")) {
+        (Kind::Softmax, Some(Attr::Int(axis))) => match f.rank(x) {
+            Some(rank) if rank as i64 == axis.saturating_add(1) => -1,
+            _ => axis,
+        },
+        // An attribute of the function around it may be any.
+        (Kind::Softmax, Some(_)) => return None,
+        _ => -1,
+    };
+    Some(Made { kind, axis, opset })
+}

@@ -1,0 +1,108 @@
+//! Which operators are computed in the smaller type: always, where others are, never.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::{ToMixedPrecision, operators};
+
+/// When ops of an operator are computed in the smaller type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Category {
+    Always,
+    Follow,
+    Never,
+}
+
+const ALWAYS: &str = "Conv ConvTranspose DeformConv Einsum Gemm MatMul";
+
+const FOLLOW: &str = "
+Abs Add AveragePool BatchNormalization Ceil CenterCropPad Clip Col2Im Compress Concat DepthToSpace Div Dropout Elu Equal
+Erf Expand Flatten Floor Gather GatherElements GatherND Gelu GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
+HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Max MaxPool Mean Min Mish Mul Neg PRelu Pad
+ReduceMax ReduceMin Relu Reshape Resize ReverseSequence Round ScatterElements ScatterND Selu Shape Shrink Sigmoid Sign
+Size Slice Softsign SpaceToDepth Split Squeeze Sub Sum SwiGLU Swish Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze
+Upsample Where";
+
+/// Operators that sum up, and whose definitions leave open in which type.
+const ACCUMULATE: &str = "
+AveragePool BatchNormalization Conv ConvTranspose CumSum DeformConv Einsum GRU Gemm GlobalAveragePool GlobalLpPool
+InstanceNormalization LRN LSTM LogSoftmax LpNormalization LpPool MatMul Mean MeanVarianceNormalization RNN ReduceL1
+ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd ReduceSum ReduceSumSquare Softmax Sum";
+
+/// The categories of all operators, by their names.
+pub(super) struct Categories<'o> {
+    known: HashMap<&'o str, Category>,
+}
+
+impl<'o> Categories<'o> {
+    /// ONNX's operators, and what the options say of others.
+    pub(super) fn new(options: &'o ToMixedPrecision) -> Result<Categories<'o>, PassError> {
+        let lists = [
+            (&options.always, Category::Always),
+            (&options.follow, Category::Follow),
+            (&options.never, Category::Never),
+        ];
+        let mut known: HashMap<&str, Category> = HashMap::new();
+        for (names, category) in lists {
+            for name in names {
+                let other = known.insert(name, category);
+                if other.is_some_and(|other| other != category) {
+                    let message =
+                        format!("`{name}` is named in two of `always`, `follow`, `never`.");
+                    return Err(PassError::new(message));
+                }
+                let own = name.strip_prefix("onnx.");
+                let is_known = own.is_none_or(operators::is_listed);
+                if category != Category::Never && !is_known {
+                    let message = format!(
+                        "ONNX has no operator `{name}` that takes a smaller type than float32 for it."
+                    );
+                    return Err(PassError::new(message));
+                }
+            }
+        }
+        Ok(Categories { known })
+    }
+
+    /// The category of an operator; ops of one that options name are told of when they don't take the type.
+    pub(super) fn of(&self, name: &str) -> Category {
+        if let Some(&known) = self.known.get(name) {
+            return known;
+        }
+        match name.strip_prefix("onnx.") {
+            Some(own) if lists(ALWAYS, own) => Category::Always,
+            Some(own) if lists(FOLLOW, own) => Category::Follow,
+            _ => Category::Never,
+        }
+    }
+
+    /// Whether the options name an operator.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+}
+
+/// Whether an operator sums up, and ONNX doesn't say in which type.
+pub(super) fn accumulates(name: &str) -> bool {
+    name.strip_prefix("onnx.")
+        .is_some_and(|own| lists(ACCUMULATE, own))
+}
+
+fn lists(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|one| one == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ACCUMULATE, ALWAYS, FOLLOW, operators};
+
+    #[test]
+    fn all_that_is_named_is_an_operator_that_takes_a_smaller_type() {
+        for names in [ALWAYS, FOLLOW, ACCUMULATE] {
+            for name in names.split_whitespace() {
+                assert!(operators::is_listed(name), "{name}");
+            }
+        }
+    }
+}

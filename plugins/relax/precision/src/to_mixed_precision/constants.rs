@@ -1,0 +1,142 @@
+//! Constants in the smaller type: whether they keep their values, and their bytes.
+
+use std::collections::HashMap;
+
+use half::{bf16, f16};
+use passdock_plugin_api::abi::Storage;
+use passdock_plugin_api::prelude::*;
+
+use super::Low;
+
+/// What becomes of a constant's elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fit {
+    /// They are rounded; of so many in a thousand the type has less than its full precision.
+    Fits { small: u64 },
+    /// This one turns to infinity.
+    Overflows(f32),
+    /// All that aren't zero, as this one, turn to zero.
+    Vanishes(f32),
+}
+
+impl Fit {
+    pub(super) fn fits(self) -> bool {
+        matches!(self, Fit::Fits { .. })
+    }
+}
+
+/// The constants that were looked at.
+pub(super) struct Constants {
+    low: Low,
+    known: HashMap<ValueId, Fit>,
+}
+
+impl Constants {
+    pub(super) fn new(low: Low) -> Constants {
+        Constants {
+            low,
+            known: HashMap::new(),
+        }
+    }
+
+    /// What becomes of a float32 constant.
+    ///
+    /// # Errors
+    /// If its file can't be read.
+    pub(super) fn fit(&mut self, f: &Function, value: ValueId) -> Result<Fit, EditError> {
+        if let Some(&known) = self.known.get(&value) {
+            return Ok(known);
+        }
+        let bytes = f.constant_data(value)?.unwrap_or_default();
+        let fit = fit(elements(bytes), self.low);
+        self.known.insert(value, fit);
+        Ok(fit)
+    }
+
+    /// Makes the constant in the smaller type; it is visible where the float32 one is.
+    ///
+    /// # Errors
+    /// If its file can't be read, or the host refuses the constant.
+    pub(super) fn convert(&self, f: &mut Function, value: ValueId) -> Result<ValueId, EditError> {
+        let record = f.constant(value).and_then(|id| f.constant_record(id));
+        let is_splat = record.is_some_and(|record| record.storage == Storage::SPLAT);
+        let region = record.map_or(RegionId::NONE, |record| record.region);
+        let bytes = f.constant_data(value)?.unwrap_or_default();
+        let count = if is_splat { 1 } else { usize::MAX };
+        let mut made = Vec::with_capacity(bytes.len().min(count.saturating_mul(4)) / 2);
+        for element in elements(bytes).take(count) {
+            match self.low {
+                Low::F16 => made.extend(f16::from_f32(element).to_le_bytes()),
+                Low::Bf16 => made.extend(bf16::from_f32(element).to_le_bytes()),
+            }
+        }
+        let shape = f.shape(value).unwrap_or_default();
+        let ty = f.add_type(&TypeSpec::shaped(self.low.dtype(), &shape))?;
+        let spec = match is_splat {
+            true => ConstantSpec::splat(ty, &made),
+            false => ConstantSpec::new(ty, &made),
+        };
+        f.add_constant(&spec.in_region(region))
+    }
+}
+
+fn elements(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
+    let chunks = bytes.chunks_exact(4);
+    chunks.map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]))
+}
+
+fn fit(elements: impl Iterator<Item = f32>, low: Low) -> Fit {
+    let smallest = match low {
+        Low::F16 => f16::MIN_POSITIVE.to_f32(),
+        Low::Bf16 => bf16::MIN_POSITIVE.to_f32(),
+    };
+    let (mut nonzero, mut zeros, mut small) = (0_u64, 0_u64, 0_u64);
+    let mut vanished = 0.0;
+    for element in elements.filter(|element| *element != 0.0 && element.is_finite()) {
+        let rounded = match low {
+            Low::F16 => f16::from_f32(element).to_f32(),
+            Low::Bf16 => bf16::from_f32(element).to_f32(),
+        };
+        if rounded.is_infinite() {
+            return Fit::Overflows(element);
+        }
+        nonzero += 1;
+        small += u64::from(rounded.abs() < smallest && rounded != element);
+        if rounded == 0.0 {
+            zeros += 1;
+            vanished = element;
+        }
+    }
+    if nonzero > 0 && zeros == nonzero {
+        return Fit::Vanishes(vanished);
+    }
+    Fit::Fits {
+        small: small * 1000 / nonzero.max(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fit, Low, fit};
+
+    #[test]
+    fn what_becomes_of_elements() {
+        let of = |elements: &[f32], low| fit(elements.iter().copied(), low);
+        let fits = |small| Fit::Fits { small };
+        assert_eq!(of(&[], Low::F16), fits(0));
+        assert_eq!(of(&[0.0, -0.0], Low::F16), fits(0));
+        // Halfway to what would be the next number.
+        assert_eq!(of(&[65_519.9], Low::F16), fits(0));
+        assert_eq!(of(&[1.0, 65_520.0], Low::F16), Fit::Overflows(65_520.0));
+        assert_eq!(of(&[-1e9, 1.0], Low::Bf16), fits(0));
+        assert_eq!(of(&[f32::MAX], Low::Bf16), Fit::Overflows(f32::MAX));
+        // What is infinite already doesn't turn to it, and NaN stays NaN.
+        let special = [f32::NEG_INFINITY, f32::NAN];
+        assert_eq!(of(&special, Low::F16), fits(0));
+        assert_eq!(of(&[1e-12, 0.0], Low::F16), Fit::Vanishes(1e-12));
+        assert_eq!(of(&[1e-12, 1.0, 1.0, 1.0], Low::F16), fits(250));
+        // 2^-24 is one that float16 has.
+        assert_eq!(of(&[1.0 / 16_777_216.0], Low::F16), fits(0));
+        assert_eq!(of(&[1e-12], Low::Bf16), fits(0));
+    }
+}

@@ -1,0 +1,281 @@
+//! Decides what is computed in the smaller type, so that `Cast`s are few.
+//!
+//! First each op follows its operands. Then, where ops that follow are next to one another, the choice that needs the
+//! fewest `Cast`s is found, and taken if it needs fewer: the cheapest cut between what always is in the smaller type and
+//! what never is. Each value costs one cast if it is made on one side and used on the other, however often.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::constants::{Constants, Fit};
+use super::cut::{Graph, SINK, SOURCE};
+use super::flow::{Flow, Flows, From, Kind};
+
+/// The share of a constant's elements, in thousandths, above which it is noted that they lose precision.
+const MANY: u64 = 100;
+
+pub(super) fn decide(
+    f: &Function,
+    cx: &PassContext,
+    flows: &mut Flows,
+    constants: &mut Constants,
+) -> PassResult {
+    follow(f, cx, flows, constants)?;
+    for group in groups(flows) {
+        improve(f, flows, constants, &group)?;
+    }
+    note_small(f, cx, flows, constants)
+}
+
+/// Lets each member follow its operands, in program order.
+fn follow(
+    f: &Function,
+    cx: &PassContext,
+    flows: &mut Flows,
+    constants: &mut Constants,
+) -> PassResult {
+    for number in 0..flows.members.len() {
+        let member = &flows.members[number];
+        let all = member
+            .operands
+            .iter()
+            .map(|flow| &flows.all[*flow as usize]);
+        let mut others = all.filter(|flow| flow.from != From::Constant).peekable();
+        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_made_low(flow);
+        let wanted = member.always || others.peek().is_some() && others.all(is_low);
+        if !wanted {
+            continue;
+        }
+        let bad = misfit(f, flows, constants, number)?;
+        if let (Some((value, fit)), Kind::Op(op)) = (bad, flows.members[number].kind) {
+            note_misfit(f, cx, flows, op, value, fit);
+        }
+        flows.members[number].low = bad.is_none();
+    }
+    Ok(())
+}
+
+/// A constant among a member's operands that it can't have in the smaller type.
+fn misfit(
+    f: &Function,
+    flows: &Flows,
+    constants: &mut Constants,
+    member: usize,
+) -> Result<Option<(ValueId, Fit)>, EditError> {
+    for &operand in &flows.members[member].operands {
+        let flow = &flows.all[operand as usize];
+        if flow.from == From::Constant {
+            let fit = constants.fit(f, flow.value)?;
+            if !fit.fits() {
+                return Ok(Some((flow.value, fit)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Members that follow and are next to one another, with the values between them and around.
+struct Group {
+    members: Vec<u32>,
+    flows: Vec<u32>,
+}
+
+/// The members that follow, in groups between which no value goes.
+fn groups(flows: &Flows) -> Vec<Group> {
+    let mut parent: Vec<u32> = (0..flows.members.len() as u32).collect();
+    for flow in &flows.all {
+        let mut ends = ends(flows, flow);
+        if let Some(first) = ends.next() {
+            for other in ends {
+                let (a, b) = (root(&mut parent, first), root(&mut parent, other));
+                // The smaller one stays, so that the order is the program's.
+                parent[a.max(b) as usize] = a.min(b);
+            }
+        }
+    }
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, member) in flows.members.iter().enumerate() {
+        if !member.always {
+            let root = root(&mut parent, number as u32);
+            let place = *places.entry(root).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Group {
+                    members: Vec::new(),
+                    flows: Vec::new(),
+                });
+            }
+            groups[place].members.push(number as u32);
+        }
+    }
+    for (number, flow) in flows.all.iter().enumerate() {
+        if let Some(end) = ends(flows, flow).next() {
+            let root = root(&mut parent, end);
+            groups[places[&root]].flows.push(number as u32);
+        }
+    }
+    groups
+}
+
+/// The members that follow and make or use a value.
+fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f {
+    let maker = match flow.from {
+        From::Member(member) => Some(member),
+        _ => None,
+    };
+    // A constant holds nothing together: it is there in both types.
+    let users = flow.to.iter().filter(|_| flow.from != From::Constant);
+    let all = maker.into_iter().chain(users.copied());
+    all.filter(|member| !flows.members[*member as usize].always)
+}
+
+fn root(parent: &mut [u32], mut member: u32) -> u32 {
+    while parent[member as usize] != member {
+        let above = parent[parent[member as usize] as usize];
+        parent[member as usize] = above;
+        member = above;
+    }
+    member
+}
+
+/// The number of `Cast`s that a value needs.
+fn cost(flows: &Flows, flow: &Flow) -> u32 {
+    if matches!(flow.from, From::Constant | From::Low(_)) {
+        return 0;
+    }
+    let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
+    let rounded = users.clone().any(|user| user.low && user.rounds);
+    let low = users.clone().any(|user| user.low && !user.rounds) || !flow.casts.is_empty();
+    let float = users.clone().any(|user| !user.low) || flow.floats;
+    match flows.is_made_low(flow) {
+        true => u32::from(float || rounded),
+        // Down, and up again.
+        false => u32::from(low || rounded) + u32::from(rounded),
+    }
+}
+
+/// Takes the choice with the fewest `Cast`s for a group, if it needs fewer than are needed now.
+fn improve(
+    f: &Function,
+    flows: &mut Flows,
+    constants: &mut Constants,
+    group: &Group,
+) -> PassResult {
+    let all = group.flows.iter().map(|flow| &flows.all[*flow as usize]);
+    let now: u32 = all.map(|flow| cost(flows, flow)).sum();
+    if now == 0 {
+        return Ok(());
+    }
+    let mut graph = Graph::new(2);
+    let mut nodes: HashMap<u32, u32> = HashMap::new();
+    for &member in &group.members {
+        let node = graph.node();
+        nodes.insert(member, node);
+        if misfit(f, flows, constants, member as usize)?.is_some() {
+            graph.implies(node, SINK);
+        }
+    }
+    for &flow in &group.flows {
+        add(&mut graph, flows, &flows.all[flow as usize], &nodes);
+    }
+    match graph.cut() {
+        Some((fewest, is_source)) if fewest < now => {
+            for (member, node) in nodes {
+                flows.members[member as usize].low = is_source[node as usize];
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds what a value costs.
+fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>) {
+    let side = |number: &u32| {
+        let member = &flows.members[*number as usize];
+        match nodes.get(number) {
+            Some(&node) => node,
+            None if member.low => SOURCE,
+            None => SINK,
+        }
+    };
+    let maker = match flow.from {
+        From::Constant | From::Low(_) => return,
+        From::Float => SINK,
+        From::Member(number) if flows.members[number as usize].rounds => SINK,
+        From::Member(number) => side(&number),
+    };
+    let mut users: Vec<u32> = flow.to.iter().map(side).collect();
+    users.extend(flow.floats.then_some(SINK));
+    users.extend((!flow.casts.is_empty()).then_some(SOURCE));
+    let mut of_users = flow.to.iter().map(|user| &flows.members[*user as usize]);
+    if of_users.any(|user| user.low && user.rounds) {
+        users.push(SINK);
+        graph.costs(SOURCE, maker);
+    }
+    users.sort_unstable();
+    users.dedup();
+    let (up, down) = (graph.node(), graph.node());
+    graph.costs(maker, up);
+    graph.costs(down, maker);
+    for user in users {
+        graph.implies(up, user);
+        graph.implies(user, down);
+    }
+}
+
+fn note_misfit(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
+    let (name, low) = (called(f, value), flows.low.name());
+    let why = match fit {
+        Fit::Overflows(element) => format!("{element:?} in {name} would turn to infinity"),
+        Fit::Vanishes(element) => {
+            format!("all of {name} that isn't zero, as {element:?}, would turn to zero")
+        }
+        Fit::Fits { .. } => return,
+    };
+    let message = format!("This op stays in float32: {why} in {low}.");
+    let note = Diagnostic::note(message).code("relax::precision-range");
+    let index = f.operands(op).position(|operand| operand == value);
+    let place = Place::operand(op, index.unwrap_or(0));
+    cx.emit(&note.at(place.within(f)));
+}
+
+/// Notes the constants of which much is smaller than what the type has full precision for.
+fn note_small(
+    f: &Function,
+    cx: &PassContext,
+    flows: &Flows,
+    constants: &mut Constants,
+) -> PassResult {
+    for flow in &flows.all {
+        let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
+        let mut low = users.filter(|user| user.low);
+        let (From::Constant, Some(user)) = (flow.from, low.next()) else {
+            continue;
+        };
+        if let (Fit::Fits { small }, Kind::Op(op)) = (constants.fit(f, flow.value)?, user.kind)
+            && small > MANY
+        {
+            let message = format!(
+                "In {} {}.{} % of {} lose precision: they are smaller than the smallest number that has all of it.",
+                flows.low.name(),
+                small / 10,
+                small % 10,
+                called(f, flow.value)
+            );
+            let note = Diagnostic::note(message).code("relax::precision-small");
+            let index = f.operands(op).position(|operand| operand == flow.value);
+            let place = Place::operand(op, index.unwrap_or(0));
+            cx.emit(&note.at(place.within(f)));
+        }
+    }
+    Ok(())
+}
+
+fn called(f: &Function, constant: ValueId) -> String {
+    match f.value_name(constant) {
+        Some(name) => format!("the constant `{name}`"),
+        None => "this constant".to_owned(),
+    }
+}

@@ -1,0 +1,378 @@
+//! The ops of a function that may be computed in the smaller type, and the float32 values between them.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use passdock_plugin_api::Use;
+use passdock_plugin_api::prelude::*;
+
+use super::category::{self, Categories, Category};
+use super::operators::{self, Signature};
+use super::{CAST, FLOAT, Low, ToMixedPrecision, trial};
+
+/// What may be in the smaller type.
+pub(super) struct Member {
+    pub(super) kind: Kind,
+    /// Whether it always is; else it follows.
+    pub(super) always: bool,
+    /// Whether it rounds its operands and computes in float32.
+    pub(super) rounds: bool,
+    /// The float32 values that change with it, by their indices among [`Flows::all`].
+    pub(super) operands: Vec<u32>,
+    /// Whether it was decided that it is.
+    pub(super) low: bool,
+    signature: Rc<Signature>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Op(OpId),
+    /// A parameter of the model.
+    Param(ValueId),
+    /// A result of the model, and the op that ends its body.
+    Port(OpId),
+}
+
+/// Where a float32 value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    Member(u32),
+    /// It is a constant.
+    Constant,
+    /// It is a `Cast` of this, which is of the smaller type.
+    Low(ValueId),
+    /// It is float32 in any case.
+    Float,
+}
+
+/// A float32 value that a member uses or makes.
+pub(super) struct Flow {
+    pub(super) value: ValueId,
+    pub(super) from: From,
+    /// The members that use it.
+    pub(super) to: Vec<u32>,
+    /// `Cast`s of it to the smaller type.
+    pub(super) casts: Vec<OpId>,
+    /// Whether anybody else uses it.
+    pub(super) floats: bool,
+    /// Its uses by members and `Cast`s.
+    known_uses: usize,
+}
+
+/// All of a function.
+pub(super) struct Flows {
+    pub(super) members: Vec<Member>,
+    pub(super) all: Vec<Flow>,
+    by_value: HashMap<ValueId, u32>,
+    by_op: HashMap<OpId, u32>,
+    /// The `Cast`s to the smaller type that are listed with what they cast.
+    casts: HashSet<OpId>,
+    /// The members that are results of the model, by their indices.
+    ports: HashMap<usize, u32>,
+    pub(super) low: Low,
+}
+
+/// What ops of a name are.
+#[derive(Clone)]
+enum Named {
+    Nothing,
+    Cast,
+    Member {
+        always: bool,
+        rounds: bool,
+        signature: Rc<Signature>,
+    },
+    /// A vendor's, whose definition says what it results in.
+    Tried {
+        always: bool,
+    },
+}
+
+impl Flows {
+    pub(super) fn of(
+        f: &mut Function,
+        cx: &PassContext,
+        options: &ToMixedPrecision,
+        categories: &Categories<'_>,
+        low: Low,
+    ) -> Result<Flows, PassError> {
+        let mut flows = Flows {
+            members: Vec::new(),
+            all: Vec::new(),
+            by_value: HashMap::new(),
+            by_op: HashMap::new(),
+            casts: HashSet::new(),
+            ports: HashMap::new(),
+            low,
+        };
+        let is_free = !options.keep_io && f.function_name() == "main";
+        if is_free {
+            flows.add_params(f);
+        }
+        let mut names: HashMap<SymbolId, Named> = HashMap::new();
+        for op in f.ops() {
+            let name = f.symbol(op);
+            let named = match names.get(&name) {
+                Some(named) => named.clone(),
+                None => {
+                    let named = named(f, cx, op, options, categories, low);
+                    names.insert(name, named.clone());
+                    named
+                }
+            };
+            match named {
+                Named::Nothing => {}
+                Named::Cast => flows.add_cast(f, op),
+                Named::Member {
+                    always,
+                    rounds,
+                    signature,
+                } => flows.add_op(f, op, always, rounds, &signature),
+                Named::Tried { always } => {
+                    if let Some(signature) = trial::signature(f, cx, op, low)? {
+                        flows.add_op(f, op, always, false, &Rc::new(signature));
+                    }
+                }
+            }
+        }
+        if is_free {
+            flows.add_ports(f);
+        }
+        for flow in &mut flows.all {
+            flow.floats = f.use_count(flow.value) > flow.known_uses;
+        }
+        Ok(flows)
+    }
+
+    /// The member whose use of a value this is.
+    pub(super) fn user(&self, used: Use) -> Option<&Member> {
+        if let Some(&member) = self.by_op.get(&used.op) {
+            let member = &self.members[member as usize];
+            return Some(member).filter(|one| one.signature.operands.contains(used.index));
+        }
+        let port = &self.members[*self.ports.get(&used.index)? as usize];
+        (port.kind == Kind::Port(used.op)).then_some(port)
+    }
+
+    /// Whether an op is a `Cast` that is listed with what it casts.
+    pub(super) fn is_cast(&self, op: OpId) -> bool {
+        self.casts.contains(&op)
+    }
+
+    /// The member that a result of the model is.
+    pub(super) fn port(&self, index: usize) -> Option<&Member> {
+        Some(&self.members[*self.ports.get(&index)? as usize])
+    }
+
+    /// Whether a value is made in the smaller type.
+    pub(super) fn is_made_low(&self, flow: &Flow) -> bool {
+        match flow.from {
+            From::Member(member) => {
+                let member = &self.members[member as usize];
+                member.low && !member.rounds
+            }
+            _ => false,
+        }
+    }
+
+    fn add_params(&mut self, f: &Function) {
+        for &param in f.params() {
+            if is_float(f, param) && f.default_of(param).is_none() {
+                let flow = self.flow(f, param);
+                self.add(Kind::Param(param), false, false, vec![], vec![flow], None);
+            }
+        }
+    }
+
+    fn add_ports(&mut self, f: &Function) {
+        let Some(end) = f.terminator(f.body()) else {
+            return;
+        };
+        let declared: Vec<TypeId> = f.ports(f.body()).map(|port| port.ty).collect();
+        for (index, value) in f.operands(end).enumerate() {
+            let declared = declared.get(index).copied().unwrap_or(TypeId::NONE);
+            let is_float = declared.is_none() || f.ty(declared).dtype() == DType::F32;
+            if let (Some(&flow), true) = (self.by_value.get(&value), is_float) {
+                let member = self.add(Kind::Port(end), false, false, vec![flow], vec![], None);
+                self.ports.insert(index, member);
+            }
+        }
+    }
+
+    fn add_op(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        always: bool,
+        rounds: bool,
+        signature: &Rc<Signature>,
+    ) {
+        let listed = |(index, value): (usize, ValueId)| {
+            (value.is_some() && signature.operands.contains(index)).then_some(value)
+        };
+        let operands: Vec<ValueId> = f.operands(op).enumerate().filter_map(listed).collect();
+        let results = f.results(op).iter().enumerate();
+        let results = results.filter(|(index, _)| signature.results.contains(*index));
+        let results = results.map(|(_, result)| *result);
+        let results: Vec<ValueId> = results.filter(|result| !f.is_absent(*result)).collect();
+        let mut all = operands.iter().chain(&results);
+        if operands.is_empty() || !all.all(|value| is_float(f, *value)) {
+            return;
+        }
+        let operands = operands.iter().map(|value| self.flow(f, *value)).collect();
+        let results = results.iter().map(|value| self.flow(f, *value)).collect();
+        let signature = Some(signature.clone());
+        let member = self.add(Kind::Op(op), always, rounds, operands, results, signature);
+        self.by_op.insert(op, member);
+    }
+
+    fn add_cast(&mut self, f: &Function, op: OpId) {
+        let (Some(operand), Some(to)) = (f.operand(op, 0), f.int(op, "to")) else {
+            return;
+        };
+        let result = f.result(op, 0);
+        let low = self.low.dtype();
+        if f.dtype(operand) == low && to == FLOAT && is_float(f, result) {
+            let flow = self.flow(f, result);
+            self.all[flow as usize].from = From::Low(operand);
+        }
+        if !is_float(f, operand) {
+            return;
+        }
+        // What a region gives out has to be made in it.
+        let ends = |used: Use| f.terminator(f.parent_region(used.op)) == Some(used.op);
+        if to == self.low.onnx() && !f.iter_uses(result).any(ends) {
+            let flow = self.flow(f, operand);
+            // One of a constant is left to constant folding.
+            if self.all[flow as usize].from != From::Constant {
+                self.all[flow as usize].casts.push(op);
+                self.casts.insert(op);
+                self.all[flow as usize].known_uses += 1;
+            }
+            return;
+        }
+        let signature = Signature {
+            operands: operators::Slots::of(vec![true]),
+            ..Signature::default()
+        };
+        self.add_op(f, op, false, false, &Rc::new(signature));
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        always: bool,
+        rounds: bool,
+        operands: Vec<u32>,
+        results: Vec<u32>,
+        signature: Option<Rc<Signature>>,
+    ) -> u32 {
+        let number = self.members.len() as u32;
+        for &operand in &operands {
+            let flow = &mut self.all[operand as usize];
+            flow.known_uses += 1;
+            if flow.to.last() != Some(&number) {
+                flow.to.push(number);
+            }
+        }
+        for &result in &results {
+            self.all[result as usize].from = From::Member(number);
+        }
+        self.members.push(Member {
+            kind,
+            always,
+            rounds,
+            operands,
+            low: false,
+            signature: signature.unwrap_or_default(),
+        });
+        number
+    }
+
+    /// The flow of a value, made if it is new.
+    fn flow(&mut self, f: &Function, value: ValueId) -> u32 {
+        let next = self.all.len() as u32;
+        let number = *self.by_value.entry(value).or_insert(next);
+        if number == next {
+            self.all.push(Flow {
+                value,
+                from: match f.constant(value) {
+                    Some(_) => From::Constant,
+                    None => From::Float,
+                },
+                to: Vec::new(),
+                casts: Vec::new(),
+                floats: false,
+                known_uses: 0,
+            });
+        }
+        number
+    }
+}
+
+fn is_float(f: &Function, value: ValueId) -> bool {
+    let ty = f.type_of(value);
+    ty.is_tensor() && ty.dtype() == DType::F32
+}
+
+/// What the ops of an op's name are.
+fn named(
+    f: &Function,
+    cx: &PassContext,
+    op: OpId,
+    options: &ToMixedPrecision,
+    categories: &Categories<'_>,
+    low: Low,
+) -> Named {
+    let name = f.name(op);
+    if f.traits(op).is_ambiguous() || f.callee(op).is_some() {
+        return Named::Nothing;
+    }
+    if name == CAST {
+        return Named::Cast;
+    }
+    let always = match categories.of(name) {
+        Category::Never => return Named::Nothing,
+        Category::Always => true,
+        Category::Follow => false,
+    };
+    let Some(own) = name.strip_prefix("onnx.") else {
+        return Named::Tried { always };
+    };
+    let rounds = options.accumulate_float32 && category::accumulates(name);
+    if rounds && !always {
+        // What follows would be cast both ways.
+        return Named::Nothing;
+    }
+    let opset = f.opset("").unwrap_or(0);
+    let Some(signature) = operators::signature(own, opset, low) else {
+        if always || categories.is_named(name) {
+            too_early(f, cx, op, own, opset, low);
+        }
+        return Named::Nothing;
+    };
+    // Before its statistics had a type of their own, they would be rounded.
+    let is_rounded = own == "BatchNormalization" && signature.operands.count() > 1;
+    if is_rounded && !categories.is_named(name) {
+        return Named::Nothing;
+    }
+    Named::Member {
+        always,
+        rounds,
+        signature: Rc::new(signature.clone()),
+    }
+}
+
+/// Notes that an operator doesn't take the type in a function's opset.
+fn too_early(f: &Function, cx: &PassContext, op: OpId, own: &str, opset: i64, low: Low) {
+    let Some(first) = operators::first_opset(own, low).filter(|first| *first > opset) else {
+        return;
+    };
+    let message = format!(
+        "Ops of `{own}` stay in float32: they take {} from opset {first} on, and this function means {opset}.",
+        low.name()
+    );
+    let note = Diagnostic::note(message).code("relax::precision-opset");
+    let help = format!("`relax.transform.RaiseOpset` with `to = {first}` raises it.");
+    cx.emit(&note.at(Place::name(op).within(f)).help(help));
+}

@@ -1,0 +1,159 @@
+//! `relax.transform.ToMixedPrecision`: computes in float16 or bfloat16 what takes it well.
+//!
+//! ```ir
+//! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,1,2]) opset("" = 17) {
+//!   %w = const f32[1,1,3] [1.0, 0.5, 0.1]
+//!   %0 = onnx.Conv(%x, %w) : f32[1,1,2]
+//!   %1 = onnx.Relu(%0) : f32[1,1,2]
+//!   %2 = onnx.Softmax(%1) : f32[1,1,2]
+//!   return %2
+//! }
+//! →
+//! fn @main(%x: f32[1,1,4]) -> (%y: f32[1,1,2]) opset("" = 17) {
+//!   %w = const f16[1,1,3] [1.0, 0.5, 0.1]
+//!   %0 = onnx.Cast(%x) {to = 10} : f16[1,1,4]
+//!   %1 = onnx.Conv(%0, %w) : f16[1,1,2]
+//!   %2 = onnx.Relu(%1) : f16[1,1,2]
+//!   %3 = onnx.Cast(%2) {to = 1} : f32[1,1,2]
+//!   %4 = onnx.Softmax(%3) : f32[1,1,2]
+//!   return %4
+//! }
+//! ```
+//!
+//! Operators are of three categories. Those that are **always** computed in the smaller type: `Conv`, `ConvTranspose`,
+//! `DeformConv`, `Einsum`, `Gemm`, `MatMul`. Those that **follow** what they are among: what moves data, and what works
+//! element by element on numbers that stay of their size (`Add`, `Relu`, `Tanh`, pooling). All others **never** are:
+//! those that sum up, exponentials and logarithms, normalizations. The options `always`, `follow` and `never` name
+//! operators of another category; a vendor's operators take part where their definitions say what they result in.
+//!
+//! An op that follows is in the smaller type if its operands are, constants aside; where another choice needs fewer
+//! `Cast`s, that one is taken, and it is the one with the fewest that there is. A value is cast once to a type,
+//! behind what makes it; casts back and forth are removed. Constants are converted once and shared.
+//!
+//! **A constant that would turn to infinity, or to nothing but zeros, keeps its op in float32**: a note names it. Another
+//! note is about constants of which more than a tenth would be smaller than what the type has full precision for. An op
+//! stays in float32, too, if its version doesn't take the type, which most operators do for bfloat16 from opset 13 on,
+//! and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type isn't known.
+//!
+//! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does that
+//! multiplies in the smaller type: ONNX has no attribute for that. Without `keep_io` the model's inputs and outputs
+//! become of the smaller type where that saves a `Cast`, which changes its interface; functions, regions and loops keep
+//! the types of what they take and give in any case.
+//!
+//! It does not touch float64, nor what is of a smaller type already, nor inputs that have defaults.
+//!
+//! ```ir
+//! fn @main(%x: f32[n,2]) -> (%y: f32[n,2]) opset("" = 17) {
+//!   %w = const f32[2,2] [1.0, 0.5, 0.25, 2.0]
+//!   %0 = onnx.MatMul(%x, %w) : f32[n,2]
+//!   return %0
+//! }
+//! → { dtype = "bfloat16", keep_io = false }
+//! fn @main(%x: bf16[n,2]) -> (%y: bf16[n,2]) opset("" = 17) {
+//!   %w = const bf16[2,2] [1.0, 0.5, 0.25, 2.0]
+//!   %0 = onnx.MatMul(%x, %w) : bf16[n,2]
+//!   return %0
+//! }
+//! ```
+//!
+//! Source: TVM `src/relax/transform/to_mixed_precision.cc`, `src/relax/transform/infer_amp_utils.cc`.
+
+mod category;
+mod constants;
+mod cut;
+mod decide;
+mod flow;
+mod operators;
+mod rewrite;
+mod trial;
+
+use passdock_plugin_api::prelude::*;
+
+use category::Categories;
+use constants::Constants;
+use flow::Flows;
+
+options! {
+    /// What is computed in a smaller type, and in which.
+    pub struct ToMixedPrecision {
+        /// The smaller type.
+        #[choices("float16", "bfloat16")]
+        dtype: String = "float16",
+        /// Operators that are always computed in it, by name (`onnx.Conv`).
+        always: Vec<String> = [],
+        /// Operators that are computed in it if what they are among is.
+        follow: Vec<String> = [],
+        /// Operators that never are.
+        never: Vec<String> = [],
+        /// Whether the model's inputs and outputs keep their types.
+        keep_io: bool = true,
+        /// Whether ops that sum up compute in float32, of rounded operands.
+        accumulate_float32: bool = false,
+    }
+}
+
+/// The smaller type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Low {
+    F16,
+    Bf16,
+}
+
+impl Low {
+    fn dtype(self) -> DType {
+        match self {
+            Low::F16 => DType::F16,
+            Low::Bf16 => DType::BF16,
+        }
+    }
+
+    /// As options call it.
+    fn name(self) -> &'static str {
+        match self {
+            Low::F16 => "float16",
+            Low::Bf16 => "bfloat16",
+        }
+    }
+
+    /// As ONNX's `Cast` calls it.
+    fn onnx(self) -> i64 {
+        match self {
+            Low::F16 => 10,
+            Low::Bf16 => 16,
+        }
+    }
+
+    /// The first opset whose `Cast` knows it, under a number.
+    fn first_opset(self) -> i64 {
+        match self {
+            Low::F16 => 6,
+            Low::Bf16 => 13,
+        }
+    }
+}
+
+const CAST: &str = "onnx.Cast";
+
+/// float32, as ONNX's `Cast` calls it.
+const FLOAT: i64 = 1;
+
+/// Computes a function in mixed precision.
+pub fn to_mixed_precision(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<ToMixedPrecision>()?;
+    let low = match &*options.dtype {
+        "bfloat16" => Low::Bf16,
+        _ => Low::F16,
+    };
+    let categories = Categories::new(&options)?;
+    let opset = f.opset("").unwrap_or(0);
+    let is_operator = cx
+        .module()
+        .is_none_or(|module| module.function(CAST).is_none());
+    if !is_operator || opset < low.first_opset() {
+        return Ok(());
+    }
+    let mut flows = Flows::of(f, cx, &options, &categories, low)?;
+    let mut constants = Constants::new(low);
+    decide::decide(f, cx, &mut flows, &mut constants)?;
+    rewrite::rewrite(f, &flows, &constants, low)
+}

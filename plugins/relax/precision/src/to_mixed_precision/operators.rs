@@ -1,0 +1,138 @@
+//! What ONNX's operators take, by version: see `tests/operator_types.py`, which writes the table.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::Low;
+
+const TABLE: &str = include_str!("operators.txt");
+
+/// The operands and results of an operator whose type changes when it is computed in the smaller type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Signature {
+    pub(super) operands: Slots,
+    pub(super) results: Slots,
+}
+
+/// Some of a list: the last one may repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slots {
+    listed: Vec<bool>,
+    repeats: bool,
+}
+
+impl Slots {
+    pub(super) fn of(listed: Vec<bool>) -> Slots {
+        Slots {
+            listed,
+            repeats: false,
+        }
+    }
+
+    fn read(signs: &str) -> Slots {
+        let repeats = signs.ends_with('+');
+        let listed = signs.trim_end_matches('+').chars().map(|sign| sign == 'x');
+        Slots {
+            listed: listed.collect(),
+            repeats,
+        }
+    }
+
+    /// Whether one at an index is among them.
+    pub(super) fn contains(&self, index: usize) -> bool {
+        match self.listed.get(index) {
+            Some(&is) => is,
+            None => self.repeats && self.listed.last() == Some(&true),
+        }
+    }
+
+    /// How many of the listed are.
+    pub(super) fn count(&self) -> usize {
+        self.listed.iter().filter(|is| **is).count()
+    }
+}
+
+/// What an operator takes from one version on.
+struct Row {
+    since: i64,
+    f16: bool,
+    bf16: bool,
+    signature: Signature,
+}
+
+impl Row {
+    fn takes(&self, low: Low) -> bool {
+        match low {
+            Low::F16 => self.f16,
+            Low::Bf16 => self.bf16,
+        }
+    }
+}
+
+/// The rows of each operator, the earliest first.
+fn table() -> &'static HashMap<&'static str, Vec<Row>> {
+    static ROWS: OnceLock<HashMap<&str, Vec<Row>>> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let mut rows: HashMap<&str, Vec<Row>> = HashMap::new();
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let mut words = line.split(' ');
+            let mut word = || words.next().unwrap_or_default();
+            let (name, since, dtypes) = (word(), word(), word());
+            let row = Row {
+                since: since.parse().unwrap_or(i64::MAX),
+                f16: dtypes.split(',').any(|one| one == "f16"),
+                bf16: dtypes.split(',').any(|one| one == "bf16"),
+                signature: Signature {
+                    operands: Slots::read(word()),
+                    results: Slots::read(word()),
+                },
+            };
+            rows.entry(name).or_default().push(row);
+        }
+        rows
+    })
+}
+
+/// Whether any version of an operator takes a smaller type.
+pub(super) fn is_listed(operator: &str) -> bool {
+    table().contains_key(operator)
+}
+
+/// What an operator takes in an opset; `None`: not the smaller type.
+pub(super) fn signature(operator: &str, opset: i64, low: Low) -> Option<&'static Signature> {
+    let rows = table().get(operator)?;
+    let row = rows.iter().rev().find(|row| row.since <= opset)?;
+    row.takes(low).then_some(&row.signature)
+}
+
+/// The first opset in which an operator takes the smaller type.
+pub(super) fn first_opset(operator: &str, low: Low) -> Option<i64> {
+    let rows = table().get(operator)?;
+    rows.iter().find(|row| row.takes(low)).map(|row| row.since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Low, TABLE, first_opset, signature, table};
+
+    #[test]
+    fn each_line_is_read() {
+        let lines = TABLE.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(table().values().map(Vec::len).sum::<usize>(), lines);
+        for (name, rows) in table() {
+            let versions = rows.iter().map(|row| row.since);
+            assert!(versions.is_sorted() && rows[0].since < 100, "{name}");
+        }
+    }
+
+    #[test]
+    fn versions_and_slots() {
+        assert_eq!(signature("Conv", 21, Low::Bf16), None);
+        assert_eq!(first_opset("Conv", Low::Bf16), Some(22));
+        let resize = signature("Resize", 18, Low::F16).expect("it takes it");
+        assert!(resize.operands.contains(0) && !resize.operands.contains(2));
+        let concat = signature("Concat", 18, Low::F16).expect("it takes it");
+        assert!(concat.operands.contains(7) && !concat.results.contains(1));
+        assert_eq!(signature("Upsample", 10, Low::F16), None);
+    }
+}

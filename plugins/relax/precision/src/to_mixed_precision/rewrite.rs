@@ -1,0 +1,272 @@
+//! Writes what was decided: types of results, `Cast`s behind what makes a value, constants.
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::Use;
+use passdock_plugin_api::prelude::*;
+
+use super::constants::Constants;
+use super::flow::{Flow, Flows, From, Kind};
+use super::{CAST, FLOAT, Low};
+
+impl Low {
+    /// A value's type, with elements of the smaller type.
+    pub(super) fn type_like(self, f: &Function, value: ValueId) -> TypeSpec {
+        like(f, f.type_id(value), self.dtype())
+    }
+}
+
+/// A tensor type with other elements.
+fn like(f: &Function, ty: TypeId, dtype: DType) -> TypeSpec {
+    let ty = f.ty(ty);
+    let made = match ty.dims() {
+        Some(dims) => TypeSpec::tensor(dtype, dims),
+        None => TypeSpec::unranked(dtype),
+    };
+    match f.find_symbol(ty.name()) {
+        Some(name) if !ty.name().is_empty() => made.named(name),
+        _ => made,
+    }
+}
+
+pub(super) fn rewrite(
+    f: &mut Function,
+    flows: &Flows,
+    constants: &Constants,
+    low: Low,
+) -> PassResult {
+    let mut writer = Writer {
+        f,
+        flows,
+        low,
+        firsts: HashMap::new(),
+    };
+    for flow in &flows.all {
+        writer.write(flow, constants)?;
+    }
+    for flow in &flows.all {
+        if matches!(flow.from, From::Low(_))
+            && writer.f.use_count(flow.value) == 0
+            && let Some(cast) = writer.f.defining_op(flow.value)
+        {
+            writer.f.erase_op(cast)?;
+        }
+    }
+    writer.retype_ports()
+}
+
+struct Writer<'a> {
+    f: &'a mut Function,
+    flows: &'a Flows,
+    low: Low,
+    /// The op of each region before which its arguments and constants are cast.
+    firsts: HashMap<RegionId, OpId>,
+}
+
+/// The uses of a value that are to be of another one.
+#[derive(Default)]
+struct UsesBy {
+    low: Vec<Use>,
+    rounded: Vec<Use>,
+    float: Vec<Use>,
+}
+
+impl Writer<'_> {
+    /// Casts a value, and hands out what is cast.
+    fn write(&mut self, flow: &Flow, constants: &Constants) -> PassResult {
+        let users = flow.to.iter();
+        let is_low = users
+            .clone()
+            .any(|user| self.flows.members[*user as usize].low);
+        let made_low = self.flows.is_made_low(flow);
+        if !is_low && !made_low && flow.casts.is_empty() {
+            return Ok(());
+        }
+        let uses = self.uses(flow);
+        let value = flow.value;
+        if made_low {
+            if !uses.float.is_empty() || !uses.rounded.is_empty() {
+                let up = self.cast(value, FLOAT)?;
+                self.hand(&uses.float, up)?;
+                self.hand(&uses.rounded, up)?;
+                // The name is that of the float32 value.
+                if let Some(name) = self.f.value_name(value).map(str::to_owned) {
+                    self.f.set_value_name(value, "")?;
+                    self.f.set_value_name(up, &name)?;
+                }
+            }
+            self.retype(value)?;
+            return Ok(self.drop_casts(flow, value)?);
+        }
+        match flow.from {
+            From::Constant => {
+                let made = constants.convert(self.f, value)?;
+                self.hand(&uses.low, made)?;
+                if !uses.rounded.is_empty() {
+                    let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
+                    self.hand(&uses.rounded, up)?;
+                }
+                self.take_place(value, made)?;
+            }
+            From::Low(origin) => {
+                // As it is, it is rounded.
+                self.hand(&uses.low, origin)?;
+                self.drop_casts(flow, origin)?;
+            }
+            From::Member(_) | From::Float => {
+                let is_needed = !uses.low.is_empty() || !flow.casts.is_empty();
+                if is_needed || !uses.rounded.is_empty() {
+                    let made = self.cast(value, self.low.onnx())?;
+                    self.hand(&uses.low, made)?;
+                    if !uses.rounded.is_empty() {
+                        let up = self.cast_like(made, FLOAT, self.f.type_id(value))?;
+                        self.hand(&uses.rounded, up)?;
+                    }
+                    self.drop_casts(flow, made)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn uses(&self, flow: &Flow) -> UsesBy {
+        let mut uses = UsesBy::default();
+        for used in self.f.iter_uses(flow.value) {
+            match self.flows.user(used) {
+                Some(user) if user.low && user.rounds => uses.rounded.push(used),
+                Some(user) if user.low => uses.low.push(used),
+                _ if self.flows.is_cast(used.op) => {}
+                _ => uses.float.push(used),
+            }
+        }
+        uses
+    }
+
+    fn hand(&mut self, uses: &[Use], value: ValueId) -> Result<(), EditError> {
+        for used in uses {
+            self.f.set_operand(used.op, used.index, value)?;
+        }
+        Ok(())
+    }
+
+    /// Lets a value stand for what is cast to the smaller type anyway.
+    fn drop_casts(&mut self, flow: &Flow, value: ValueId) -> Result<(), EditError> {
+        for &cast in &flow.casts {
+            self.f.replace_op_with(cast, &[value])?;
+        }
+        Ok(())
+    }
+
+    /// Casts a float32 value, or what will be of the smaller type, to the other type.
+    fn cast(&mut self, value: ValueId, to: i64) -> Result<ValueId, EditError> {
+        let ty = match to {
+            FLOAT => self.f.type_id(value),
+            _ => {
+                let spec = self.low.type_like(self.f, value);
+                self.f.add_type(&spec)?
+            }
+        };
+        self.cast_like(value, to, ty)
+    }
+
+    /// Casts a value right behind what makes it.
+    fn cast_like(&mut self, value: ValueId, to: i64, ty: TypeId) -> Result<ValueId, EditError> {
+        let cast = OpBuilder::new(CAST)
+            .operand(value)
+            .attr("to", to)
+            .result(ty);
+        let (cast, at) = match self.f.defining_op(value) {
+            Some(maker) => {
+                let next = self.f.next_op(maker).unwrap_or(OpId::NONE);
+                let region = self.f.parent_region(maker);
+                let at = Position {
+                    region,
+                    before: next,
+                };
+                (cast.loc(self.f.loc(maker)), at)
+            }
+            None => (cast, self.at_start(value)),
+        };
+        let cast = self.f.create_op(cast, at)?;
+        Ok(self.f.result(cast, 0))
+    }
+
+    /// The start of the region whose argument or constant a value is.
+    fn at_start(&mut self, value: ValueId) -> Position {
+        let f = &*self.f;
+        let constant = f.constant(value).and_then(|id| f.constant_record(id));
+        let region = match constant {
+            Some(record) => record.region.option(),
+            None => f.arg_region(value),
+        };
+        let region = region.unwrap_or_else(|| f.body());
+        let known = self.firsts.get(&region).copied();
+        let before = match known.filter(|op| f.is_live(*op)) {
+            Some(first) => first,
+            None => {
+                let first = f.first_op(region).unwrap_or(OpId::NONE);
+                self.firsts.insert(region, first);
+                first
+            }
+        };
+        Position { region, before }
+    }
+
+    /// Erases a constant that nobody uses any more; the new one has its name.
+    fn take_place(&mut self, old: ValueId, new: ValueId) -> Result<(), EditError> {
+        let name = self.f.value_name(old).map(str::to_owned);
+        let constant = self.f.constant(old);
+        if let (0, Some(constant)) = (self.f.use_count(old), constant) {
+            self.f.erase_constant(constant)?;
+            if let Some(name) = name {
+                self.f.set_value_name(new, &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a value one of the smaller type.
+    fn retype(&mut self, value: ValueId) -> PassResult {
+        let spec = self.low.type_like(self.f, value);
+        let ty = self.f.add_type(&spec)?;
+        let unknown = self.f.add_type(&TypeSpec::unknown())?;
+        // What contradicts isn't taken, so what was known is forgotten first.
+        self.f.set_type(value, unknown)?;
+        self.f.set_type(value, ty)?;
+        Ok(())
+    }
+
+    /// Declares the model's results that are of the smaller type.
+    fn retype_ports(self) -> PassResult {
+        let f = self.f;
+        let body = f.body();
+        let Some(end) = f.terminator(body) else {
+            return Ok(());
+        };
+        let is_low = |index: usize| {
+            let port = self.flows.port(index);
+            port.is_some_and(|port| port.low && port.kind == Kind::Port(end))
+        };
+        let values: Vec<ValueId> = f.operands(end).collect();
+        if !(0..values.len()).any(is_low) {
+            return Ok(());
+        }
+        let ports: Vec<_> = f.ports(body).collect();
+        let mut results = Vec::with_capacity(values.len());
+        for (index, (port, value)) in ports.into_iter().zip(values).enumerate() {
+            let name = port.name.option().map_or("", |name| f.text(name));
+            let (name, mut ty) = (name.to_owned(), port.ty);
+            if is_low(index) && ty.is_some() {
+                let spec = like(f, ty, self.low.dtype());
+                ty = f.add_type(&spec)?;
+            }
+            results.push((name, ty, value));
+        }
+        let results: Vec<_> = results
+            .iter()
+            .map(|(name, ty, value)| (&**name, *ty, *value))
+            .collect();
+        f.set_named_results(body, &results)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! What a vendor's op results in when its operands are of the smaller type: its definition is asked.
+
+use passdock_plugin_api::prelude::*;
+
+use super::operators::{Signature, Slots};
+use super::{CAST, Low};
+
+/// The operands and results of an op that change; `None`, with a note, if its definition doesn't say.
+///
+/// The op is made a second time, of `Cast`s, and erased again.
+pub(super) fn signature(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+    low: Low,
+) -> Result<Option<Signature>, EditError> {
+    let operands: Vec<ValueId> = f.operands(op).collect();
+    let is_float =
+        |f: &Function, value| f.type_of(value).is_tensor() && f.dtype(value) == DType::F32;
+    let floats: Vec<bool> = operands.iter().map(|value| is_float(f, *value)).collect();
+    let attrs: Option<Vec<_>> = f
+        .attrs(op)
+        .map(|(name, attr)| Some((name, attr.to_value()?)))
+        .collect();
+    let (Some(attrs), true) = (attrs, floats.contains(&true) && f.regions(op).is_empty()) else {
+        return Ok(None);
+    };
+    let at = Position::before(op);
+    let mut made = Vec::new();
+    let mut builder = OpBuilder::new(f.symbol(op)).untyped_results(f.result_count(op));
+    for (&operand, is_float) in operands.iter().zip(&floats) {
+        if !is_float {
+            builder = builder.operand(operand);
+            continue;
+        }
+        let ty = f.add_type(&low.type_like(f, operand))?;
+        let cast = OpBuilder::new(CAST).operand(operand).attr("to", low.onnx());
+        let cast = f.create_op(cast.result(ty), at)?;
+        builder = builder.operand(f.result(cast, 0));
+        made.push(cast);
+    }
+    for (name, value) in attrs {
+        builder = builder.attr(name, value);
+    }
+    let copy = f.create_op(builder, at)?;
+    made.push(copy);
+    let inferred = cx.infer(f, copy);
+    let dtypes: Vec<DType> = f.results(copy).iter().map(|one| f.dtype(*one)).collect();
+    for op in made.into_iter().rev() {
+        f.erase_op(op)?;
+    }
+    let why = match inferred {
+        Err(error) => error.message,
+        Ok(()) if dtypes.contains(&DType::NONE) => {
+            "its definition doesn't say what it results in".to_owned()
+        }
+        Ok(()) => {
+            let results = dtypes.iter().map(|dtype| *dtype == low.dtype()).collect();
+            return Ok(Some(Signature {
+                operands: Slots::of(floats),
+                results: Slots::of(results),
+            }));
+        }
+    };
+    let message = format!(
+        "This op stays in float32, as with operands of {} {why}.",
+        low.name()
+    );
+    let note = Diagnostic::note(message).code("relax::precision-unknown");
+    cx.emit(&note.at(Place::name(op).within(f)));
+    Ok(None)
+}

@@ -1,0 +1,111 @@
+//! What says how an op is made.
+
+use passdock::ir::check_new_op;
+use passdock::sdk::{self, EditError, FunctionKind, OpBuilder, TypeId, ValueId};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::crossing::error;
+use crate::ir::attr;
+use crate::ir::edit::{Operand, ids_of};
+use crate::ir::function::Function;
+use crate::ir::types::Wanted;
+
+/// What says how an op is made.
+pub(crate) struct Wish<'a> {
+    name: &'a str,
+    operands: Vec<ValueId>,
+    attrs: Vec<(String, passdock::sdk::AttrValue)>,
+    /// `None`: nothing was said of results.
+    results: Option<Vec<Wanted>>,
+}
+
+impl<'a> Wish<'a> {
+    pub(crate) fn new(
+        slf: &Bound<'_, Function>,
+        name: &'a str,
+        operands: &[Operand],
+        attrs: Option<&Bound<'_, PyDict>>,
+        results: Option<&Bound<'_, PyAny>>,
+        custom: bool,
+    ) -> PyResult<Wish<'a>> {
+        if !custom {
+            check(slf, name, operands.len())?;
+        }
+        Ok(Wish {
+            name,
+            operands: ids_of(slf, operands)?,
+            attrs: attr::values(slf, attrs)?,
+            results: results.map(|said| wanted(slf, said)).transpose()?,
+        })
+    }
+
+    /// Whether the op is to have no results.
+    pub(crate) fn has_no_results(&self) -> bool {
+        self.results.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    pub(crate) fn types(
+        &self,
+        f: &mut passdock::sdk::Function,
+    ) -> Result<Option<Vec<TypeId>>, EditError> {
+        let results = self.results.as_ref();
+        results
+            .map(|all| all.iter().map(|wanted| wanted.add(f)).collect())
+            .transpose()
+    }
+
+    pub(crate) fn builder(&self, types: Option<Vec<TypeId>>) -> OpBuilder<'_> {
+        let mut op = OpBuilder::new(self.name).operands(self.operands.iter().copied());
+        for (name, value) in &self.attrs {
+            op = op.attr(name.as_str(), value.clone());
+        }
+        match types {
+            Some(types) => op.results(types),
+            None => op,
+        }
+    }
+}
+
+/// The results that an argument asks for: how many, or a type for each.
+fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
+    if let Ok(count) = said.extract::<usize>() {
+        return Ok((0..count).map(|_| Wanted::Unknown).collect());
+    }
+    let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
+        PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
+    })?;
+    said.iter().map(|each| Wanted::of(slf, each)).collect()
+}
+
+/// Refuses an op that the op definitions say is a mistake. `custom=True` makes it nevertheless.
+pub(crate) fn check(slf: &Bound<'_, Function>, name: &str, operands: usize) -> PyResult<()> {
+    let registry = passdock::PassContext::current().registry().op_defs();
+    let refused = slf.get().read(|f| {
+        // The loop level's own operators are of no plugin.
+        let is_known = f.kind() != FunctionKind::GRAPH || may_call(f, name);
+        let checked = || check_new_op(name, operands, |domain| f.opset(domain), &registry);
+        (!is_known).then(checked)
+    })?;
+    let Some(Err(refused)) = refused else {
+        return Ok(());
+    };
+    let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
+    let message = format!(
+        "{}{} `custom=True` makes it nevertheless.",
+        refused.message,
+        near.unwrap_or_default()
+    );
+    Err(error::raised(slf.py(), "EditError", &message))
+}
+
+/// Whether a function of the module may have the name: then the op is a call of it.
+fn may_call(f: &sdk::Function, name: &str) -> bool {
+    let named = passdock::ir::look_at(f, |f| {
+        let symbols = f.symbols();
+        let named = symbols.find(name);
+        named.is_some_and(|symbol| symbols.may_name_function(symbol))
+    });
+    named.unwrap_or(false)
+}

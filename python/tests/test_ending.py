@@ -1,0 +1,100 @@
+"""A program ends while daemon threads are in the package: its exit status is its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+_START = """
+import random, sys, threading, time
+import passdock
+from passdock import Module, PassContext, PassInstrument, Sequential, function_pass, get_pass, module_pass
+
+ops = "\\n".join(f"%v{at} = onnx.Relu(%v{at - 1}) : f32[4]" for at in range(1, 400))
+mod = Module.from_text(
+    f'module {{ fn @main(%v0: f32[4]) -> (%y: f32[4]) opset("" = 17) {{\\n{ops}\\nreturn %v399 }} }}'
+)
+"""
+
+_END = """
+def again():
+    while True:
+        work()
+
+threads = [threading.Thread(target=again, daemon=True) for _ in range(4)]
+for thread in threads:
+    thread.start()
+time.sleep(0.02 + random.random() / 50)
+"""
+
+_WORK = {
+    "passes of plugins": """
+def work():
+    Sequential([get_pass("SimplifyExpr"), get_pass("InferType")])(mod)
+""",
+    "a pass that waits in Python": """
+@module_pass(opt_level=0)
+def waits(mod, ctx):
+    time.sleep(0.001)
+    return mod
+
+def work():
+    waits(mod)
+""",
+    "a pass that computes in Python": """
+@function_pass(opt_level=0)
+def counts(func, mod, ctx):
+    for op in func.ops:
+        op.name
+    return func
+
+def work():
+    counts(mod)
+""",
+    "instruments, and a pass that runs others": """
+class Slow(PassInstrument):
+    def run_before_pass(self, mod, info):
+        time.sleep(0.001)
+
+@module_pass(opt_level=0)
+def outer(mod, ctx):
+    return get_pass("InferType")(mod)
+
+def work():
+    with PassContext(instruments=[Slow()]):
+        outer(mod)
+""",
+    "texts": """
+def work():
+    Module.from_text(str(mod))
+""",
+    "runs": """
+def work():
+    passdock.optimize(mod, passes=["InferType"])
+""",
+}
+
+
+def ended(script: str) -> tuple[int, str]:
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.parametrize("what", _WORK)
+def test_daemon_threads_are_left_where_they_are(what: str) -> None:
+    script = _START + _WORK[what] + _END
+    with ThreadPoolExecutor(4) as pool:
+        for status, said in pool.map(ended, [script + "sys.exit(7)"] * 20):
+            assert (status, said) == (7, ""), signal.Signals(-status).name if status < 0 else said
+
+
+def test_who_ends_the_program_may_go_on_with_passes() -> None:
+    work = _WORK["a pass that waits in Python"]
+    # What is registered first is called last: after the package's own.
+    script = f"import atexit\natexit.register(lambda: last())\n{_START}{work}{_END}"
+    script += "\ndef last():\n    counted = module_pass(lambda mod, ctx: mod, opt_level=0, name='Last')(mod)\n    print(counted.op_count, file=sys.stderr)\n"
+    assert ended(script) == (0, "399\n")

@@ -1,0 +1,94 @@
+"""Passes are pickled by what they are: a name and options, or where their function is."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from passdock import Function, Module, Pass, PassContext, Sequential, function_pass, get_pass, module_pass, relax
+from passdock.transform import ApplyPassToFunction, ModulePass, PrintIR
+from support import one_function
+
+
+@function_pass(opt_level=1)
+def at_the_top(func: Function, mod: Module, ctx: PassContext) -> Function:
+    for op in func.ops_named("onnx.Relu"):
+        func.replace_op(op, "onnx.Abs", [op.operand(0)])
+    return func
+
+
+@module_pass(opt_level=1, name="tests.pickles.Counted")
+class Counted(ModulePass):
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+        for _ in range(self.times):
+            mod = at_the_top(mod) if False else mod
+        return mod
+
+
+def again(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_passes_of_the_registry() -> None:
+    bounded = get_pass("FoldConstant", max_growth=10)
+    made = again(bounded)
+    assert (type(made), made.info, made._handle.origin) == (type(bounded), bounded.info, bounded._handle.origin)
+    assert made._handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
+    assert again(relax.InferType()).info == relax.InferType().info
+    assert str(made(one_function())) == str(one_function())
+
+
+def test_passes_of_functions() -> None:
+    assert again(at_the_top) is at_the_top
+    assert copy.deepcopy(at_the_top) is at_the_top
+    assert [op.name for op in again(at_the_top)(one_function())["main"].ops] == ["onnx.Abs"]
+
+
+def test_passes_of_classes() -> None:
+    made = again(Counted(3))
+    assert (made.times, made.info) == (3, Counted(3).info)
+    assert str(made(one_function())) == str(one_function())
+
+
+def test_sequentials() -> None:
+    inner = Sequential([at_the_top], opt_level=1, name="inner")
+    outer = Sequential([relax.InferType(), inner], name="outer", required=["FoldConstant"], disabled=["LambdaLift"])
+    made = again(outer)
+    assert str(made) == str(outer)
+    assert (made.info, made.passes[1].passes) == (outer.info, [at_the_top])
+    assert made._disabled == ["LambdaLift"]
+
+
+def test_passes_that_are_made_of_others() -> None:
+    for made in (PrintIR("here"), ApplyPassToFunction(relax.InferType(), "ma.*", True)):
+        assert again(made).info == made.info
+
+
+def test_what_has_no_place() -> None:
+    @module_pass(opt_level=0, name="tests.pickles.Inner")
+    def inner(mod: Module, ctx: PassContext) -> Module:
+        return mod
+
+    nameless: Pass = module_pass(lambda mod, ctx: mod, opt_level=0, name="tests.pickles.Lambda")
+    for pass_ in (inner, nameless, Sequential([inner])):
+        with pytest.raises(
+            pickle.PicklingError, match="a pass of Python is pickled by where it is.*at the top of a module"
+        ):
+            pickle.dumps(pass_)
+
+
+def test_another_process_has_them() -> None:
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer))"
+    data = pickle.dumps(Sequential([at_the_top, relax.FoldConstant(max_growth=5)], name="sent"))
+    ran = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+    assert b"sent" in ran.stdout
+    assert b"[at_the_top relax.transform.FoldConstant ]" in ran.stdout

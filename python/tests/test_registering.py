@@ -1,0 +1,93 @@
+"""Passes of Python in the registry: whose name is whose, and what a second registration does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from passdock import Module, PassContext, UsageError, get_pass, list_passes, module_pass, register_pass
+from support import one_function, recorder
+
+
+def test_a_short_name_of_a_standard_pass_is_not_hidden() -> None:
+    for name, own in {
+        "FoldConstant": "relax.transform.FoldConstant",
+        "UnrollLoop": "tir.transform.UnrollLoop",
+        "relay.transform.InferType": "relax.transform.InferType",
+    }.items():
+        message = rf"The name `{name}` stands for the pass `{own}`, which a pass `{name}` would hide"
+        with pytest.raises(UsageError, match=message):
+            recorder([], name).register()
+        assert get_pass(name).info.name == own
+        assert name not in list_passes()
+
+
+def test_a_hidden_name_is_one_that_was_meant() -> None:
+    events: list[str] = []
+    recorder(events, "transform.Hidden").register()
+    with pytest.raises(UsageError, match="stands for the pass `transform.Hidden`"):
+        recorder(events, "Hidden").register()
+    recorder(events, "Hidden").register(override=True)
+    get_pass("Hidden")(one_function())
+    get_pass("transform.Hidden")(one_function())
+    assert events == ["Hidden", "transform.Hidden"]
+
+
+def test_a_cell_that_runs_again() -> None:
+    events: list[str] = []
+    recorder(events, "tests.registering.Cell").register()
+    with pytest.raises(UsageError, match=r"registered already, by this program\. .*`register\(override=True\)`"):
+        recorder(events, "tests.registering.Cell").register()
+    for count in range(3):
+        recorder(events, "tests.registering.Cell", opt_level=count).register(override=True)
+        assert get_pass("tests.registering.Cell").info.opt_level == count
+
+    @register_pass(override=True)
+    @module_pass(opt_level=1, name="tests.registering.Cell")
+    def cell(mod: Module, ctx: PassContext) -> Module:
+        events.append("cell")
+        return mod
+
+    get_pass("tests.registering.Cell")(one_function())
+    assert events == ["cell"]
+
+
+def test_a_pass_of_a_plugin_is_replaced_when_asked() -> None:
+    # In a process of its own: other tests use the pass.
+    code = """
+import passdock
+from support import one_function, recorder
+
+name, events = "relax.transform.LambdaLift", []
+try:
+    recorder(events, name).register()
+except passdock.UsageError as error:
+    assert "registered already, by plugin" in str(error), error
+else:
+    raise AssertionError("it was registered")
+recorder(events, name).register(override=True)
+recorder(events, name).register(override=True)
+passdock.get_pass("LambdaLift")(one_function())
+assert events == [name]
+"""
+    here = os.path.dirname(__file__)
+    ran = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_transform.InferType",
+        "relay._transform.InferType",
+        "tvm.relay.transform.InferType",
+        "tvm.relay._transform.InferType",
+        "tvm.relax.transform.InferType",
+    ],
+)
+def test_spellings_of_imports(name: str) -> None:
+    assert get_pass(name).info.name == "relax.transform.InferType"
+    assert get_pass("tvm.tir.transform.UnrollLoop").info.name == "tir.transform.UnrollLoop"

@@ -1,0 +1,53 @@
+"""A pass of a plugin requires one that a program in Python registers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import passdock
+from passdock import Module, PassContext, PassError, Sequential, UnknownNameError, get_pass, module_pass
+from support import one_function
+
+
+def library() -> Path:
+    """The plugin of the conformance suite, as the suite's tests or a build left it."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).parents[2] / "target")
+    name = {"win32": "{}.dll", "darwin": "lib{}.dylib"}.get(sys.platform, "lib{}.so").format(
+        "passdock_conformance_plugin"
+    )
+    for place in (target / "debug" / name, target / "debug" / "deps" / name):
+        if place.is_file():
+            return place
+    pytest.skip("the plugin of the conformance suite isn't built")
+
+
+def test_a_plugin_requires_a_pass_of_python() -> None:
+    passdock.load_plugin(library())
+    needs = get_pass("t.transform.NeedsMissing")
+    with pytest.raises(UnknownNameError, match=r"t\.transform\.Leafs"):
+        Sequential([needs])(one_function())
+    ran: list[str] = []
+
+    @module_pass(opt_level=0, name="t.transform.Leafs")
+    def leafs(mod: Module, ctx: PassContext) -> Module:
+        ran.append("leafs")
+        mod["main"].set_function_attr("Leafs", 1)
+        return mod
+
+    leafs.register()
+    made = Sequential([needs])(one_function())
+    assert ran == ["leafs"]
+    assert made["main"].attrs["Leafs"] == 1
+    # Also where a pipeline names the plugin's pass.
+    assert passdock.run(one_function(), passes=["t.transform.NeedsMissing"])["ok"]
+    assert ran == ["leafs"] * 2
+    disabled = PassContext(disabled_pass=["t.transform.Leafs"])
+    with (
+        disabled,
+        pytest.raises(PassError, match=r"`t\.transform\.Leafs` is disabled, but `t\.transform\.NeedsMissing`"),
+    ):
+        Sequential([needs])(one_function())

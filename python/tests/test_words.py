@@ -1,0 +1,110 @@
+"""What is said to programs in Python is said in Python's words, and names what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, assert_type
+
+import onnx
+import onnx_ir
+import pytest
+
+import passdock
+from passdock import ConfigError, Module, PassContext, Report, UnknownNameError, optimize, run
+from support import module, one_function
+
+BIG = """
+    module {
+      fn @main(%x: f32[2]) -> (%y: f32[100000]) opset("" = 17) {
+        %shape = const i64[1] [100000]
+        %one = const f32[1] [1.0]
+        %y = onnx.Expand(%one, %shape) : f32[100000]
+        return %y
+      }
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"opt_level": -1}, r"^opt_level is an int from 0 on, not -1$"),
+        ({"opt_level": "high"}, r"^opt_level is an int, not str$"),
+        ({"jobs": 1.5}, r"^jobs is an int, not float$"),
+        ({"raise_opset": True}, r"^raise_opset is an int, not bool$"),
+        ({"verify": "yes"}, r"^verify is 'changed', 'all' or 'off', not 'yes'$"),
+        ({"allow_growth": "yes"}, r"^allow_growth is True or False, not 'yes'$"),
+        ({"bind": ["n"]}, r"^bind is a dict, not list$"),
+        ({"config": 3}, r"^config is a dict, not int$"),
+        ({"passes": [3]}, r"^passes: "),
+    ],
+)
+def test_options_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        run(one_function(), **options)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: run(one_function(), passes=["Frobnicates"]), r"`passdock\.list_passes\(\)` lists them"),
+        (lambda: passdock.get_pass("Frobnicates"), r"`passdock\.list_passes\(\)` lists them"),
+        (lambda: run(one_function(), bind={"n": 2}), r"^bind: The model has no dim symbol"),
+        (lambda: run(one_function(), config={"tir.UnrollLop": {}}), r"^config: Invalid config option `tir\.UnrollLop`"),
+    ],
+)
+def test_errors_speak_python(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises((ConfigError, UnknownNameError), match=message) as raised:
+        ask()
+    assert "--" not in str(raised.value)
+    assert "passdock list" not in raised.value.rendered
+
+
+def test_reports_speak_python() -> None:
+    report = run(module(BIG), passes=["FoldConstant"])
+    assert "allow_growth=True" in str(report) + str(report["diagnostics"])
+    assert "--allow" not in str(report["diagnostics"]) + str(report["passes"]) + str(report)
+
+
+def test_models_that_run_does_not_take() -> None:
+    for given in (one_function().to_onnx(), str(one_function())):
+        with pytest.raises(TypeError, match=r"run takes the path of a model or a passdock\.Module.*optimize"):
+            run(given)  # type: ignore[arg-type, unused-ignore]
+
+
+def test_an_entry_of_python_is_named() -> None:
+    for entry, error in {
+        "no_such_module:x": ModuleNotFoundError,
+        "os:nothing": AttributeError,
+        "os": ValueError,
+    }.items():
+        with pytest.raises(error) as raised:
+            run(one_function(), {"passes": [{"python": entry}]})
+        assert f'python = "{entry}"' in "\n".join(raised.value.__notes__)
+
+
+def test_keys_of_tvm() -> None:
+    ctx = PassContext(config={"relay.fallback_device_type": 2, "tirx.UnrollLoop": {"auto_max_step": 3}})
+    assert ctx.get_config("relax.fallback_device_type") == ctx.get_config("relay.fallback_device_type") == 2
+    assert ctx.get_config("tir.UnrollLoop")["auto_max_step"] == 3
+    with pytest.raises(ConfigError, match=r"`tirx\.UnrollLoop` is `tir\.UnrollLoop`, which is given, too"):
+        PassContext(config={"tir.UnrollLoop": {}, "tirx.UnrollLoop": {}})
+    assert run(one_function(), config={"tirx.UnrollLoop": {"auto_max_step": 3}})["ok"]
+
+
+def test_types_of_optimize(tmp_path: Path) -> None:
+    """For the judges of types, and true as well."""
+    mod = one_function()
+    path = tmp_path / "model.onnx"
+    mod.write(path)
+    data = mod.to_onnx()
+    assert isinstance(assert_type(optimize(mod), Module), Module)
+    assert isinstance(assert_type(optimize(data), bytes), bytes)
+    assert isinstance(assert_type(optimize(path, tmp_path / "out.onnx"), Report), Report)
+    assert isinstance(optimize(str(path)), Module)
+    assert isinstance(optimize(str(mod)), str)
+    proto: onnx.ModelProto = onnx.load_from_string(data)
+    assert isinstance(assert_type(optimize(proto), onnx.ModelProto), onnx.ModelProto)
+    model: onnx_ir.Model = onnx_ir.from_proto(proto)
+    assert isinstance(assert_type(optimize(model), onnx_ir.Model), onnx_ir.Model)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Models with their ops in groups: fused, partitioned, and given back.
+
+Each model goes through `FuseOps`, and through `AnnotateTarget`, `MergeRegions` and `PartitionGraph`: onnx's checker
+accepts what it accepted, and ONNX Runtime, optimising nothing, computes the same. What was fused, written and
+read goes through `DefuseOps`: its text is the model's again, but for the `ir_version`, the opset of the groups' domain, what
+`extra` says of the order of records, and where constants stand. With `--models` the directory of real models.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import outputs
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FUSE = ["--passes", "FuseOps"]
+PARTITION = [
+    *("--passes", "AnnotateTarget,MergeRegions,PartitionGraph"),
+    *("--config", 'relax.AnnotateTarget.target="npu"'),
+    *("--config", 'relax.AnnotateTarget.traits=["elementwise", "out-fusable"]'),
+    *("--config", 'relax.AnnotateTarget.dtypes=["f32"]'),
+]
+# What a model of this `ir_version` calls constants are inputs, which they aren't in a later one.
+OLD = 4
+
+
+def passdock(args, *words):
+    done = subprocess.run([args.passdock, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise RuntimeError(f"passdock {words[0]} ended with {done.returncode}: {done.stderr.strip()[-1500:]}")
+
+
+def lines(path):
+    """The lines of a text, without what may differ; constants apart, in the order of their names."""
+    constants, others, last = [], [], []
+    for line in path.read_text().splitlines():
+        line = re.sub(r' (external|extra)\("[^)]*\)', "", line).replace(', "passdock.fused" = 1', "")
+        line = re.sub(r"blob\(\d+\)", "blob", line)
+        if re.match(r' *(metadata "onnx.ir_version"|blob \d)|module', line):
+            continue
+        if not re.match(r" +(meta|doc) ?[{(]", line):
+            last = constants if " = const " in line else others
+            last.append("")
+        last[-1] += line
+    return sorted(constants) + others
+
+
+def given_back(args, model, fused):
+    """What of a model isn't as it was."""
+    before, after = args.work_dir / f"{model.stem}.ir", args.work_dir / f"{model.stem}.back.ir"
+    passdock(args, "convert", model, before)
+    passdock(args, "run", fused, "-o", after, "--passes", "DefuseOps")
+    old, new = lines(before), lines(after)
+    if int((re.search(r'"onnx.ir_version" = "(\d+)"', before.read_text()) or [0, 10])[1]) < OLD:
+        is_op = re.compile(r" *[^=]* = (?!const)[\w.]+\(")
+        old, new = [line for line in old if is_op.match(line)], [line for line in new if is_op.match(line)]
+    if old == new:
+        return None
+    differing = [f"{a}\n  {b}" for a, b in zip(old, new) if a != b]
+    return f"{len(old)} and {len(new)} lines; the first that differ:\n  " + "\n  ".join(differing[:2])[:600]
+
+
+def judged(model, made):
+    return outputs.newly_invalid(model, made) or outputs.same_outputs(model, made)["why"]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    p.add_argument("--work-dir", type=Path, required=True)
+    p.add_argument("--models", type=Path, help="a directory of models; without it, the example model")
+    args = p.parse_args()
+    args.work_dir.mkdir(parents=True, exist_ok=True)
+    models = sorted((args.models or ROOT / "examples" / "models").glob("*.onnx"))
+    failures = 0
+    for model in models:
+        fused, parted = (args.work_dir / f"{model.stem}.{word}.onnx" for word in ("fused", "parted"))
+        passdock(args, "run", model, "-o", fused, *FUSE)
+        passdock(args, "run", model, "-o", parted, *PARTITION)
+        checks = {
+            "fused": judged(model, fused),
+            "given back": given_back(args, model, fused),
+            "partitioned": judged(model, parted),
+        }
+        for name, why in checks.items():
+            print(f"{'FAILED' if why else 'ok':6} {model.stem:18} {name:12} {why or ''}", flush=True)
+            failures += bool(why)
+    if not models:
+        print("there is no model")
+    return 1 if failures or not models else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
