@@ -96,10 +96,9 @@ struct Laid {
 impl Walk<'_> {
     fn op(&mut self, f: &mut Function, op: OpId) -> PassResult {
         if let Some(laid) = self.ask(f, op)? {
-            if self.replace(f, op, &laid)? {
-                self.replaced.push(op);
-                return Ok(());
-            }
+            self.replace(f, op, &laid)?;
+            self.replaced.push(op);
+            return Ok(());
         }
         for index in 0..f.operand_count(op) {
             if let Some(value) = f.operand(op, index) {
@@ -199,8 +198,8 @@ impl Walk<'_> {
             .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
     }
 
-    /// Puts the op in other layouts before it; whether that could be done.
-    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> Result<bool, PassError> {
+    /// Puts the op in other layouts before it.
+    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> PassResult {
         let operands: Vec<ValueId> = f.operands(op).collect();
         let mut args = Vec::with_capacity(operands.len());
         for (&value, layout) in operands.iter().zip(&laid.operands) {
@@ -240,7 +239,7 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Infers the types of new ops, and folds those whose operands are constants.
