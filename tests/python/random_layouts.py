@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Random graphs in other layouts: the same results in ONNX Runtime.
 
-    python random_layouts.py --passdock PASSDOCK --work-dir DIRECTORY [--count 500] [--seed N]
+    python random_layouts.py --passdock PASSDOCK --work-dir DIRECTORY [--count 500] [--seed N] [--models DIRECTORY]
 
 Each graph goes through `relax.transform.ConvertLayout`, in a layout that its seed chooses, blocked ones among them. The
 result has to give what it gave, a second run has to change nothing, and each operator has to be met, and to be had in
-another layout, in some graph.
+another layout, in some graph. So go real models, once with the channels last and once in blocks of four; from the former,
+functions inlined and expressions simplified give no more ops than the model had.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from onnx import defs, helper, numpy_helper, shape_inference
 import outputs
 
 PASS = "relax.transform.ConvertLayout"
+BACK = ["relax.transform.InlineFunctions", "relax.transform.SimplifyExpr", "relax.transform.DeadCodeElimination"]
 ASKED = {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "BatchNormalization", "GlobalAveragePool"}
 OPSETS = [9, 11, 12, 13, 15, 17, 18, 19, 21]
 SPATIAL = {3: "W", 4: "HW", 5: "DHW"}
@@ -407,6 +409,40 @@ class Graph:
         return ", ".join(f'"{op}" = {layouts}' for op, layouts in sorted(asked.items())).replace("'", '"')
 
 
+def run(args, passes, source, out, desired=""):
+    """Runs passes; what was said if that failed."""
+    command = [args.passdock, "run", "-O4", "--passes", ",".join(passes), source, "-o", out]
+    command += ["--config", f"relax.ConvertLayout.desired_layouts={{ {desired} }}"]
+    command += [word for directory in args.plugin_dir for word in ("--plugin-dir", directory)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return done.stderr.strip()[-2000:] if done.returncode else None
+
+
+def ops(path):
+    """The ops of a model's graph; constants that are written as nodes aren't any."""
+    return sum(node.op_type != "Constant" for node in onnx.load(path).graph.node)
+
+
+def check_model(model, args):
+    """What is wrong with a real model in two layouts."""
+    for data in ("NHWC", "NCHW4c"):
+        after, again, back = (args.work_dir / f"{model.stem}.{data}.{name}.onnx" for name in ("after", "again", "back"))
+        desired = ", ".join(f'"onnx.{op}" = ["{data}"]' for op in ("Conv", "ConvTranspose"))
+        why = run(args, [PASS], model, after, desired) or run(args, [PASS], after, again, desired)
+        if not why and after.read_bytes() != again.read_bytes():
+            why = "a second run changes more"
+        why = why or outputs.same_outputs(model, after)["why"]
+        if not why and data == "NHWC":
+            why = run(args, BACK, after, back) or outputs.same_outputs(model, back)["why"]
+            inlined = args.work_dir / f"{model.stem}.inlined.onnx"
+            why = why or run(args, BACK[:1], model, inlined)
+            if not why and ops(back) > ops(inlined):
+                why = f"led back, it has {ops(back)} ops instead of {ops(inlined)}"
+        if why:
+            return f"{model.name} in {data}: {why}"
+    return None
+
+
 def runs(model):
     """Whether ONNX Runtime runs a graph: some operators it refuses without elements, or dies of them."""
     child = os.fork()
@@ -427,16 +463,8 @@ def check(seed, args):
     onnx.checker.check_model(model)
     onnx.save(model, before)
     desired = graph.desired()
-
-    def run(source, out):
-        command = [args.passdock, "run", "-O4", "--passes", PASS, source, "-o", out]
-        command += ["--config", f"relax.ConvertLayout.desired_layouts={{ {desired} }}"]
-        command += [word for directory in args.plugin_dir for word in ("--plugin-dir", directory)]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        return done.stderr.strip()[-2000:] if done.returncode else None
-
     had = collections.Counter()
-    why = run(before, after) or run(after, again)
+    why = run(args, [PASS], before, after, desired) or run(args, [PASS], after, again, desired)
     if not why and after.read_bytes() != again.read_bytes():
         why = "a second run changes more"
     if not why:
@@ -468,6 +496,7 @@ def main():
     p.add_argument("--count", type=int, default=500, help="how many graphs")
     p.add_argument("--steps", type=int, default=14, help="how many ops a graph has")
     p.add_argument("--seed", type=int, default=0, help="the first one")
+    p.add_argument("--models", type=Path, help="a directory of real models")
     args = p.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
     wrong, had = 0, collections.Counter()
@@ -477,6 +506,11 @@ def main():
             if why:
                 wrong += 1
                 print(why, flush=True)
+    for model in sorted(args.models.glob("*.onnx")) if args.models else []:
+        why = check_model(model, args)
+        if why:
+            wrong += 1
+            print(why, flush=True)
     missing = sorted(HAD - set(had)) if args.count >= 300 else []
     for op in missing:
         print(f"{op} is in no graph in another layout")

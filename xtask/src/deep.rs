@@ -3,6 +3,7 @@
 mod flips;
 mod fusion;
 mod fuzz;
+mod layouts;
 mod miri;
 mod mutants;
 mod rules;
@@ -11,6 +12,7 @@ mod wheel;
 pub(crate) use flips::flips;
 pub(crate) use fusion::fusion;
 pub(crate) use fuzz::fuzz;
+pub(crate) use layouts::layouts;
 pub(crate) use miri::miri;
 pub(crate) use mutants::mutants;
 pub(crate) use rules::rules;

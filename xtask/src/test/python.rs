@@ -60,6 +60,7 @@ use Argument::{
 };
 
 const RANDOM_RULES: &str = "random_rules";
+const RANDOM_LAYOUTS: &str = "random_layouts";
 
 const RANDOM_MODELS: &str = "properties";
 
@@ -144,6 +145,12 @@ pub(crate) const JUDGES: &[Judge] = &[
         title: "random models of the rules' patterns, by ONNX Runtime",
         script: RANDOM_RULES,
         arguments: &[Words(&["--count", "3000", "--least", "5"]), Rules, Seed],
+    },
+    // `deep layouts` makes more of them.
+    Judge {
+        title: "random graphs in other layouts, by ONNX Runtime",
+        script: RANDOM_LAYOUTS,
+        arguments: &[Words(&["--count", "500"]), Passdock, Models, Seed],
     },
     // What InferType knows of models' values, beside what onnx's own inference knows.
     Judge {
@@ -250,15 +257,24 @@ pub(crate) fn random_rules(project: &Project, words: &[&str]) -> Result<()> {
 
 /// The same as the step about random models, with what is said of how many and of the passes; builds what it takes.
 pub(crate) fn random_models(project: &Project, words: &[&str]) -> Result<()> {
+    by_script(project, RANDOM_MODELS, "deep-models", words)
+}
+
+/// The same as the step about graphs in other layouts, with what is said of how many and from which on; builds what it takes.
+pub(crate) fn random_layouts(project: &Project, words: &[&str]) -> Result<()> {
+    by_script(project, RANDOM_LAYOUTS, "deep-layouts", words)
+}
+
+fn by_script(project: &Project, script: &str, work: &str, words: &[&str]) -> Result<()> {
     shell::run(project.cargo().arg("build"))?;
     let mut python = Command::new(environment(project)?);
     python
         .arg("-B")
-        .arg(format!("tests/python/{RANDOM_MODELS}.py"))
+        .arg(format!("tests/python/{script}.py"))
         .arg("--passdock")
         .arg(project.passdock(Profile::Dev))
         .arg("--work-dir")
-        .arg(project.target.join("deep-models"))
+        .arg(project.target.join(work))
         .args(words);
     shell::run(python.current_dir(&project.root))
 }

@@ -70,9 +70,9 @@ fn operators_are_listed_with_what_is_known() {
         let words: Vec<&str> = line.expect("a row").split_whitespace().collect();
         words.join(" ")
     };
-    expect!["onnx.Add 7 2 types, evaluation pure, commutative, elementwise onnx-ops"]
+    expect!["onnx.Add 7 2 types, evaluation, layouts pure, commutative, elementwise onnx-ops"]
         .assert_eq(&line("onnx.Add "));
-    assert!(line("onnx.HardSwish ").contains("body pure, elementwise"));
+    assert!(line("onnx.HardSwish ").contains("body, layouts pure, elementwise"));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn one_of_a_list_is_shown_in_full() {
         op          onnx.Relu since 6
         plugin      onnx-ops, libpassdock_onnx_ops.so
         operands    1
-        known       types, evaluation, body
+        known       types, evaluation, body, layouts
         traits      pure, elementwise, idempotent
         attributes  none
     "#]],

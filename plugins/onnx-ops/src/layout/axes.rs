@@ -212,11 +212,11 @@ pub(super) fn layer_normalization(asked: &Asked) -> Answer<Laid> {
     }
     let mut laid = together(asked, 1, &layout)?;
     let mut names = own_operands(asked);
-    for index in 1..asked.count() {
-        if asked.has(index) {
-            if let Some(name) = bring(asked, &mut laid, index, &layout)? {
-                names[index] = Some(name);
-            }
+    for (index, own) in names.iter_mut().enumerate().skip(1) {
+        if own.is_some()
+            && let Some(name) = bring(asked, &mut laid, index, &layout)?
+        {
+            *own = Some(name);
         }
     }
     let mut change = Change::attr("axis", place);

@@ -22,10 +22,10 @@ use crate::infer::Answer;
 use crate::ops::Operator;
 
 /// How one operator is had in other layouts.
-pub(crate) type Rule = fn(&Asked) -> Answer<Laid>;
+pub(crate) type LayoutRule = fn(&Asked) -> Answer<Laid>;
 
 /// The rule of an operator, of all its versions.
-pub(crate) const fn rule(operator: &Operator) -> Option<Rule> {
+pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {
     let [b'o', b'n', b'n', b'x', b'.', short @ ..] = operator.name.as_bytes() else {
         return None;
     };

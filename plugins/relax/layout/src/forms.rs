@@ -141,7 +141,7 @@ impl Forms {
             }
             (None, _, Some(_)) => self.constant(f, cx, value, &steps, asking)?,
             (None, _, None) => {
-                let (from, steps) = self.from_above(f, value, layout, steps);
+                let (from, steps) = self.above(f, value, layout, steps);
                 let maker = f.defining_op(from);
                 let next = match maker {
                     Some(maker) => f.next_op(maker),
@@ -158,7 +158,7 @@ impl Forms {
     }
 
     /// Steps from what a `Transpose` or a view was made of, where they are fewer.
-    fn from_above(
+    fn above(
         &mut self,
         f: &Function,
         value: ValueId,

@@ -17,6 +17,8 @@ pub(crate) struct Wanted {
     params: Vec<bool>,
     /// Which of the text's results are.
     results: Vec<bool>,
+    /// The attribute parameters that the text refers to.
+    attrs: Vec<String>,
 }
 
 /// The functions of a module that are made, each under its body.
@@ -53,6 +55,7 @@ impl Functions {
         body: &str,
         params: Vec<bool>,
         results: Vec<bool>,
+        attrs: Vec<String>,
     ) -> String {
         let mut opsets: Vec<(&str, i64)> = f.opsets().collect();
         opsets.retain(|(domain, _)| *domain != DOMAIN);
@@ -73,6 +76,7 @@ impl Functions {
             body: body.to_owned(),
             params,
             results,
+            attrs,
         });
         name
     }
@@ -93,6 +97,9 @@ impl Functions {
                     true => f.add_arg(body, "", TypeId::NONE)?,
                     false => ValueId::NONE,
                 });
+            }
+            for attr in &wanted.attrs {
+                f.add_attr_param(attr.as_str(), None)?;
             }
             f.set_results(body, &[])?;
             let end = f.terminator(body).ok_or("A new function has no end.")?;

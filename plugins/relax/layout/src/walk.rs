@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Evaluated, LaidOut, Layout};
+use passdock_plugin_api::{AttrKind, Evaluated, LaidOut, Layout};
 
 use crate::forms::{Forms, laid_type, refine, sizes};
 use crate::functions::{DOMAIN, Functions};
@@ -96,10 +96,9 @@ struct Laid {
 impl Walk<'_> {
     fn op(&mut self, f: &mut Function, op: OpId) -> PassResult {
         if let Some(laid) = self.ask(f, op)? {
-            if self.replace(f, op, &laid)? {
-                self.replaced.push(op);
-                return Ok(());
-            }
+            self.replace(f, op, &laid)?;
+            self.replaced.push(op);
+            return Ok(());
         }
         for index in 0..f.operand_count(op) {
             if let Some(value) = f.operand(op, index) {
@@ -199,8 +198,8 @@ impl Walk<'_> {
             .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
     }
 
-    /// Puts the op in other layouts before it; whether that could be done.
-    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> Result<bool, PassError> {
+    /// Puts the op in other layouts before it.
+    fn replace(&mut self, f: &mut Function, op: OpId, laid: &Laid) -> PassResult {
         let operands: Vec<ValueId> = f.operands(op).collect();
         let mut args = Vec::with_capacity(operands.len());
         for (&value, layout) in operands.iter().zip(&laid.operands) {
@@ -216,8 +215,9 @@ impl Walk<'_> {
         let made = between(f, before, op);
         let moves = |op: &OpId| matches!(f.name(*op), "onnx.Transpose" | "onnx.Reshape");
         if made.len() > 1 && made.iter().any(moves) {
+            let params = references(f, &made);
             self.erase(f, &made, &args)?;
-            values = self.call(f, op, laid, &args)?;
+            values = self.call(f, op, laid, &args, &params)?;
         } else {
             self.settle(f, &made, &mut values)?;
         }
@@ -239,13 +239,14 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Infers the types of new ops, and folds those whose operands are constants.
     fn settle(&mut self, f: &mut Function, made: &[OpId], values: &mut [ValueId]) -> PassResult {
         for &op in made {
-            self.cx.infer(f, op)?;
+            // What is wrong now was wrong before, and InferType has said so.
+            _ = self.cx.infer(f, op);
             let is_given = f.results(op).iter().any(|result| values.contains(result));
             let operands: Vec<ValueId> = f.operands(op).collect();
             let is_constant = |value: &ValueId| value.is_none() || f.constant(*value).is_some();
@@ -283,6 +284,7 @@ impl Walk<'_> {
         op: OpId,
         laid: &Laid,
         args: &[ValueId],
+        references: &[(SymbolId, AttrKind)],
     ) -> Result<Vec<ValueId>, PassError> {
         let base = base_name(f, op, laid);
         let params = args.iter().map(|value| value.is_some()).collect();
@@ -291,9 +293,11 @@ impl Walk<'_> {
             .iter()
             .map(|result| !f.is_absent(*result))
             .collect();
+        let attrs = references.iter();
+        let attrs = attrs.map(|(param, _)| f.text(*param).to_owned()).collect();
         let name = self
             .functions
-            .name(f, &base, &laid.body, params, given.clone());
+            .name(f, &base, &laid.body, params, given.clone(), attrs);
         if f.opset(DOMAIN).is_none() && f.opsets().next().is_some() {
             f.set_opset(DOMAIN, 1)?;
         }
@@ -307,10 +311,13 @@ impl Walk<'_> {
                 });
             }
         }
-        let call = OpBuilder::new(&*name)
+        let mut call = OpBuilder::new(&*name)
             .operands(args.iter().copied().filter(|value| value.is_some()))
             .results(types)
             .loc(f.loc(op));
+        for &(param, kind) in references {
+            call = call.attr(param, AttrValue::Reference(param, kind));
+        }
         let call = f.create_op(call, Position::before(op))?;
         let mut results = f.results(call).to_vec().into_iter();
         let values = given.iter().map(|given| match given {
@@ -332,6 +339,20 @@ fn fits(f: &Function, op: OpId, laid: &Laid) -> bool {
         }
         _ => true,
     })
+}
+
+/// The attribute parameters that ops refer to.
+fn references(f: &Function, ops: &[OpId]) -> Vec<(SymbolId, AttrKind)> {
+    let mut found = Vec::new();
+    for (_, attr) in ops.iter().flat_map(|op| f.attrs(*op)) {
+        match attr {
+            Attr::Reference(param, kind) if !found.contains(&(param, kind)) => {
+                found.push((param, kind));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The ops between two, which are new.

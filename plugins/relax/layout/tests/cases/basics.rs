@@ -91,6 +91,47 @@ fn functions_have_layouts_of_their_own() {
     );
 }
 
+/// An attribute that is a parameter of the function is one of what is made, too.
+#[test]
+fn attribute_parameters() {
+    check_options(
+        PASS,
+        NHWC,
+        r#"module {
+          fn @main(%x: f32[1,4,5,5], %w: f32[4,4,1,1]) -> (%y) opset("" = 17, "acme" = 1) {
+            %y = acme.Block(%x, %w) {steps = [2, 2]} : f32[1,4,3,3]
+            return %y
+          }
+          fn @acme.Block(%x: f32[1,4,5,5], %w: f32[4,4,1,1]) -> (%y) opset("" = 17) attributes {param steps, param alpha = 0.5} {
+            %c = onnx.Conv(%x, %w) {strides = ref(steps, ints)} : f32[1,4,?,?]
+            %y = onnx.LeakyRelu(%c) {alpha = ref(alpha, float)} : f32[1,4,?,?]
+            return %y
+          }
+        }"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,4,5,5], %w: f32[4,4,1,1]) -> (%y) opset("" = 17, "acme" = 1) {
+                %y = acme.Block(%x, %w) {steps = [2, 2]} : f32[1,4,3,3]
+                return %y
+              }
+              fn @acme.Block(%x: f32[1,4,5,5], %w: f32[4,4,1,1]) -> (%y) opset("" = 17, "passdock.layout" = 1) attributes {param steps, param alpha = 0.5} {
+                %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,5,5,4]
+                %1 = passdock.layout.Conv_NHWC(%0, %w) {steps = ref(steps, ints)} : f32[1,?,?,4]
+                %2 = onnx.LeakyRelu(%1) {alpha = ref(alpha, float)} : f32[1,?,?,4]
+                %y = onnx.Transpose(%2) {perm = [0, 3, 1, 2]} : f32[1,4,?,?]
+                return %y
+              }
+              fn @passdock.layout.Conv_NHWC(%0: ?, %1: ?) opset("" = 17, "passdock.layout" = 1) attributes {param steps} {
+                %2 = onnx.Transpose(%0) {perm = [0, 3, 1, 2]}
+                %3 = onnx.Conv(%2, %1) {strides = ref(steps, ints)}
+                %4 = onnx.Transpose(%3) {perm = [0, 2, 3, 1]}
+                return %4
+              }
+            }
+        "#]],
+    );
+}
+
 #[test]
 fn what_is_made_already_stays() {
     check_pass_options(
