@@ -9,6 +9,7 @@ some, compute the same as before.
 
 import argparse
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -133,7 +134,11 @@ def main():
         run(passdock, model, out)
         # Below 1e-4 ONNX Runtime's own Sigmoid is further from the exact result than that of the pass.
         compare = [passdock, "compare", model, out, "--runs", "1", "--sizes", "2", "--quiet"]
-        done = subprocess.run(compare, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+        # Where it looks for ONNX Runtime.
+        path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+        done = subprocess.run(
+            compare, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, env={**os.environ, "PATH": path}
+        )
         if done.returncode:
             sys.exit(f"{model.name}: {done.stdout}{done.stderr}")
         print(f"{model.name}: the same")
