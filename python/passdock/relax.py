@@ -20,6 +20,7 @@ __all__ = [
     "DecomposeOps",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
+    "FastMath",
     "FoldBatchNorm",
     "FoldConstant",
     "FoldExplicitPadding",
@@ -34,6 +35,7 @@ __all__ = [
     "SimplifyInference",
     "ToANormalForm",
     "ToGraphNormalForm",
+    "ToMixedPrecision",
 ]
 
 
@@ -125,6 +127,17 @@ def EliminateCommonSubexpr() -> FunctionPass:
     Level 1. Requires InferType.
     """
     return FunctionPass._of(standard("relax.transform.EliminateCommonSubexpr"))
+
+
+def FastMath(*, ops: Sequence[str] | None = None) -> ModulePass:
+    """Puts approximations in the place of exponentials and what is made of them.
+
+    Level 4. Requires InferType.
+
+    Args:
+        ops: The operators, by name.
+    """
+    return ModulePass._of(standard("relax.transform.FastMath", ops=ops))
 
 
 def FoldBatchNorm(*, allow_growth: bool | None = None) -> FunctionPass:
@@ -273,3 +286,37 @@ def ToGraphNormalForm() -> FunctionPass:
     Level 1.
     """
     return FunctionPass._of(standard("relax.transform.ToGraphNormalForm"))
+
+
+def ToMixedPrecision(
+    *,
+    dtype: str | None = None,
+    always: Sequence[str] | None = None,
+    follow: Sequence[str] | None = None,
+    never: Sequence[str] | None = None,
+    keep_io: bool | None = None,
+    accumulate_float32: bool | None = None,
+) -> FunctionPass:
+    """Computes in float16 or bfloat16 what takes it well.
+
+    Level 0. Requires InferType.
+
+    Args:
+        dtype: The smaller type.
+        always: Operators that are always computed in it, by name (`onnx.Conv`).
+        follow: Operators that are computed in it if what they are among is.
+        never: Operators that never are.
+        keep_io: Whether the model's inputs and outputs keep their types.
+        accumulate_float32: Whether ops that sum up compute in float32, of rounded operands.
+    """
+    return FunctionPass._of(
+        standard(
+            "relax.transform.ToMixedPrecision",
+            dtype=dtype,
+            always=always,
+            follow=follow,
+            never=never,
+            keep_io=keep_io,
+            accumulate_float32=accumulate_float32,
+        )
+    )

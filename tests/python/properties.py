@@ -42,6 +42,7 @@ STANDARD = [
     "InlineFunctions",
     "LambdaLift",
     "DecomposeOps",
+    "FastMath",
     "ToANormalForm",
     "ToGraphNormalForm",
     "FuseOps",

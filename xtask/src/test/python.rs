@@ -187,6 +187,17 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "own_functions",
         arguments: &[Passdock],
     },
+    // Random models, ONNX's test cases and real models in float16 and bfloat16.
+    Judge {
+        title: "models in a smaller type, by ONNX Runtime and onnx",
+        script: "mixed_precision",
+        arguments: &[Words(&["--cases", "300"]), Passdock, Models, Seed],
+    },
+    Judge {
+        title: "approximations over all of float32, by ONNX Runtime",
+        script: "fast_math",
+        arguments: &[Passdock, Models],
+    },
 ];
 
 impl Judge {
@@ -280,13 +291,20 @@ fn by_script(project: &Project, script: &str, work: &str, words: &[&str]) -> Res
 }
 
 /// The op definitions by ONNX's test cases, each with what is known and what isn't varied; and whether
-/// the list that their tables are compared with is this onnx's, and so the one that opsets are raised by.
+/// the list that their tables are compared with is this onnx's, and so those that opsets are raised by, and types made smaller.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python.args(["-B", "plugins/onnx-ops/tests/operators.py", "--check"]);
     shell::run(python.current_dir(&project.root))?;
     let mut python = Command::new(environment(project)?);
     python.args(["-B", "plugins/relax/tests/opset_versions.py", "--check"]);
+    shell::run(python.current_dir(&project.root))?;
+    let mut python = Command::new(environment(project)?);
+    python.args([
+        "-B",
+        "plugins/relax/precision/tests/operator_types.py",
+        "--check",
+    ]);
     shell::run(python.current_dir(&project.root))?;
     with_cases(
         project,

@@ -12,10 +12,14 @@ pub struct BuiltInPipeline {
 }
 
 /// The pipelines that are inside the program, by name.
-pub const BUILT_IN: [BuiltInPipeline; 2] = [
+pub const BUILT_IN: [BuiltInPipeline; 3] = [
     BuiltInPipeline {
         name: DEFAULT,
         text: include_str!("../../pipelines/default.toml"),
+    },
+    BuiltInPipeline {
+        name: "deploy",
+        text: include_str!("../../pipelines/deploy.toml"),
     },
     BuiltInPipeline {
         name: "simplify",

@@ -18,7 +18,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(gather::compress)
         .moves(DATA),
     Operator::new("onnx.Concat", 4, (1, MANY))
-        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: required int])
         .infers(concat)
         .folds(data_movement::concat)
@@ -28,19 +27,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         .again(11)
         .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
-        .with(OpTraits::INJECTIVE)
         .with(OpTraits::GROWS)
         .infers(expand)
         .folds(data_movement::expand)
         .moves(DATA),
     Operator::new("onnx.Gather", 1, (2, 2))
-        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: int = 0])
         .infers(gather_along)
         .folds(gather::gather)
         .moves(DATA),
     Operator::new("onnx.GatherElements", 11, (2, 2))
-        .with(OpTraits::INJECTIVE)
         .attrs(attrs![axis: int = 0])
         .infers(gather_elements)
         .folds(gather::gather_elements)
@@ -87,13 +83,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .takes((1, 2))
         .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
-        .with(OpTraits::INJECTIVE)
         .with(OpTraits::GROWS)
         .infers(tile)
         .folds(data_movement::tile)
         .moves(DATA),
     Operator::new("onnx.Transpose", 1, (1, 1))
-        .with(OpTraits::INJECTIVE)
         .attrs(attrs![perm: ints])
         .infers(transpose)
         .folds(data_movement::transpose)
@@ -142,7 +136,6 @@ const SCATTER_ND: Operator = Operator::new("onnx.ScatterND", 11, (3, 3))
     .folds(scatter::scatter_nd);
 
 const SLICE: Operator = Operator::new("onnx.Slice", 1, (1, 1))
-    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: ints, ends: required ints, starts: required ints])
     .infers(slice)
     .folds(data_movement::slice)
@@ -156,7 +149,6 @@ const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
     .decomposes(decompose::movement::space_to_depth);
 
 const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
-    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axis: int = 0, split: ints])
     .infers(split)
     .folds(data_movement::split)
@@ -243,9 +235,8 @@ fn split(op: &Infer) -> Answer {
         }
         Some(lengths) => {
             let whole = as_consts(&lengths).and_then(|lengths| {
-                lengths
-                    .iter()
-                    .try_fold(0i64, |sum, &one| sum.checked_add(one))
+                let mut lengths = lengths.iter();
+                lengths.try_fold(0i64, |sum, &one| sum.checked_add(one))
             });
             match (whole, as_const(dims[at])) {
                 (Some(whole), Some(size)) if whole != size => {

@@ -108,7 +108,7 @@ impl Operator {
 
     /// Moving the elements of these operands.
     pub(super) const fn moves(self, moves: Moves) -> Operator {
-        Operator { moves, ..self }
+        Operator { moves, ..self }.with(OpTraits::INJECTIVE)
     }
 
     /// Made of other operators: ONNX's function body, as text for the op that is asked about.

@@ -37,7 +37,6 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))
-    .with(OpTraits::INJECTIVE)
     .infers(reshape)
     .folds(shape::reshape)
     .moves(DATA);
@@ -48,14 +47,12 @@ const SHAPE: Operator = Operator::new("onnx.Shape", 1, (1, 1))
     .folds(shape::shape);
 
 const SQUEEZE: Operator = Operator::new("onnx.Squeeze", 1, (1, 1))
-    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: ints])
     .infers(squeeze)
     .folds(shape::squeeze)
     .moves(DATA);
 
 const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
-    .with(OpTraits::INJECTIVE)
     .attrs(attrs![axes: required ints])
     .infers(unsqueeze)
     .folds(shape::unsqueeze)

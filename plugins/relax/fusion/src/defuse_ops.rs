@@ -37,8 +37,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fuse_ops::is_primitive;
-use crate::restore::{Kernel, constants_by_name};
+use crate::shared::marks::is_primitive;
+use crate::shared::restore::{Kernel, constants_by_name};
 use order::put_in_order;
 
 /// Runs `relax.transform.DefuseOps`.

@@ -1,12 +1,12 @@
 //! `relax.transform.FuseOpsByPattern`: makes functions of ops that patterns find, under the patterns' names.
 //!
-//! ```ir options: patterns = ["npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))"]
+//! ```ir
 //! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%z: f32[1,8,6,6]) opset("" = 17) {
 //!   %y = onnx.Conv(%x, %w) : f32[1,8,6,6]
 //!   %z = onnx.Relu(%y) : f32[1,8,6,6]
 //!   return %z
 //! }
-//! →
+//! → { patterns = ["npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))"] }
 //! fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%z: f32[1,8,6,6]) opset("" = 17, "npu" = 1) {
 //!   %z = npu.conv_relu(%x, %w) : f32[1,8,6,6]
 //!   return %z
@@ -34,10 +34,7 @@ use passdock_plugin_api::Rules;
 use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
-use crate::partition::is_closed;
-
-/// The attribute of a function that a pattern found: the pattern's name.
-pub const COMPOSITE: &str = "Composite";
+use crate::shared::marks::{COMPOSITE, is_closed};
 
 options! {
     /// What is looked for.

@@ -8,4 +8,4 @@ pub mod fuse_ops;
 pub mod fuse_ops_by_pattern;
 pub mod group;
 pub mod partition;
-mod restore;
+mod shared;

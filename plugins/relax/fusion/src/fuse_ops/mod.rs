@@ -45,17 +45,13 @@ mod partition;
 use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
-use crate::partition::is_closed;
+use crate::shared::marks::{PRIMITIVE, is_closed};
 use graph::Graph;
 use name::name_of;
-pub(crate) use name::snake_case;
 use partition::{Limits, partition};
 
 /// The domain of the functions.
 pub(crate) const DOMAIN: &str = "passdock.fused";
-
-/// The attribute of a function that is one kernel.
-pub(crate) const PRIMITIVE: &str = "Primitive";
 
 /// What the user may disable, and bisect.
 const RULE: &str = "fuse-ops";
@@ -117,12 +113,6 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         }
     }
     Ok(())
-}
-
-/// Whether a function is one kernel.
-pub(crate) fn is_primitive(f: &Function) -> bool {
-    let attr = f.function_attr(PRIMITIVE);
-    attr.is_some_and(|attr| !matches!(attr, Attr::Int(0)))
 }
 
 /// Ops to fuse.

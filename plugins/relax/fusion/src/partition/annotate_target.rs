@@ -1,12 +1,12 @@
 //! `relax.transform.AnnotateTarget`: says of each op whether a target takes it.
 //!
-//! ```ir options: target = "npu", domain = "acme", ops = ["onnx.Exp"]
+//! ```ir
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17) {
 //!   %a = onnx.Exp(%x) : f32[4]
 //!   %z = onnx.Softmax(%a) : f32[4]
 //!   return %z
 //! }
-//! →
+//! → { target = "npu", domain = "acme", ops = ["onnx.Exp"] }
 //! fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
 //!   %a = acme.exp(%x) : f32[4]
 //!   %z = onnx.Softmax(%a) : f32[4]
@@ -24,7 +24,7 @@
 //! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
 //! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set. Calls of functions that
 //! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
-//! A note for each reason says how many ops it keeps away.
+//! Without a target nothing is done. A note for each reason says how many ops it keeps away.
 //!
 //! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
 //! optimization or are a kernel or partition already. A vendor's pass that knows more makes such functions itself.
@@ -35,10 +35,9 @@ use std::collections::BTreeMap;
 
 use passdock_plugin_api::prelude::*;
 
-use super::{TARGET, is_closed, text_of};
-use crate::fuse_ops::snake_case;
-use crate::fuse_ops_by_pattern::COMPOSITE;
 use crate::group::{Group, Groups, MOST_INSIDE};
+use crate::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
+use crate::shared::snake_case::snake_case;
 
 options! {
     /// The ops that a target takes.
@@ -62,6 +61,10 @@ options! {
 pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<AnnotateTarget>()?;
     if options.target.is_empty() {
+        // As in a pipeline whose user has no target.
+        if options.ops.is_empty() && options.traits.is_empty() {
+            return Ok(());
+        }
         return Err(PassError::new(
             "The option `target` says nothing: it is the name of what takes the ops.",
         ));
@@ -119,7 +122,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> {
     let mut found = Vec::new();
     for entry in m.functions() {
-        let name = text_of(&*m.snapshot(entry.name)?, COMPOSITE);
+        let name = text_of(&m.snapshot(entry.name)?, COMPOSITE);
         let is_its = name.is_some_and(|name| {
             let rest = name.strip_prefix(target);
             rest.is_some_and(|rest| rest.starts_with('.'))

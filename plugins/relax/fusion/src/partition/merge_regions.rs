@@ -37,8 +37,9 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::{TARGET, Wanted, domain_of, is_closed, regions, regroup, targets};
+use super::{Wanted, domain_of, regions, regroup, targets};
 use crate::group::MOST_INSIDE;
+use crate::shared::marks::{TARGET, is_closed};
 
 /// Runs `relax.transform.MergeRegions`.
 pub fn merge_regions(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {

@@ -1,6 +1,6 @@
 //! Passes that divide a model among targets: an accelerator takes what it can, the rest stays.
 //!
-//! What a target takes is a function with the attribute [`TARGET`]; whoever makes such functions, `AnnotateTarget` or a
+//! What a target takes is a function with the attribute `Target`; whoever makes such functions, `AnnotateTarget` or a
 //! vendor's own pass, `MergeRegions` puts them together, and `PartitionGraph` makes partitions of them.
 
 pub mod annotate_target;
@@ -12,40 +12,15 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::fuse_ops::is_primitive;
-use crate::fuse_ops_by_pattern::COMPOSITE;
 use crate::group::{Group, Groups};
-use crate::restore::{Kernel, constants_by_name};
-
-/// The attribute of a function that a target takes: the target's name.
-pub const TARGET: &str = "Target";
-
-/// The attribute of a partition: the name of the code generator it is for.
-pub const CODEGEN: &str = "Codegen";
-
-/// The attribute of a partition: the name that it has outside of the model.
-pub const GLOBAL_SYMBOL: &str = "global_symbol";
-
-/// Whether a function is to stay as it is, or is a group already.
-pub(crate) fn is_closed(f: &Function) -> bool {
-    let groups = [TARGET, CODEGEN, COMPOSITE];
-    let is_group = groups.iter().any(|name| f.function_attr(*name).is_some());
-    is_group || is_primitive(f) || f.skips_optimization()
-}
-
-/// The text that a function attribute is.
-fn text_of(f: &Function, name: &str) -> Option<String> {
-    match f.function_attr(name)? {
-        Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
-        _ => None,
-    }
-}
+use crate::shared::marks::{TARGET, text_of};
+use crate::shared::restore::{Kernel, constants_by_name};
 
 /// The functions that targets take, and whose they are.
 fn targets(m: &Module<'_>) -> Result<HashMap<SymbolId, String>, EditError> {
     let mut targets = HashMap::new();
     for entry in m.functions().filter(|f| f.kind == FunctionKind::GRAPH) {
-        if let Some(target) = text_of(&*m.snapshot(entry.name)?, TARGET) {
+        if let Some(target) = text_of(&m.snapshot(entry.name)?, TARGET) {
             targets.insert(entry.name, target);
         }
     }

@@ -38,8 +38,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
 
-use super::{CODEGEN, GLOBAL_SYMBOL, Wanted, domain_of, is_closed, regroup, targets};
+use super::{Wanted, domain_of, regroup, targets};
 use crate::group::MOST_INSIDE;
+use crate::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed};
 
 options! {
     /// What is inside of a partition.
@@ -69,7 +70,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 report.stays(&f, op);
                 continue;
             };
-            report.takes(target, &*m.snapshot(f.symbol(op))?);
+            report.takes(target, &m.snapshot(f.symbol(op))?);
             let base = format!("{}_{}", plain(target), plain(f.function_name()));
             let number = numbers.entry(base.clone()).or_default();
             let name = format!("{base}_{number}");

@@ -3,6 +3,7 @@
 mod defuse_ops;
 mod fuse_ops;
 mod fuse_ops_by_pattern;
+mod fuse_ops_kinds;
 mod fuse_ops_limits;
 mod groups;
 mod partition;

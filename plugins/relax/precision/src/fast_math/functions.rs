@@ -64,7 +64,7 @@ impl Functions {
             match m.function(&*name) {
                 None => break make(m, cx, wanted, &name, inner)?,
                 // It was made before, or its body is a back end's.
-                Some(entry) if is_like(&*m.snapshot(entry.name)?, wanted) => break entry.name,
+                Some(entry) if is_like(&m.snapshot(entry.name)?, wanted) => break entry.name,
                 Some(_) => {
                     number += 1;
                     name = format!("{base}_{number}");

@@ -63,7 +63,7 @@
 //! | `fast_tanh` | two polynomials' quotient on [-9, 9], as in Eigen | 4e-7 |
 //! | `fast_erf` | two polynomials' quotient on [-4, 4], as in Eigen | 5e-7 |
 //! | `fast_sigmoid` | `1 / (1 + fast_exp(-x))` | 4e-7 of it, and 3e-39 |
-//! | `fast_softmax` | `fast_exp(x - max)` over its sum | 5e-7 of it and 1.5e-45, beside what sums are rounded by |
+//! | `fast_softmax` | `fast_exp(x - max)` over its sum | 5e-7, beside what the sum is rounded by |
 //!
 //! NaN gives NaN; infinities give what they do exactly. That is held by a test over all of float32.
 //!

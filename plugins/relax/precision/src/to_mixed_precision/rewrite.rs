@@ -40,6 +40,7 @@ pub(super) fn rewrite(
         flows,
         low,
         firsts: HashMap::new(),
+        replaced: HashMap::new(),
     };
     for flow in &flows.all {
         writer.write(flow, constants)?;
@@ -61,6 +62,8 @@ struct Writer<'a> {
     low: Low,
     /// The op of each region before which its arguments and constants are cast.
     firsts: HashMap<RegionId, OpId>,
+    /// What stands for results of `Cast`s that are gone.
+    replaced: HashMap<ValueId, ValueId>,
 }
 
 /// The uses of a value that are to be of another one.
@@ -89,8 +92,10 @@ impl Writer<'_> {
                 let up = self.cast(value, FLOAT)?;
                 self.hand(&uses.float, up)?;
                 self.hand(&uses.rounded, up)?;
-                // The name is that of the float32 value.
-                if let Some(name) = self.f.value_name(value).map(str::to_owned) {
+                // The name is that of the float32 value, but for a parameter's.
+                let name = self.f.value_name(value).map(str::to_owned);
+                let is_made = self.f.defining_op(value).is_some();
+                if let Some(name) = name.filter(|_| is_made) {
                     self.f.set_value_name(value, "")?;
                     self.f.set_value_name(up, &name)?;
                 }
@@ -110,6 +115,7 @@ impl Writer<'_> {
             }
             From::Low(origin) => {
                 // As it is, it is rounded.
+                let origin = self.replaced.get(&origin).copied().unwrap_or(origin);
                 self.hand(&uses.low, origin)?;
                 self.drop_casts(flow, origin)?;
             }
@@ -152,6 +158,7 @@ impl Writer<'_> {
     /// Lets a value stand for what is cast to the smaller type anyway.
     fn drop_casts(&mut self, flow: &Flow, value: ValueId) -> Result<(), EditError> {
         for &cast in &flow.casts {
+            self.replaced.insert(self.f.result(cast, 0), value);
             self.f.replace_op_with(cast, &[value])?;
         }
         Ok(())

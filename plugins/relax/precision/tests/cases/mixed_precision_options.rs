@@ -166,6 +166,31 @@ fn inputs_and_outputs_change_where_that_saves_a_cast() {
 }
 
 #[test]
+fn an_input_that_is_cast_back_keeps_its_name() {
+    check(
+        "keep_io = false, accumulate_float32 = true",
+        "%y: f32[n,2], %z: f32[n,2]",
+        17,
+        "    %k = const f32[2,2] [1.0, 2.0, 3.0, 4.0]
+    %0 = onnx.MatMul(%m, %k)
+    %1 = onnx.Exp(%m)
+    return %0, %1",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,2,4,4], %w: f32[2,2,1,1], %v: f32[2,2,1,1], %m: f16[n,2]) -> (%y: f32[n,2], %z: f32[n,2]) opset("" = 17) {
+                %k = const f16[2,2] [1.0, 2.0, 3.0, 4.0]
+                %0 = onnx.Cast(%m) {to = 1} : f32[n,2]
+                %1 = onnx.Cast(%k) {to = 1} : f32[2,2]
+                %2 = onnx.MatMul(%0, %1) : f32[n,2]
+                %3 = onnx.Exp(%0) : f32[n,2]
+                return %2, %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn sums_are_in_float32_if_asked_for() {
     check(
         "accumulate_float32 = true",

@@ -1,0 +1,39 @@
+//! The attributes of functions that are groups, and what they keep away.
+
+use passdock_plugin_api::prelude::*;
+
+/// The attribute of a function that is one kernel.
+pub(crate) const PRIMITIVE: &str = "Primitive";
+
+/// The attribute of a function that a pattern found: the pattern's name.
+pub(crate) const COMPOSITE: &str = "Composite";
+
+/// The attribute of a function that a target takes: the target's name.
+pub(crate) const TARGET: &str = "Target";
+
+/// The attribute of a partition: the name of the code generator it is for.
+pub(crate) const CODEGEN: &str = "Codegen";
+
+/// The attribute of a partition: the name that it has outside of the model.
+pub(crate) const GLOBAL_SYMBOL: &str = "global_symbol";
+
+/// Whether a function is one kernel.
+pub(crate) fn is_primitive(f: &Function) -> bool {
+    let attr = f.function_attr(PRIMITIVE);
+    attr.is_some_and(|attr| !matches!(attr, Attr::Int(0)))
+}
+
+/// Whether a function is to stay as it is, or is a group already.
+pub(crate) fn is_closed(f: &Function) -> bool {
+    let groups = [TARGET, CODEGEN, COMPOSITE];
+    let is_group = groups.iter().any(|name| f.function_attr(*name).is_some());
+    is_group || is_primitive(f) || f.skips_optimization()
+}
+
+/// The text that a function attribute is.
+pub(crate) fn text_of(f: &Function, name: &str) -> Option<String> {
+    match f.function_attr(name)? {
+        Attr::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,5 @@
+//! What several passes do.
+
+pub(crate) mod marks;
+pub(crate) mod restore;
+pub(crate) mod snake_case;
