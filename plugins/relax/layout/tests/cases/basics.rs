@@ -343,3 +343,62 @@ fn options_that_are_none() {
         expected.assert_eq(&run_options(PASS, options, source));
     }
 }
+
+/// A function is brought into layouts by itself, however often it is called.
+#[test]
+fn altered_functions() {
+    let registry = crate::vendor::registry();
+    let source = r#"module {
+      fn @main(%x: f32[1,8,4,4], %w: f32[8,8,1,1]) -> (%y) opset("" = 17, "acme" = 1) {
+        %a = acme.Block(%x, %w) : f32[1,8,4,4]
+        %y = acme.Block(%a, %w) : f32[1,8,4,4]
+        return %y
+      }
+      fn @acme.Block(%x: f32[1,8,4,4], %w: f32[8,8,1,1]) -> (%y) opset("" = 17, "acme" = 1) {
+        %c = onnx.Conv(%x, %w) : f32[1,8,4,4]
+        %y = onnx.Relu(%c) : f32[1,8,4,4]
+        return %y
+      }
+    }"#;
+    let pass = ["relax.transform.AlterOpLayout"];
+    let once = passdock::testing::run_on_text(&registry, &pass, source, |context| context);
+    expect![[r#"
+        module {
+          fn @main(%x: f32[1,8,4,4], %w: f32[8,8,1,1]) -> (%y) opset("" = 17, "acme" = 1) {
+            %a = acme.Block(%x, %w) : f32[1,8,4,4]
+            %y = acme.Block(%a, %w) : f32[1,8,4,4]
+            return %y
+          }
+          fn @acme.Block(%x: f32[1,8,4,4], %w: f32[8,8,1,1]) -> (%y) opset("" = 17, "acme" = 1, "passdock.layout" = 1) {
+            %0 = const i64[5] [1, 2, 4, 4, 4]
+            %1 = const i64[6] [2, 4, 2, 4, 1, 1]
+            %2 = const i64[4] [1, 8, 4, 4]
+            %3 = onnx.Reshape(%w, %1) : f32[2,4,2,4,1,1]
+            %4 = onnx.Transpose(%3) {perm = [0, 2, 4, 5, 3, 1]} : f32[2,2,1,1,4,4]
+            %5 = onnx.Reshape(%x, %0) : f32[1,2,4,4,4]
+            %6 = onnx.Transpose(%5) {perm = [0, 1, 3, 4, 2]} : f32[1,2,4,4,4]
+            %7 = passdock.layout.Conv_NCHW4c_OIHW4i4o(%6, %4) : f32[1,2,4,4,4]
+            %8 = onnx.Relu(%7) : f32[1,2,4,4,4]
+            %9 = onnx.Transpose(%8) {perm = [0, 1, 4, 2, 3]} : f32[1,2,4,4,4]
+            %y = onnx.Reshape(%9, %2) : f32[1,8,4,4]
+            return %y
+          }
+          fn @passdock.layout.Conv_NCHW4c_OIHW4i4o(%0: ?, %1: ?) opset("" = 17, "acme" = 1, "passdock.layout" = 1) {
+            %2 = const i64[4] [1, 8, 4, 4]
+            %3 = const i64[4] [8, 8, 1, 1]
+            %4 = const i64[5] [1, 2, 4, 4, 4]
+            %5 = onnx.Transpose(%0) {perm = [0, 1, 4, 2, 3]}
+            %6 = onnx.Reshape(%5, %2)
+            %7 = onnx.Transpose(%1) {perm = [0, 5, 1, 4, 2, 3]}
+            %8 = onnx.Reshape(%7, %3)
+            %9 = onnx.Conv(%6, %8)
+            %10 = onnx.Reshape(%9, %4)
+            %11 = onnx.Transpose(%10) {perm = [0, 1, 3, 4, 2]}
+            return %11
+          }
+        }
+    "#]].assert_eq(&once);
+    let passes = [pass[0], pass[0]];
+    let twice = passdock::testing::run_on_text(&registry, &passes, source, |context| context);
+    assert_eq!(once, twice);
+}
