@@ -16,7 +16,8 @@ fn codes(text: &str, mark: char) -> impl Iterator<Item = String> {
 
 fn sources() -> Vec<PathBuf> {
     let relax = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut open = vec![relax.join("src"), relax.join("rules/src")];
+    let crates = ["src", "precision/src", "rules/src"];
+    let mut open: Vec<PathBuf> = crates.map(|dir| relax.join(dir)).to_vec();
     let mut files = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {
