@@ -64,7 +64,10 @@ impl Functions {
             match m.function(&*name) {
                 None => break make(m, cx, wanted, &name, inner)?,
                 // It was made before, or its body is a back end's.
-                Some(entry) if is_like(&m.snapshot(entry.name)?, wanted) => break entry.name,
+                Some(entry) if is_like(&m.snapshot(entry.name)?, wanted) => {
+                    forget_types(m.edit(entry.name)?)?;
+                    break entry.name;
+                }
                 Some(_) => {
                     number += 1;
                     name = format!("{base}_{number}");
@@ -79,7 +82,22 @@ impl Functions {
 /// Whether a function of the name can be called.
 fn is_like(f: &Function, wanted: Made) -> bool {
     let results = f.terminator(f.body()).map(|end| f.operand_count(end));
-    f.params().len() == 1 && results == Some(1) && f.opset("") == Some(wanted.opset)
+    let is_open = f.ports(f.body()).all(|port| f.ty(port.ty).rank().is_none());
+    f.params().len() == 1 && results == Some(1) && is_open && f.opset("") == Some(wanted.opset)
+}
+
+/// Forgets what was inferred for the calls that there were: there will be one of another size.
+fn forget_types(f: &mut Function) -> Result<(), EditError> {
+    let unknown = f.add_type(&TypeSpec::unknown())?;
+    let mut values = f.params().to_vec();
+    for op in f.iter() {
+        values.extend(f.results(op));
+        values.extend(f.regions(op).iter().flat_map(|region| f.args(*region)));
+    }
+    for value in values {
+        f.set_type(value, unknown)?;
+    }
+    Ok(())
 }
 
 fn make(

@@ -113,19 +113,24 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .filter_map(|op| Some((op, wanted(&f, op, &options)?)))
             .collect();
         drop(f);
+        let mut calls = Vec::with_capacity(found.len());
         for (op, wanted) in found {
             let rule = wanted.kind.name();
-            if !cx.may_rewrite(rule) {
-                continue;
+            if cx.may_rewrite(rule) {
+                calls.push((op, functions.get(m, cx, wanted)?));
+                cx.rewrote(rule);
             }
-            let function = functions.get(m, cx, wanted)?;
-            let f = m.edit(entry.name)?;
-            if f.opset(DOMAIN).is_none() {
-                f.set_opset(DOMAIN, 1)?;
-            }
+        }
+        if calls.is_empty() {
+            continue;
+        }
+        let f = m.edit(entry.name)?;
+        if f.opset(DOMAIN).is_none() {
+            f.set_opset(DOMAIN, 1)?;
+        }
+        for (op, function) in calls {
             let x = f.operand(op, 0).unwrap_or(ValueId::NONE);
             f.replace_op(op, OpBuilder::new(function).operand(x))?;
-            cx.rewrote(rule);
         }
     }
     Ok(())

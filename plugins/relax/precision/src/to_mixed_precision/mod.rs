@@ -36,7 +36,8 @@
 //! and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type isn't known.
 //!
 //! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does that
-//! multiplies in the smaller type: ONNX has no attribute for that. Without `keep_io` the model's inputs and outputs
+//! multiplies in the smaller type: ONNX has no attribute for that. Its weights are cast in the model, until FoldConstant
+//! makes float32 ones of them. Without `keep_io` the model's inputs and outputs
 //! become of the smaller type where that saves a `Cast`, which changes its interface; functions, regions and loops keep
 //! the types of what they take and give in any case.
 //!

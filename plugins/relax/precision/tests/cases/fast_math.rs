@@ -351,6 +351,26 @@ fn in_regions_and_functions_of_other_opsets() {
 }
 
 #[test]
+fn a_function_that_was_inferred_is_called_with_other_sizes() {
+    let source = |operator: &str| {
+        format!(
+            "module {{
+  fn @main(%x: f32[4], %z: f32[2,3]) -> (%y: f32[4], %q: f32[2,3]) opset(\"\" = 17, \"acme\" = 1) {{
+    %0 = onnx.Tanh(%x) : f32[4]
+    %1 = {operator}(%z) : f32[2,3]
+    return %0, %1
+  }}
+}}"
+        )
+    };
+    let infer = "relax.transform.InferType";
+    let first = support::run(infer, &support::run(PASS, &source("acme.Later")));
+    assert!(first.contains("fast_tanh(%x: f32[4])"));
+    let second = support::run(PASS, &first.replace("acme.Later", "onnx.Tanh"));
+    assert_eq!(second, support::run(PASS, &source("onnx.Tanh")));
+}
+
+#[test]
 fn only_what_is_asked_for() {
     let source = module(
         "%x: f32[n] -> (%a: f32[n], %b: f32[n])",

@@ -295,6 +295,45 @@ fn regions_give_and_take_float32() {
 }
 
 #[test]
+fn what_a_loop_carries_is_float32() {
+    check(
+        "%y: f32[n,2]",
+        "    %trips = const i64[] 3
+    %go = const bool[] true
+    %k = const f32[2,2] [1.0, 2.0, 3.0, 4.0]
+    %0 = onnx.MatMul(%m, %k)
+    %1 = onnx.Loop(%trips, %go, %0) {body = region} : f32[n,2]
+      region body(%i: i64[], %c: bool[], %a: f32[n,2]) {
+        %2 = onnx.MatMul(%a, %k)
+        %3 = onnx.Add(%2, %0)
+        yield %c, %3
+      }
+    return %1",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,2,4,4], %w: f32[2,2,1,1], %v: f32[2,2,1,1], %m: f32[n,2]) -> (%y: f32[n,2]) opset("" = 17) {
+                %trips = const i64[] 3
+                %go = const bool[] true
+                %k = const f16[2,2] [1.0, 2.0, 3.0, 4.0]
+                %0 = onnx.Cast(%m) {to = 10} : f16[n,2]
+                %1 = onnx.MatMul(%0, %k) : f16[n,2]
+                %2 = onnx.Cast(%1) {to = 1} : f32[n,2]
+                %3 = onnx.Loop(%trips, %go, %2) {body = region} : f32[n,2]
+                  region body(%i: i64[], %c: bool[], %a: f32[n,2]) {
+                    %4 = onnx.Cast(%a) {to = 10} : f16[n,2]
+                    %5 = onnx.MatMul(%4, %k) : f16[n,2]
+                    %6 = onnx.Add(%5, %1) : f16[n,2]
+                    %7 = onnx.Cast(%6) {to = 1} : f32[n,2]
+                    yield %c, %7
+                  }
+                return %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn functions_give_and_take_float32() {
     support::check(
         PASS,
