@@ -506,3 +506,45 @@ fn products_of_transposed_matrices() {
 }"#,
     );
 }
+
+/// Numbers of channels, computed and given dims of 1, are given these elsewhere.
+#[test]
+fn views_of_fewer_dims_between_transposes() {
+    check(
+        r#"
+        module { fn @main(%x: f32[2,3,4,5], %b: f32[3]) -> (%y) opset("" = 17) {
+          %axes = const i64[2] [0, 1]
+          %u = onnx.Unsqueeze(%b, %axes) : f32[1,1,3]
+          %t = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[2,4,5,3]
+          %m = onnx.Mul(%t, %u) : f32[2,4,5,3]
+          %y = onnx.Transpose(%m) {perm = [0, 3, 1, 2]} : f32[2,3,4,5]
+          return %y
+        } }"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3,4,5], %b: f32[3]) -> (%y) opset("" = 17) {
+                %0 = const i64[4] [1, 3, 1, 1]
+                %1 = onnx.Reshape(%b, %0) : f32[1,3,1,1]
+                %y = onnx.Mul(%x, %1) : f32[2,3,4,5]
+                return %y
+              }
+            }
+        "#]],
+    );
+}
+
+/// Numbers of rows and channels would change places.
+#[test]
+fn views_of_fewer_dims_that_would_turn_stay() {
+    check_stays(
+        r#"
+        module { fn @main(%x: f32[2,3,4,5], %b: f32[20,3]) -> (%y) opset("" = 17) {
+          %shape = const i64[3] [4, 5, 3]
+          %u = onnx.Reshape(%b, %shape) : f32[4,5,3]
+          %t = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[2,4,5,3]
+          %m = onnx.Mul(%t, %u) : f32[2,4,5,3]
+          %y = onnx.Transpose(%m) {perm = [0, 3, 1, 2]} : f32[2,3,4,5]
+          return %y
+        } }"#,
+    );
+}
