@@ -83,8 +83,8 @@ fn an_operator_is_shown_with_its_attributes() {
         op          onnx.ConvTranspose since 1
         plugin      onnx-ops, libpassdock_onnx_ops.so
         operands    2 to 3
-        known       types
-        traits      pure
+        known       types, layouts
+        traits      pure, out-fusable
         attributes  8
           attribute       type    default   meaning
           auto_pad        string  "NOTSET"  Whether margins are those of `pads`, none, or so wide that the result has the operand's size over the stride; an odd one then lies at the end or at the start (`NOTSET`, `VALID`, `SAME_UPPER`, `SAME_LOWER`).
