@@ -439,7 +439,8 @@ impl Layout {
             .filter(|place| axes.contains(&place.axis))
             .count();
         let mut last = self.places[self.places.len() - count..].iter();
-        last.all(|place| axes.contains(&place.axis)).then_some(count)
+        last.all(|place| axes.contains(&place.axis))
+            .then_some(count)
     }
 
     /// Whether the elements of a tensor of these sizes lie in the layout in the order in which they lie without it: what
