@@ -106,7 +106,7 @@ mod tests {
         expect![[r#"
             error[usage]: There is no built-in pipeline `quantize`.
              |
-             = help: There are: `default`, `simplify`."#]]
+             = help: There are: `default`, `deploy`, `simplify`."#]]
         .assert_eq(&said("quantize"));
     }
 

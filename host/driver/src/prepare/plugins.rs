@@ -133,8 +133,7 @@ pub fn no_plugins(request: &Request) -> PassError {
 /// request looks for some.
 pub(super) fn none_found(error: PassError, request: &Request, registry: &Registry) -> PassError {
     let has_looked = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
-    let is_empty = || registry.plugins().is_empty() && registry.pass_names().is_empty();
-    if error.kind != ErrorKind::UnknownPass || !has_looked || !is_empty() {
+    if error.kind != ErrorKind::UnknownPass || !has_looked || !registry.plugins().is_empty() {
         return error;
     }
     let none = no_plugins(request);

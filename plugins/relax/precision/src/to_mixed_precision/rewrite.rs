@@ -120,8 +120,9 @@ impl Writer<'_> {
                 self.drop_casts(flow, origin)?;
             }
             From::Member(_) | From::Float => {
-                let is_needed = !uses.low.is_empty() || !flow.casts.is_empty();
-                if is_needed || !uses.rounded.is_empty() {
+                // A single `Cast` that is there already stays.
+                let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
+                if is_used || flow.casts.len() > 1 {
                     let made = self.cast(value, self.low.onnx())?;
                     self.hand(&uses.low, made)?;
                     if !uses.rounded.is_empty() {
