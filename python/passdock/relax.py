@@ -11,13 +11,17 @@ from typing import Any
 from .transform import FunctionPass, ModulePass, Sequential, standard
 
 __all__ = [
+    "AlterOpLayout",
+    "AnnotateTarget",
     "BackwardFoldScaleAxis",
     "BindParams",
     "BindSymbolicVars",
     "CanonicalizeBindings",
     "CombineParallelMatmul",
+    "ConvertLayout",
     "DeadCodeElimination",
     "DecomposeOps",
+    "DefuseOps",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
     "FastMath",
@@ -27,9 +31,14 @@ __all__ = [
     "FoldScaleAxis",
     "ForwardFoldScaleAxis",
     "FuseOperators",
+    "FuseOps",
+    "FuseOpsByPattern",
     "InferType",
     "InlineFunctions",
     "LambdaLift",
+    "Legalize",
+    "MergeRegions",
+    "PartitionGraph",
     "RaiseOpset",
     "SimplifyExpr",
     "SimplifyInference",
@@ -37,6 +46,48 @@ __all__ = [
     "ToGraphNormalForm",
     "ToMixedPrecision",
 ]
+
+
+def AlterOpLayout() -> ModulePass:
+    """Brings ops into the layouts that their definitions want.
+
+    Level 3. Requires InferType.
+    """
+    return ModulePass._of(standard("relax.transform.AlterOpLayout"))
+
+
+def AnnotateTarget(
+    *,
+    target: str | None = None,
+    domain: str | None = None,
+    ops: Sequence[str] | None = None,
+    traits: Sequence[str] | None = None,
+    dtypes: Sequence[str] | None = None,
+    static_shapes: bool | None = None,
+) -> ModulePass:
+    """Says of each op whether a target takes it.
+
+    Level 0. Requires InferType.
+
+    Args:
+        target: The target's name.
+        domain: The domain of its functions; none: the target's name.
+        ops: Names of ops that it takes.
+        traits: Traits of ops that it takes.
+        dtypes: The element types that it takes; none: any.
+        static_shapes: Whether all sizes have to be known.
+    """
+    return ModulePass._of(
+        standard(
+            "relax.transform.AnnotateTarget",
+            target=target,
+            domain=domain,
+            ops=ops,
+            traits=traits,
+            dtypes=dtypes,
+            static_shapes=static_shapes,
+        )
+    )
 
 
 def BackwardFoldScaleAxis(*, allow_growth: bool | None = None) -> FunctionPass:
@@ -90,6 +141,17 @@ def CombineParallelMatmul() -> FunctionPass:
     return FunctionPass._of(standard("relax.transform.CombineParallelMatmul"))
 
 
+def ConvertLayout(*, desired_layouts: Mapping[str, Any] | None = None) -> ModulePass:
+    """Brings ops into the layouts that the pipeline asks for.
+
+    Level 3. Requires InferType.
+
+    Args:
+        desired_layouts: Of each operator the layouts of its operands: `{ "onnx.Conv" = ["NHWC", "default"] }`.
+    """
+    return ModulePass._of(standard("relax.transform.ConvertLayout", desired_layouts=desired_layouts))
+
+
 def DeadCodeElimination(*, entry_functions: str | None = None) -> ModulePass:
     """Removes dead code: ops, constants and functions that nobody uses.
 
@@ -111,6 +173,14 @@ def DecomposeOps(*, ops: Sequence[str] | None = None, except_: Sequence[str] | N
         except_: Ops that stay.
     """
     return FunctionPass._of(standard("relax.transform.DecomposeOps", ops=ops, **{"except": except_}))
+
+
+def DefuseOps() -> ModulePass:
+    """Puts the ops of kernels back in the place of their calls.
+
+    Level 0.
+    """
+    return ModulePass._of(standard("relax.transform.DefuseOps"))
 
 
 def DynamicToStatic() -> FunctionPass:
@@ -207,6 +277,42 @@ def FuseOperators(*, ops: Sequence[str] | None = None, except_: Sequence[str] | 
     return FunctionPass._of(standard("relax.transform.FuseOperators", ops=ops, **{"except": except_}))
 
 
+def FuseOps(
+    *,
+    max_depth: int | None = None,
+    max_args: int | None = None,
+    fuse_opt_level: int | None = None,
+) -> ModulePass:
+    """Makes functions of ops that can run as one kernel.
+
+    Level 0. Requires InferType.
+
+    Args:
+        max_depth: The largest number of ops of a function.
+        max_args: The largest number of parameters and results of a function; 0: any.
+        fuse_opt_level: 0: nothing is fused; -1: as the context's level says.
+    """
+    return ModulePass._of(
+        standard(
+            "relax.transform.FuseOps",
+            max_depth=max_depth,
+            max_args=max_args,
+            fuse_opt_level=fuse_opt_level,
+        )
+    )
+
+
+def FuseOpsByPattern(*, patterns: Sequence[str] | None = None) -> ModulePass:
+    """Makes functions of ops that patterns find.
+
+    Level 0. Requires InferType.
+
+    Args:
+        patterns: Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+    """
+    return ModulePass._of(standard("relax.transform.FuseOpsByPattern", patterns=patterns))
+
+
 def InferType() -> ModulePass:
     """Infers the types of all results from the operators' definitions.
 
@@ -237,6 +343,33 @@ def LambdaLift(*, ops: Sequence[str] | None = None, domain: str | None = None) -
         domain: The domain of the functions.
     """
     return ModulePass._of(standard("relax.transform.LambdaLift", ops=ops, domain=domain))
+
+
+def Legalize() -> FunctionPass:
+    """Replaces ops by what their makers say that every back end has.
+
+    Level 1. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.Legalize"))
+
+
+def MergeRegions() -> ModulePass:
+    """Puts together what one target takes.
+
+    Level 0.
+    """
+    return ModulePass._of(standard("relax.transform.MergeRegions"))
+
+
+def PartitionGraph(*, bind_constants: bool | None = None) -> ModulePass:
+    """Makes partitions of what targets take.
+
+    Level 0.
+
+    Args:
+        bind_constants: Whether constants of any size are inside, not operands.
+    """
+    return ModulePass._of(standard("relax.transform.PartitionGraph", bind_constants=bind_constants))
 
 
 def RaiseOpset(*, to: int | None = None) -> ModulePass:
