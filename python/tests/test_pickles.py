@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,7 +89,9 @@ def test_what_has_no_place() -> None:
 def test_another_process_has_them() -> None:
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer))"
     data = pickle.dumps(Sequential([at_the_top, relax.FoldConstant(max_growth=5)], name="sent"))
-    ran = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False)
+    # It imports this module from here.
+    here = Path(__file__).parent
+    ran = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=False, cwd=here)
     assert ran.returncode == 0, ran.stderr.decode()
     assert b"sent" in ran.stdout
     assert b"[at_the_top relax.transform.FoldConstant ]" in ran.stdout
