@@ -208,18 +208,17 @@ unsafe extern "C" fn put(
     drop: Option<DropAnalysis>,
     out: *mut *mut c_void,
 ) -> Status {
+    if given.is_null() {
+        let null = EditError::invalid("The data of an analysis is null.");
+        // SAFETY: see above.
+        return unsafe { gate::read(f, |_| Err(null)) };
+    }
     // From here on it is dropped, whatever comes.
     let foreign = Foreign {
         data: given,
         drop,
         keeper: drop.and_then(|_| Keeper::now()),
     };
-    if given.is_null() {
-        std::mem::forget(foreign);
-        let null = EditError::invalid("The data of an analysis is null.");
-        // SAFETY: see above.
-        return unsafe { gate::read(f, |_| Err(null)) };
-    }
     // SAFETY: see above.
     unsafe {
         gate::read_to(out, f, move |state| {
