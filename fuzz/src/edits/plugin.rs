@@ -84,7 +84,7 @@ const OP: OpEntry = OpEntry {
     ..OpEntry::EMPTY
 };
 
-static OPS: [OpEntry; 6] = [
+static OPS: [OpEntry; 7] = [
     OpEntry {
         name: Str::new("f.A"),
         min_operands: 1,
@@ -134,6 +134,14 @@ static OPS: [OpEntry; 6] = [
         decompose: Some(definitions::body),
         legalize: Some(definitions::body),
         layout: Some(definitions::body),
+        ..OP
+    },
+    OpEntry {
+        name: Str::new("f.Wild"),
+        legalize: Some(definitions::scripted),
+        layout: Some(definitions::body),
+        target: Str::new("t"),
+        supports: Some(definitions::scripted),
         ..OP
     },
 ];

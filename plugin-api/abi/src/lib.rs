@@ -56,7 +56,7 @@ pub use layout::LAYOUT;
 pub use op::{DefinitionApi, OpApi, OpCall};
 pub use plugin::{
     Attach, AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, LayoutOp, LegalizeOp, OpEntry,
-    PassEntry, Plugin, RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
+    PassEntry, Plugin, RunFunctionPass, RunModulePass, SupportsOp, ENTRY_SYMBOL, MANIFEST_SYMBOL,
 };
 pub use record::{
     Attr, AttrKind, Constant, Dim, DimExpr, DimKind, ExprKind, Loc, LocKind, Op, Opset, Port,

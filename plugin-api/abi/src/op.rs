@@ -137,6 +137,10 @@ pub struct OpApi {
     /// Copies ops as text to the place before an op.
     pub insert_text:
         Option<unsafe extern "C" fn(*mut Context, *mut Function, *const TextDesc) -> Status>,
+    /// Whether a target takes an op, as the definitions of its operator say that speak for the target. REFUSED if it
+    /// doesn't: `last_error` is the reason alone. NOT_FOUND if no definition speaks for the target.
+    pub supports:
+        Option<unsafe extern "C" fn(*mut Context, *const Function, OpId, target: Str) -> Status>,
 }
 
 /// Answering in an op definition: the handle is the one that `infer`, or another function of an

@@ -91,6 +91,9 @@ pub type LegalizeOp = InferOp;
 /// `set_result_layout`, and writes the op's body in these, with `set_body`.
 pub type LayoutOp = InferOp;
 
+/// Says whether a target takes an op: OK, or why not, with `DefinitionApi::refuse`.
+pub type SupportsOp = InferOp;
+
 /// An attribute that an operator has, and its value where it isn't given.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -118,7 +121,8 @@ impl AttrEntry {
     pub const DEFAULT: u32 = 2;
 }
 
-/// An op definition.
+/// An op definition; or what a plugin adds to one that may be another's, if its manifest says `extends`: then it has
+/// `legalize`, `layout`, `alter_layout` and `supports` alone, and is asked before the definition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpEntry {
@@ -152,6 +156,10 @@ pub struct OpEntry {
     pub layout: Option<LayoutOp>,
     /// The op in the layouts that its maker wants; null: it wants none.
     pub alter_layout: Option<LayoutOp>,
+    /// The target that `supports` speaks for.
+    pub target: Str,
+    /// Whether the target takes an op; null: nothing is said.
+    pub supports: Option<SupportsOp>,
 }
 
 impl OpEntry {

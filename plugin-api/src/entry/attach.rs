@@ -220,6 +220,17 @@ pub(super) unsafe extern "C" fn alter_layout(
     unsafe { define(state, call, function, op, |def| def.alter_layout) }
 }
 
+/// The host asks an op's definition whether a target takes it.
+pub(super) unsafe extern "C" fn supports(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.supports) }
+}
+
 /// # Safety
 /// As above.
 unsafe fn define(

@@ -3,7 +3,7 @@
 use passdock_abi as abi;
 
 use super::attach::{
-    alter_layout, decompose, evaluate, infer, layout, legalize, run_function, run_module,
+    alter_layout, decompose, evaluate, infer, layout, legalize, run_function, run_module, supports,
 };
 use super::calls::Bound;
 use super::watch;
@@ -71,6 +71,8 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         legalize: def.legalize.map(|_| legalize as abi::LegalizeOp),
         layout: def.layout.map(|_| layout as abi::LayoutOp),
         alter_layout: def.alter_layout.map(|_| alter_layout as abi::LayoutOp),
+        target: abi::Str::new(def.target),
+        supports: def.supports.map(|_| supports as abi::SupportsOp),
         name: abi::Str::new(def.name),
         since: def.since,
         min_operands: def.min_operands,

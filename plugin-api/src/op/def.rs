@@ -97,6 +97,12 @@ pub struct OpDef {
     pub layout: Option<OpFn>,
     /// Says what it is in the layouts that its maker wants.
     pub alter_layout: Option<OpFn>,
+    /// The target that `supports` speaks for.
+    pub target: &'static str,
+    /// Says whether the target takes an op.
+    pub supports: Option<OpFn>,
+    /// Whether it only adds to the operator's definition, which may be another plugin's.
+    pub extends: bool,
 }
 
 impl OpDef {
@@ -115,7 +121,31 @@ impl OpDef {
             legalize: None,
             layout: None,
             alter_layout: None,
+            target: "",
+            supports: None,
+            extends: false,
         }
+    }
+
+    /// What a plugin adds to the definition of an operator, its own or another plugin's: a body for back ends, layouts,
+    /// whether a target takes it. Types, evaluation, traits and attributes are the definition's to say. It is asked
+    /// before the definition and before what was registered after it.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// const CONV: OpDef = OpDef::extending("onnx.Conv", 1).supports("npu", |call| {
+    ///     match call.operand_type(1).shape() {
+    ///         Some(kernel) if kernel[2..].iter().all(|&size| size <= 7) => Ok(()),
+    ///         _ => Err("its kernel is larger than 7".into()),
+    ///     }
+    /// });
+    /// # assert!(CONV.extends);
+    /// ```
+    pub const fn extending(name: &'static str, since: i64) -> OpDef {
+        let mut def = OpDef::new(name, since);
+        def.extends = true;
+        def
     }
 
     /// Sets the fewest and the most operands.
@@ -171,6 +201,13 @@ impl OpDef {
     /// Sets what the op is in the layouts that its maker wants, said as for [`OpDef::layout`].
     pub const fn alter_layout(mut self, alter_layout: OpFn) -> OpDef {
         self.alter_layout = Some(alter_layout);
+        self
+    }
+
+    /// Sets the function that says whether a target takes an op: `Ok`, or the reason why not.
+    pub const fn supports(mut self, target: &'static str, supports: OpFn) -> OpDef {
+        self.target = target;
+        self.supports = Some(supports);
         self
     }
 

@@ -18,6 +18,17 @@ pub enum Evaluated {
     Refused(String),
 }
 
+/// Whether a target takes an op, as op definitions say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// The target takes the op.
+    Taken,
+    /// The reason why it doesn't: `its kernel is larger than 7`.
+    Refused(String),
+    /// No definition of the operator speaks for the target.
+    Unsaid,
+}
+
 /// The context of the running pass: level, options, config, diagnostics, op definitions.
 ///
 /// ```
@@ -303,6 +314,27 @@ impl PassContext {
     /// If the op isn't one that its definition describes.
     pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
         self.raw.check_op(&function.raw, op)
+    }
+
+    /// Whether a target takes an op, as the definitions of its operator say, those that extend it
+    /// ([`OpDef::extending`](crate::OpDef::extending)) included.
+    ///
+    /// # Errors
+    /// If the op is stale, or a definition fails.
+    pub fn supports(
+        &self,
+        function: &Function,
+        op: OpId,
+        target: &str,
+    ) -> Result<Support, EditError> {
+        match self.raw.supports(&function.raw, op, target) {
+            Ok(()) => Ok(Support::Taken),
+            Err(error) => match error.status {
+                abi::Status::NOT_FOUND | abi::Status::UNSUPPORTED => Ok(Support::Unsaid),
+                abi::Status::REFUSED => Ok(Support::Refused(error.message)),
+                _ => Err(error),
+            },
+        }
     }
 
     /// Whether an op could be right with these in place of its operands, as far as its definition says:

@@ -6,5 +6,5 @@ mod context;
 mod instrument;
 
 pub use analysis::{Analysis, AnalysisRef};
-pub use context::{Evaluated, PassContext};
+pub use context::{Evaluated, PassContext, Support};
 pub use instrument::{Instrument, InstrumentSpec, MakeInstrument, PassInfo};

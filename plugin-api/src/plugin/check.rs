@@ -352,13 +352,23 @@ const fn check_ops(ops: &[OpDef]) {
             "an op is called by its domain and name, without blanks: `acme.Gelu`"
         );
         assert!(ops[o].since >= 1, "the first version of a domain is 1");
+        assert!(
+            !ops[o].extends || adds_only(&ops[o]),
+            "what extends a definition says nothing of types, values, traits and attributes, which are the definition's to say"
+        );
+        assert!(
+            ops[o].supports.is_none() || !ops[o].target.is_empty(),
+            "`supports` speaks for a target, which has a name"
+        );
         let hash = hash(ops[o].name, ops[o].since);
         let (word, bit) = (hash / 64, 1 << (hash % 64));
         if seen[word] & bit != 0 {
             let mut other = 0;
             while other < o {
                 assert!(
-                    ops[other].since != ops[o].since || !equal(ops[other].name, ops[o].name),
+                    ops[other].since != ops[o].since
+                        || ops[other].extends != ops[o].extends
+                        || !equal(ops[other].name, ops[o].name),
                     "an op is defined twice since the same version"
                 );
                 other += 1;
@@ -367,6 +377,15 @@ const fn check_ops(ops: &[OpDef]) {
         seen[word] |= bit;
         o += 1;
     }
+}
+
+/// Whether a definition has only what may be added to another one.
+const fn adds_only(op: &OpDef) -> bool {
+    op.infer.is_none()
+        && op.evaluate.is_none()
+        && op.decompose.is_none()
+        && op.attrs.is_none()
+        && op.traits.0 == 0
 }
 
 /// A number below 2^14.

@@ -319,6 +319,9 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         raw!("since = ");
         int!(plugin.ops[o].since as i128);
         byte!(b'\n');
+        if plugin.ops[o].extends {
+            raw!("extends = true\n");
+        }
         o += 1;
     }
     let mut i = 0;

@@ -207,6 +207,23 @@ impl RawContext {
         function.done(status, "check_op", Some(op))
     }
 
+    /// Whether a target takes an op.
+    pub(crate) fn supports(
+        &self,
+        function: &RawFunction,
+        op: OpId,
+        target: &str,
+    ) -> Result<(), EditError> {
+        self.tables.expect(function.tables, "the function")?;
+        let supports = match self.tables.ops.supports {
+            Some(supports) => supports,
+            None => return Err(EditError::unsupported("supports", Some(op))),
+        };
+        // SAFETY: both handles live, and the text as long as the call.
+        let status = unsafe { supports(self.handle, function.handle, op, abi::Str::new(target)) };
+        function.done(status, "supports", Some(op))
+    }
+
     /// Whether an op could be right with these operands.
     pub(crate) fn infer_with(
         &self,

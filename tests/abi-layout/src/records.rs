@@ -475,6 +475,7 @@ records! {
         layout,
         alter_layout,
         insert_text,
+        supports,
     }
     DefinitionApi "passdock_definition_api" {
         struct_size,
@@ -543,6 +544,8 @@ records! {
         legalize,
         layout,
         alter_layout,
+        target,
+        supports,
     }
     AttrEntry "passdock_attr_entry" {
         name,

@@ -18,10 +18,17 @@ impl Call<'_> {
         let (out, count) = (step.out(values.as_mut_ptr()), step.below(4));
         // SAFETY: the caller's promise; what is handed over is there until the call returns.
         let status = unsafe {
-            match step.below(5) {
+            match step.below(6) {
                 0 | 1 => o.decompose.expect("is there")(cx, f, op, out, count),
                 2 => o.legalize.expect("is there")(cx, f, op, out, count),
                 3 => {
+                    let target = match step.one_in(2) {
+                        true => Str::new("t"),
+                        false => text::text(step),
+                    };
+                    o.supports.expect("is there")(cx, f, op, target)
+                }
+                4 => {
                     let args = ids.list_of(step, Ids::value);
                     let (args, arg_count) = step.list(&args);
                     let text = match step.one_in(4) {

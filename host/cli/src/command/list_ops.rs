@@ -52,15 +52,16 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
 /// The operators that more than one plugin defines, and for which versions each does.
 fn in_several_plugins(ops: &[OpInfo]) -> String {
     let mut text = String::new();
+    let ops: Vec<&OpInfo> = ops.iter().filter(|op| !op.extends).collect();
     for versions in ops.chunk_by(|a, b| a.name == b.name) {
-        let runs: Vec<&[OpInfo]> = versions.chunk_by(|a, b| a.plugin == b.plugin).collect();
+        let runs: Vec<&[&OpInfo]> = versions.chunk_by(|a, b| a.plugin == b.plugin).collect();
         let [first, later @ ..] = &runs[..] else {
             continue;
         };
         if later.is_empty() {
             continue;
         }
-        let from = |run: &&[OpInfo]| format!("from {} on by {}", run[0].since, run[0].plugin);
+        let from = |run: &&[&OpInfo]| format!("from {} on by {}", run[0].since, run[0].plugin);
         let later: Vec<String> = later.iter().map(from).collect();
         text += &format!(
             "\n{} is defined by more than one plugin: from version {} of its domain on by {}, {}.\n",
@@ -99,13 +100,17 @@ fn operands(op: &OpInfo) -> String {
 /// The abilities of an op's definition.
 fn known(op: &OpInfo) -> String {
     let parts = [
+        (op.extends, "extends"),
         (op.types, "types"),
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
+        (op.legalization, "body for back ends"),
         (op.layouts, "layouts"),
     ];
     let known = parts.into_iter().filter(|part| part.0);
-    known.map(|part| part.1).collect::<Vec<_>>().join(", ")
+    let known = known.map(|part| part.1.to_owned());
+    let target = op.target.map(|target| format!("target {target}"));
+    known.chain(target).collect::<Vec<_>>().join(", ")
 }
 
 /// The plugin that defines an operator, and its file.
@@ -175,6 +180,9 @@ mod tests {
             evaluation: false,
             decomposition: false,
             layouts: false,
+            extends: false,
+            legalization: false,
+            target: None,
             attributes: None,
             plugin: plugin.to_owned(),
         };

@@ -28,6 +28,8 @@ struct Slot {
     domain: SymbolId,
     version: Option<i64>,
     definition: Option<LoadedOp>,
+    /// The traits that follow from all that is said of the op.
+    traits: u64,
 }
 
 thread_local! {
@@ -42,10 +44,10 @@ pub(crate) fn definition_traits(
     name: SymbolId,
     names_function: impl FnOnce() -> bool,
 ) -> u64 {
-    match look_up(defs, function, name) {
-        None => 0,
-        Some(_) if names_function() => OpEntry::AMBIGUOUS,
-        Some(definition) => flags(&definition),
+    match look_up(defs, function, name).traits {
+        0 => 0,
+        _ if names_function() => OpEntry::AMBIGUOUS,
+        traits => traits,
     }
 }
 
@@ -57,12 +59,29 @@ pub(crate) fn definition(
     name: SymbolId,
     names_function: impl FnOnce() -> bool,
 ) -> Option<LoadedOp> {
-    look_up(defs, function, name).filter(|_| !names_function())
+    let found = look_up(defs, function, name).definition;
+    found.filter(|_| !names_function())
 }
 
-/// The traits that an entry declares, and those that follow from its functions.
-fn flags(definition: &LoadedOp) -> u64 {
-    let entry = &definition.entry;
+/// What is said of an op in a function, in the order in which it is asked: what plugins add to its definition, and the
+/// definition; nothing if it is ambiguous.
+pub(crate) fn all_definitions(
+    defs: &OpDefs,
+    function: &Function,
+    name: SymbolId,
+    names_function: impl FnOnce() -> bool,
+) -> Vec<LoadedOp> {
+    let slot = look_up(defs, function, name);
+    let extensions = defs.extensions(function.text(name), slot.version);
+    let all: Vec<LoadedOp> = extensions.chain(slot.definition).collect();
+    match all.is_empty() || names_function() {
+        true => Vec::new(),
+        false => all,
+    }
+}
+
+/// The traits that follow from an entry's functions.
+fn flags(entry: &OpEntry) -> u64 {
     let functions = [
         (entry.evaluate, OpEntry::FOLDS),
         (entry.decompose, OpEntry::DECOMPOSES),
@@ -71,16 +90,16 @@ fn flags(definition: &LoadedOp) -> u64 {
         (entry.alter_layout, OpEntry::ALTERS_LAYOUT),
     ];
     let there = functions.iter().filter(|(function, _)| function.is_some());
-    there.fold(entry.traits | OpEntry::DEFINED, |all, (_, flag)| all | flag)
+    there.fold(0, |all, (_, flag)| all | flag)
 }
 
-fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
+fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
     let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
     known.unwrap_or_else(|| {
         // Not under the borrow: this may load a plugin, whose entry may run any code.
         let slot = make_slot(defs, function, name);
         MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
-        slot.definition
+        slot
     })
 }
 
@@ -92,21 +111,20 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
         None => SymbolId::NONE,
     };
     let version = function.opset(domain);
+    let definition = defs.find(text, version);
+    let own = definition.map_or(0, |d| d.entry.traits | OpEntry::DEFINED | flags(&d.entry));
+    let extensions = defs.extensions(text, version);
     Slot {
         domain,
         version,
-        definition: defs.find(text, version),
+        definition,
+        traits: extensions.fold(own, |all, added| all | flags(&added.entry)),
     }
 }
 
 impl Memory {
     /// The remembered definition of a name, if it is still valid for this function.
-    fn known(
-        &mut self,
-        defs: &OpDefs,
-        function: &Function,
-        name: SymbolId,
-    ) -> Option<Option<LoadedOp>> {
+    fn known(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<Slot> {
         let symbols = function.symbols();
         if self.defs != defs.id() || !std::ptr::eq(self.symbols.as_ptr(), Arc::as_ptr(symbols)) {
             *self = Memory {
@@ -116,7 +134,7 @@ impl Memory {
             };
         }
         let slot = (*self.slots.get(name.index())?)?;
-        (function.opset(slot.domain) == slot.version).then_some(slot.definition)
+        (function.opset(slot.domain) == slot.version).then_some(slot)
     }
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {

@@ -5,6 +5,7 @@
 mod analyses;
 mod decompose;
 mod definitions;
+mod extensions;
 mod functions;
 mod kept;
 mod layouts;

@@ -41,9 +41,14 @@ impl Around {
     }
 
     pub(crate) fn with_ops_of(plugin: sdk::StaticPlugin) -> Around {
-        let plugin = Arc::new(Plugin::from_static(plugin).expect("a good plugin"));
+        Around::with_plugins(&[plugin])
+    }
+
+    pub(crate) fn with_plugins(plugins: &[sdk::StaticPlugin]) -> Around {
+        let plugin = |&plugin| Arc::new(Plugin::from_static(plugin).expect("a good plugin"));
+        let plugins: Vec<Arc<Plugin>> = plugins.iter().map(plugin).collect();
         Around {
-            defs: OpDefs::new([&plugin], host()),
+            defs: OpDefs::new(&plugins, host()),
             ..Around::new()
         }
     }

@@ -72,7 +72,7 @@ records! {
     PassInfo { name, opt_level, required }
     Schema { key, doc, fields }
     Field { name, ty, default, mandatory, range, choices, rest, doc }
-    OpSpec { name, since }
+    OpSpec { name, since, extends }
     InstrumentDeclaration { name, summary, options }
     States { needs, establishes, breaks }
     Ver { major, minor }

@@ -121,15 +121,12 @@ fn is_no_plugin(error: &PluginError) -> bool {
 /// # Errors
 /// If one of the others defines the same op.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
-    let ops = &plugin.manifest().ops;
-    let own: HashSet<(&str, i64)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();
+    let own: HashSet<(&str, i64)> = defined(plugin).collect();
     if own.is_empty() {
         return Ok(());
     }
     for other in others {
-        let ops = other.manifest().ops.iter();
-        let mut ops = ops.map(|op| (op.name.as_str(), op.since));
-        if let Some((name, since)) = ops.find(|op| own.contains(op)) {
+        if let Some((name, since)) = defined(other).find(|op| own.contains(op)) {
             let kind = Kind::Conflict {
                 what: "the definition of",
                 name: format!("{name} since {since}"),
@@ -139,6 +136,12 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// The ops that a plugin defines; any number of plugins may add to a definition.
+fn defined(plugin: &Plugin) -> impl Iterator<Item = (&str, i64)> {
+    let ops = plugin.manifest().ops.iter().filter(|op| !op.extends);
+    ops.map(|op| (op.name.as_str(), op.since))
 }
 
 impl Discovered {

@@ -1,5 +1,6 @@
 //! Op definitions of all plugins, found by name and version, loaded when first asked for.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,6 +18,8 @@ pub struct OpDefs {
     id: u64,
     /// The definitions of each name, ascending by the first version that they are for.
     by_name: HashMap<String, Vec<Definition>>,
+    /// What plugins add to the definitions of each name: those registered last first, of each the newest version first.
+    extensions: HashMap<String, Vec<Definition>>,
     /// The host table that plugins are loaded with; `None` if nothing is defined.
     host: Option<HostTable>,
     failures: Mutex<Vec<MissingDefinition>>,
@@ -37,6 +40,8 @@ pub struct MissingDefinition {
 struct Definition {
     since: i64,
     plugin: Arc<Plugin>,
+    /// The place of the plugin among all.
+    order: usize,
     /// The index of the op in the plugin's manifest.
     at: usize,
 }
@@ -46,27 +51,34 @@ impl OpDefs {
     pub fn new<'p>(plugins: impl IntoIterator<Item = &'p Arc<Plugin>>, host: HostTable) -> OpDefs {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut by_name: HashMap<String, Vec<Definition>> = HashMap::new();
-        for plugin in plugins {
+        let mut extensions: HashMap<String, Vec<Definition>> = HashMap::new();
+        for (order, plugin) in plugins.into_iter().enumerate() {
             for (at, op) in plugin.manifest().ops.iter().enumerate() {
-                by_name
-                    .entry(op.name.clone())
-                    .or_default()
-                    .push(Definition {
-                        since: op.since,
-                        plugin: plugin.clone(),
-                        at,
-                    });
+                let all = match op.extends {
+                    true => &mut extensions,
+                    false => &mut by_name,
+                };
+                all.entry(op.name.clone()).or_default().push(Definition {
+                    since: op.since,
+                    plugin: plugin.clone(),
+                    order,
+                    at,
+                });
             }
         }
         for definitions in by_name.values_mut() {
             definitions.sort_by_key(|d| d.since);
         }
+        for extensions in extensions.values_mut() {
+            extensions.sort_by_key(|d| Reverse((d.order, d.since)));
+        }
         OpDefs {
-            id: match by_name.is_empty() {
+            id: match by_name.is_empty() && extensions.is_empty() {
                 true => 0,
                 false => NEXT.fetch_add(1, Ordering::Relaxed),
             },
             by_name,
+            extensions,
             host: Some(host),
             failures: Mutex::default(),
         }
@@ -75,7 +87,25 @@ impl OpDefs {
     /// The definition of an op by its canonical name, in a version of its domain (`None`: the
     /// newest). A plugin that can't be loaded defines nothing; [`OpDefs::failures`] lists it.
     pub fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
-        let definition = self.definition(name, version)?;
+        self.load(name, self.definition(name, version)?)
+    }
+
+    /// What plugins add to the definition of an op, in the order in which they are asked. A plugin that can't be loaded
+    /// adds nothing, and is one of [`OpDefs::failures`].
+    pub fn extensions(&self, name: &str, version: Option<i64>) -> impl Iterator<Item = LoadedOp> {
+        let all = self.extensions.get(name).map_or(&[][..], Vec::as_slice);
+        let mut last = None;
+        let newest = all.iter().filter(move |d| {
+            let fits = version.is_none_or(|v| d.since <= v) && last != Some(d.order);
+            if fits {
+                last = Some(d.order);
+            }
+            fits
+        });
+        newest.filter_map(|extension| self.load(name, extension))
+    }
+
+    fn load(&self, name: &str, definition: &Definition) -> Option<LoadedOp> {
         match definition.plugin.load(self.host?) {
             Ok(plugin) => plugin.ops().get(definition.at).copied(),
             Err(error) => {
@@ -88,12 +118,6 @@ impl OpDefs {
                 None
             }
         }
-    }
-
-    /// The plugin that defines an op of this name.
-    pub fn provider(&self, name: &str, version: Option<i64>) -> Option<&Plugin> {
-        let definition = self.definition(name, version)?;
-        Some(&definition.plugin)
     }
 
     fn definition(&self, name: &str, version: Option<i64>) -> Option<&Definition> {
@@ -150,7 +174,7 @@ impl OpDefs {
         let Some(host) = self.host else {
             return (ops, failures);
         };
-        for (name, definitions) in &self.by_name {
+        for (name, definitions) in self.by_name.iter().chain(&self.extensions) {
             for definition in definitions {
                 match OpInfo::new(name, &definition.plugin, definition.at, host) {
                     Ok(info) => ops.push(info),
@@ -161,7 +185,7 @@ impl OpDefs {
                 }
             }
         }
-        ops.sort_by(|a, b| (&a.name, a.since).cmp(&(&b.name, b.since)));
+        ops.sort_by(|a, b| (&a.name, a.extends, a.since).cmp(&(&b.name, b.extends, b.since)));
         (ops, failures)
     }
 

@@ -87,8 +87,17 @@ unsafe impl Sync for LoadedPass {}
 pub struct LoadedOp {
     /// The definition's entry in the plugin's table.
     pub entry: abi::OpEntry,
-    /// The plugin's file, if it has one.
-    pub file: Option<&'static Path>,
+    /// The plugin that defines the op, or adds to its definition.
+    pub plugin: &'static DefiningPlugin,
+}
+
+/// A plugin of op definitions, as messages name it.
+#[derive(Debug)]
+pub struct DefiningPlugin {
+    /// The plugin's short name.
+    pub name: String,
+    /// The place that the plugin comes from.
+    pub origin: Origin,
 }
 
 // SAFETY: the table behind it is immutable and stays for good; the contract says that definitions
@@ -116,6 +125,12 @@ impl LoadedOp {
     /// The attributes that the definition lists, if it does.
     pub fn attributes(&self) -> Option<AttrList> {
         AttrList::new(&self.entry)
+    }
+
+    /// The target that the definition's `supports` speaks for; empty if it has none.
+    pub fn target(&self) -> &'static str {
+        // It was checked when the plugin was loaded.
+        table::target(&self.entry).unwrap_or_default()
     }
 }
 
@@ -349,16 +364,28 @@ impl LoadedPlugin {
             let text = "the ops aren't the same ones in the same order".to_owned();
             return Err(Kind::Disagree(text));
         }
-        for (_, entry) in &ops {
+        for ((name, entry), spec) in ops.iter().zip(&manifest.ops) {
             table::attributes(entry)?;
+            if spec.extends {
+                table::check_extension(name, entry)?;
+            }
+            if entry.supports.is_some() {
+                table::target(entry)?;
+            }
         }
-        // It is loaded once, and for good.
-        let file = origin.path().filter(|_| !ops.is_empty());
-        let file = file.map(|path| &*Box::leak(Box::<Path>::from(path)));
-        let ops = ops.into_iter().map(|(_, entry)| LoadedOp { entry, file });
+        let mut loaded_ops = Vec::with_capacity(ops.len());
+        if !ops.is_empty() {
+            // It is loaded once, and for good.
+            let plugin: &DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
+                name: manifest.plugin.name.clone(),
+                origin: origin.clone(),
+            }));
+            let ops = ops.into_iter();
+            loaded_ops.extend(ops.map(|(_, entry)| LoadedOp { entry, plugin }));
+        }
         Ok(LoadedPlugin {
             passes: loaded,
-            ops: ops.collect(),
+            ops: loaded_ops,
             instruments: loaded_instruments(manifest, &instruments)?,
         })
     }

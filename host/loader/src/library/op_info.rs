@@ -31,7 +31,13 @@ pub struct OpInfo {
     pub layouts: bool,
     /// All attributes that it may have; `None`: the definition lists none.
     pub attributes: Option<Vec<AttrInfo>>,
-    /// The plugin that defines it.
+    /// Whether the plugin only adds to the operator's definition, which may be another plugin's.
+    pub extends: bool,
+    /// Whether there is a body for back ends.
+    pub legalization: bool,
+    /// The target of which it is said whether it takes an op.
+    pub target: Option<&'static str>,
+    /// The plugin that defines it, or adds to the definition.
     pub plugin: String,
 }
 
@@ -140,7 +146,9 @@ impl OpInfo {
         host: HostTable,
     ) -> Result<OpInfo, PluginError> {
         let loaded = plugin.load(host)?;
-        let Some(LoadedOp { entry, .. }) = loaded.ops().get(at) else {
+        let (Some(spec), Some(LoadedOp { entry, .. })) =
+            (plugin.manifest().ops.get(at), loaded.ops().get(at))
+        else {
             unreachable!("a library whose table isn't as long as its manifest isn't loaded");
         };
         let attributes = table::attributes(entry)
@@ -155,7 +163,14 @@ impl OpInfo {
             types: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
-            layouts: entry.layout.is_some(),
+            layouts: entry.layout.is_some() || entry.alter_layout.is_some(),
+            extends: spec.extends,
+            legalization: entry.legalize.is_some(),
+            target: entry
+                .supports
+                .map(|_| table::target(entry))
+                .transpose()
+                .map_err(|kind| PluginError::new(plugin.origin().clone(), kind))?,
             attributes,
             plugin: plugin.name().to_owned(),
         })

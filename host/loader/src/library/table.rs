@@ -115,6 +115,27 @@ fn reason(said: abi::Str) -> String {
     }
 }
 
+/// The target that a definition's `supports` speaks for.
+pub(super) fn target(op: &abi::OpEntry) -> Result<&'static str, Kind> {
+    name(op.target)
+}
+
+/// Refuses an entry that says more than one may that only adds to a definition.
+pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind> {
+    let parts = [
+        (op.infer.is_some(), "infers types"),
+        (op.evaluate.is_some(), "evaluates"),
+        (op.decompose.is_some(), "decomposes"),
+        (!op.attrs.is_null(), "lists attributes"),
+    ];
+    match parts.iter().find(|(is_there, _)| *is_there) {
+        Some((_, what)) => Err(Kind::Disagree(format!(
+            "`{name}` extends a definition, and {what}, which is the definition's to say"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The attributes that a definition lists; `None` if it has no list.
 pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<AttrInfo>>, Kind> {
     if op.attrs.is_null() {

@@ -210,6 +210,9 @@ pub struct OpSpec {
     pub name: String,
     /// The first version of its domain with this meaning.
     pub since: i64,
+    /// Whether the plugin only adds to the operator's definition, which may be another plugin's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub extends: bool,
 }
 
 /// An instrument as the manifest describes it.
@@ -348,7 +351,7 @@ impl Manifest {
         }
         let mut seen = HashSet::new();
         for op in &self.ops {
-            if !seen.insert((op.name.as_str(), op.since)) {
+            if !seen.insert((op.name.as_str(), op.since, op.extends)) {
                 return Err(Kind::ManifestDuplicate {
                     what: "the op",
                     name: format!("{} since {}", op.name, op.since),

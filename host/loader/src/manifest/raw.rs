@@ -109,6 +109,8 @@ pub(crate) struct RawOp {
     name: String,
     #[serde(default = "first_version")]
     since: i64,
+    #[serde(default)]
+    extends: bool,
 }
 
 fn first_version() -> i64 {
@@ -302,6 +304,7 @@ impl RawOp {
             since @ 1.. => Ok(OpSpec {
                 name: self.name,
                 since,
+                extends: self.extends,
             }),
             _ => {
                 let what = format!("`since` of `{}`", self.name);

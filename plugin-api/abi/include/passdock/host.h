@@ -377,6 +377,11 @@ typedef struct passdock_op_api {
                                     const passdock_str *given, size_t count, passdock_laid_out *out);
     /* Copies ops as text to the place before an op. */
     passdock_status (*insert_text)(passdock_context *, passdock_function *, const passdock_text_desc *);
+    /* Whether a target takes an op, as the definitions of its operator say that speak for the target.
+     * REFUSED if it doesn't: `last_error` of the function is the reason alone. NOT_FOUND if no definition
+     * speaks for the target. */
+    passdock_status (*supports)(passdock_context *, const passdock_function *, passdock_op_id,
+                                passdock_str target);
 } passdock_op_api;
 
 /* Answering in an op definition: the handle is the one that `infer` or another function of a

@@ -72,7 +72,9 @@ typedef struct passdock_attr_entry {
 #define PASSDOCK_ATTR_ENTRY_REQUIRED 1u /* an op without it is wrong */
 #define PASSDOCK_ATTR_ENTRY_DEFAULT 2u  /* an op without it means the default */
 
-/* An op definition. */
+/* An op definition; or what a plugin adds to one that may be another's, if its manifest says
+ * `extends = true`: then it has `legalize`, `layout`, `alter_layout` and `supports` alone, and is asked
+ * before the definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* canonical, domain included */
     int64_t since;         /* the first version of its domain with this meaning */
@@ -93,6 +95,8 @@ typedef struct passdock_op_entry {
     passdock_op_fn layout;
     /* The same, in the layouts that its maker wants; null: it wants none. */
     passdock_op_fn alter_layout;
+    passdock_str target;     /* what `supports` speaks for */
+    passdock_op_fn supports; /* OK: the target takes the op; else `refuse` says why not; null: nothing is said */
 } passdock_op_entry;
 
 typedef struct passdock_plugin passdock_plugin;
@@ -161,7 +165,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
 /* Defines the manifest. `passes` is any number of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
- * PASSDOCK_OP and PASSDOCK_INSTRUMENT, one after the other. Write no version by hand. */
+ * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, one after the other. Write no version by hand. */
 #define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
 
 /* As PASSDOCK_MANIFEST, with what becomes of a panic, or an exception: "none" (there is none), "unwind"
@@ -219,6 +223,10 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
  * passdock_op_entry; in the same order. */
 #define PASSDOCK_OP(name, since)                                                                   \
     "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n"
+
+/* What a plugin adds to the definition of an operator, which may be another plugin's: as PASSDOCK_OP. Its
+ * passdock_op_entry has no infer, evaluate, decompose and attrs. */
+#define PASSDOCK_OP_EXTENSION(name, since) PASSDOCK_OP(name, since) "extends = true\n"
 
 /* One instrument: its name, and further lines of TOML ("summary = \"...\"\n"; its options, each
  * "[[instrument.option]]\nname = \"...\"\ntype = \"int\"\ndefault = 1\n") or "". */

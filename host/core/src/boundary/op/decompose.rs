@@ -3,8 +3,9 @@
 use passdock_abi as abi;
 use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
+use passdock_loader::LoadedOp;
 
-use super::{AskedFor, OpCall, answer, ask, definitions, lacking};
+use super::{AskedFor, OpCall, answer, ask, definitions, lacking, no_answer};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -66,13 +67,13 @@ unsafe fn replace_by_body(
     unsafe {
         ask(cx, f, |context, session| {
             let name = check_results(session, op, out, count)?;
-            let body = body_of(context, session, op, name, which)
+            let (body, definition) = body_of(context, session, op, name, which)
                 .map_err(|error| lacking(session, op, "has no body", error))?;
             let copied = session.with(|state| replace_op(context, state.edit()?, op, &body));
             let values = copied.map_err(|error| match error.status {
                 // A body that this function has no room for isn't wrong.
                 Status::NOT_FOUND => error,
-                _ => definitions::blame(context, session, op, error),
+                _ => definitions::blame(context, session, op, &definition, error),
             })?;
             input::answer_all(out, values);
             Ok(())
@@ -136,7 +137,7 @@ pub(in crate::boundary) fn check_results(
     })
 }
 
-/// The body that one function of an op's definition gives it, as text. The message of a `NOT_FOUND` error is the
+/// The body that one function of an op's definition gives it, as text, and the definition. The message of a `NOT_FOUND` error is the
 /// reason why it has none.
 fn body_of(
     context: &ContextSession<'_>,
@@ -144,17 +145,23 @@ fn body_of(
     op: OpId,
     name: SymbolId,
     which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
-) -> Edit<String> {
-    let definition = definitions::get(context, session, name)?;
-    let Some(function) = which(&definition.entry) else {
-        return Err(EditError::not_found("its definition gives it none"));
+) -> Edit<(String, LoadedOp)> {
+    let none = match definitions::is_defined(context, session, name) {
+        true => "its definition gives it none",
+        false => definitions::UNDEFINED,
     };
-    let call = OpCall {
-        asked_for: AskedFor::Body,
-        ..OpCall::new(session, op)
-    };
-    let body = call.answered(context, function, &definition)?.body;
-    body.ok_or_else(|| EditError::not_found("its definition has no answer"))
+    definitions::first_answer(context, session, name, none, |definition| {
+        let function = which(&definition.entry)?;
+        let call = OpCall {
+            asked_for: AskedFor::Body,
+            ..OpCall::new(session, op)
+        };
+        let answered = call.answered(context, function, definition);
+        Some(answered.and_then(|call| {
+            let body = call.body.ok_or_else(no_answer)?;
+            Ok((body, *definition))
+        }))
+    })
 }
 
 /// Copies the body of an op to the place before it; returns the values that replace the op's results.

@@ -1,13 +1,17 @@
 //! The definitions of ops in the function that a pass works on.
 
-use passdock_abi::{OpId, SymbolId};
+use passdock_abi::{OpId, Status, SymbolId};
 use passdock_diagnostic::BlamedDefinition;
-use passdock_ir::{Edit, EditError, OpName};
-use passdock_loader::{LoadedOp, Plugin};
+use passdock_ir::{Edit, EditError};
+use passdock_loader::LoadedOp;
+use passdock_loader::library::DefiningPlugin;
 
-use crate::analyses::{definition, definition_traits};
+use crate::analyses::{all_definitions, definition, definition_traits};
 use crate::boundary::session::context::{self, ContextSession};
 use crate::boundary::session::function::FunctionSession;
+
+/// The reason why an op has no answer that nobody defines.
+pub(in crate::boundary) const UNDEFINED: &str = "no plugin defines it";
 
 /// The traits of an op in a function; 0 if no plugin defines it.
 pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
@@ -43,22 +47,51 @@ pub(in crate::boundary) fn get(
     name: SymbolId,
 ) -> Edit<LoadedOp> {
     let found = find(context, session, name);
-    found.ok_or_else(|| EditError::not_found("no plugin defines it"))
+    found.ok_or_else(|| EditError::not_found(UNDEFINED))
+}
+
+/// Whether an op of a function has a definition.
+pub(in crate::boundary) fn is_defined(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    name: SymbolId,
+) -> bool {
+    find(context, session, name).is_some()
+}
+
+/// The first answer of what is said of an op: `ask` asks one definition, and answers `NOT_FOUND` with the reason if it
+/// has nothing to say. Without one, the reason of the last, or that `none` of them speaks of it.
+pub(in crate::boundary) fn first_answer<T>(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    name: SymbolId,
+    none: &str,
+    mut ask: impl FnMut(&LoadedOp) -> Option<Edit<T>>,
+) -> Edit<T> {
+    let all = session.with(|state| {
+        let (defs, function) = (context.op_defs(), state.function());
+        let names_function = || context.names_function(function.symbols(), name);
+        Ok(all_definitions(defs, function, name, names_function))
+    })?;
+    let mut refusal = EditError::not_found(none);
+    for definition in &all {
+        match ask(definition) {
+            None => {}
+            Some(Err(error)) if error.status == Status::NOT_FOUND => refusal = error,
+            Some(answer) => return answer,
+        }
+    }
+    Err(refusal)
 }
 
 /// The definition of an op as messages name it: with its plugin, which isn't the pass's.
 pub(in crate::boundary) fn describe(
-    context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
+    definition: &LoadedOp,
 ) -> String {
-    match asked(context, session, op) {
-        Ok((shown, _, Some(plugin))) => {
-            format!("The definition of {shown}, of plugin {},", plugin.origin())
-        }
-        Ok((shown, ..)) => format!("The definition of {shown}"),
-        Err(_) => format!("The definition of {op}"),
-    }
+    let (shown, plugin) = (super::describe_op(session, op), &definition.plugin.origin);
+    format!("The definition of {shown}, of plugin {plugin},")
 }
 
 /// Remembers that an error comes from an op's definition, for what the pass will say of it; returns
@@ -67,33 +100,22 @@ pub(in crate::boundary) fn blame(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
+    definition: &LoadedOp,
     error: EditError,
 ) -> EditError {
-    if let Ok((shown, name, Some(plugin))) = asked(context, session, op) {
-        let file = plugin.origin().path();
+    let asked = session.with(|state| {
+        let function = state.function();
+        let name = function.text(function.live_op(op)?.name).to_owned();
+        Ok((function.describe_op(op), name))
+    });
+    if let Ok((shown, op)) = asked {
+        let DefiningPlugin { name, origin } = definition.plugin;
         let definition = BlamedDefinition {
-            op: name,
-            plugin: plugin.name().to_owned(),
-            file: file.map(|file| file.display().to_string()),
+            op,
+            plugin: name.clone(),
+            file: origin.path().map(|file| file.display().to_string()),
         };
         context.blame(shown, error.message.clone(), definition);
     }
     error
-}
-
-/// An op as messages show it, its name, and the plugin that defines it.
-fn asked<'a>(
-    context: &ContextSession<'a>,
-    session: &FunctionSession,
-    op: OpId,
-) -> Edit<(String, String, Option<&'a Plugin>)> {
-    session.with(|state| {
-        let function = state.function();
-        let text = function.text(function.live_op(op)?.name);
-        let domain = OpName::parse(text).and_then(|name| name.domain);
-        let domain = domain.and_then(|domain| function.symbols().find(&domain));
-        let version = function.opset(domain.unwrap_or(SymbolId::NONE));
-        let plugin = context.op_defs().provider(text, version);
-        Ok((function.describe_op(op), text.to_owned(), plugin))
-    })
 }

@@ -94,12 +94,20 @@ pub(in crate::boundary) unsafe extern "C" fn infer_with(
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
                 (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-                (Status::PANICKED, said) => Err(wrong(context, session, op, status, said)),
+                (Status::PANICKED, said) => {
+                    Err(wrong(context, session, (op, &definition), status, said))
+                }
                 (_, Some(why)) => {
                     let refused = EditError::refused(why);
-                    Err(definitions::blame(context, session, op, refused))
+                    Err(definitions::blame(
+                        context,
+                        session,
+                        op,
+                        &definition,
+                        refused,
+                    ))
                 }
-                (_, None) => Err(wrong(context, session, op, status, None)),
+                (_, None) => Err(wrong(context, session, (op, &definition), status, None)),
             }
         })
     }
@@ -191,9 +199,15 @@ fn results_of(
         Ok(None)
     })?;
     if let Some(what) = contradiction {
-        let definition = definitions::describe(context, session, op);
-        let refused = EditError::refused(format!("{definition} {what}"));
-        return Err(definitions::blame(context, session, op, refused));
+        let described = definitions::describe(session, op, &definition);
+        let refused = EditError::refused(format!("{described} {what}"));
+        return Err(definitions::blame(
+            context,
+            session,
+            op,
+            &definition,
+            refused,
+        ));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
     Ok(made.collect())

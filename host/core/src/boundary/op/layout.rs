@@ -4,7 +4,7 @@ use passdock_abi as abi;
 use passdock_abi::{LaidOut, OpCall as Handle, OpId, Status, Str};
 use passdock_ir::{Edit, EditError};
 
-use super::{AskedFor, OpCall, answer, ask, definitions};
+use super::{AskedFor, OpCall, answer, ask, definitions, no_answer};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -100,25 +100,23 @@ fn ask_for(
         );
         return Err(EditError::invalid(message));
     }
-    let definition = definitions::get(context, session, name)?;
-    let Some(function) = which(&definition.entry) else {
-        return Err(EditError::not_found(
-            "its definition knows of no other layouts",
-        ));
+    let none = match definitions::is_defined(context, session, name) {
+        true => "its definition knows of no other layouts",
+        false => definitions::UNDEFINED,
     };
-    let call = OpCall {
-        asked_for: AskedFor::Layouts(wanted),
-        ..OpCall::new(session, op)
-    };
-    let answered = call.answered(context, function, &definition)?;
-    let Some(body) = answered.body else {
-        return Err(EditError::not_found("its definition has no answer"));
-    };
-    let Layouts {
-        operands: taken,
-        results: given,
-    } = answered.layouts;
-    Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
+    definitions::first_answer(context, session, name, none, |definition| {
+        let function = which(&definition.entry)?;
+        let call = OpCall {
+            asked_for: AskedFor::Layouts(wanted),
+            ..OpCall::new(session, op)
+        };
+        let answered = call.answered(context, function, definition);
+        Some(answered.and_then(|OpCall { body, layouts, .. }| {
+            let body = body.ok_or_else(no_answer)?;
+            let (taken, given) = (layouts.operands, layouts.results);
+            Ok(LayoutAnswer::new(body, (operands, taken), (results, given)))
+        }))
+    })
 }
 
 pub(in crate::boundary) unsafe extern "C" fn wanted_layout(

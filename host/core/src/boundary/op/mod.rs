@@ -10,6 +10,7 @@ mod definitions;
 mod evaluate;
 mod known_dims;
 mod layout;
+mod supports;
 
 use check_op::check_op;
 use decompose::{decompose, insert_text, legalize, set_body};
@@ -43,6 +44,7 @@ pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     layout: Some(layout::layout),
     alter_layout: Some(layout::alter_layout),
     insert_text: Some(insert_text),
+    supports: Some(supports::supports),
     ..abi::OpApi::EMPTY
 };
 
@@ -154,7 +156,7 @@ impl<'c> OpCall<'c> {
             session: self.session,
             op: self.op,
         };
-        let callee = Callee::new(CallKind::Definition, "", definition.file);
+        let callee = Callee::new(CallKind::Definition, "", definition.plugin.origin.path());
         let running = callee.call_on(&subject);
         let _entered = running.enter_defined();
         // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
@@ -182,10 +184,11 @@ impl<'c> OpCall<'c> {
         match (status, self.refusal.take()) {
             (Status::OK, None) => Ok(self),
             (status, Some(why)) if status != Status::PANICKED => Err(EditError::not_found(why)),
-            (Status::NOT_FOUND | Status::REFUSED, None) => {
-                Err(EditError::not_found("its definition has no answer"))
+            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
+            (status, said) => {
+                let (session, op) = (self.session, self.op);
+                Err(wrong(context, session, (op, definition), status, said))
             }
-            (status, said) => Err(wrong(context, self.session, self.op, status, said)),
         }
     }
 
@@ -260,17 +263,28 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
                 (Status::OK, None) => keep_inferred(call)
-                    .map_err(|error| definitions::blame(context, session, op, error)),
+                    .map_err(|error| definitions::blame(context, session, op, &definition, error)),
                 (Status::NOT_FOUND, _) => Ok(()),
                 // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
-                    Err(wrong(context, session, op, status, Some(why)))
+                    Err(wrong(
+                        context,
+                        session,
+                        (op, &definition),
+                        status,
+                        Some(why),
+                    ))
                 }
-                (status, said) => Err(wrong(context, session, op, status, said)),
+                (status, said) => Err(wrong(context, session, (op, &definition), status, said)),
             }
         })
     }
+}
+
+/// The error of a definition that didn't answer, and didn't say why.
+fn no_answer() -> EditError {
+    EditError::not_found("its definition has no answer")
 }
 
 /// Puts the inferred types and dims into the function.
@@ -302,21 +316,27 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
 pub(in crate::boundary) fn wrong(
     context: &ContextSession<'_>,
     session: &FunctionSession,
-    op: OpId,
+    (op, definition): (OpId, &LoadedOp),
     status: Status,
     said: Option<String>,
 ) -> EditError {
-    let definition = || definitions::describe(context, session, op);
+    let described = || definitions::describe(session, op, definition);
     let message = match (status, said) {
-        (Status::PANICKED, Some(said)) => format!("{} failed: {said}", definition()),
+        (Status::PANICKED, Some(said)) => format!("{} failed: {said}", described()),
         (_, Some(said)) => format!("{}{IS_WRONG}{said}", describe_op(session, op)),
-        (Status::PANICKED, None) => format!("{} panicked.", definition()),
+        (Status::PANICKED, None) => format!("{} panicked.", described()),
         (Status(code), None) => format!(
             "{} failed with status {code} and didn't say why.",
-            definition()
+            described()
         ),
     };
-    definitions::blame(context, session, op, EditError::refused(message))
+    definitions::blame(
+        context,
+        session,
+        op,
+        definition,
+        EditError::refused(message),
+    )
 }
 
 pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> String {

@@ -308,6 +308,19 @@ public:
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
         });
     }
+    /* The same of the body that its definition gives it for back ends. */
+    std::optional<std::vector<value_id>> legalize(function &f, op_id op) {
+        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+            return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);
+        });
+    }
+    /* Whether a target takes an op: nothing if no definition says, an empty reason if it does, else why it doesn't. */
+    std::optional<std::string> supports(function &f, op_id op, std::string_view target) {
+        auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
+        auto why = complaint(f, status);
+        return why ? why : std::string();
+    }
     /* What is wrong with an op's operands and attributes, if anything. */
     std::optional<std::string> check_op(function &f, op_id op) {
         return complaint(f, PASSDOCK_CPP_CALL(host_->ops, check_op)(handle_, f.handle(), op.raw));

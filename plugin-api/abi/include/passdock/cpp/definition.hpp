@@ -13,8 +13,8 @@ inline namespace v0_4 {
  * returns.
  *
  * A definition that has no answer, or finds the op wrong, throws an `error` with the reason: in
- * `evaluate`, "there is no answer, as ..."; in `infer`, "the op is wrong: ...". Any other exception is a
- * mistake of the definition's, and is reported as such. */
+ * `evaluate`, "there is no answer, as ..."; in `infer`, "the op is wrong: ..."; in `supports`, "the target
+ * doesn't take it, as ...". Any other exception is a mistake of the definition's, and is reported as such. */
 class op_call {
 public:
     op_call(const passdock_host *host, passdock_op_call *handle, passdock_function_ref function, op_id op)
@@ -77,9 +77,24 @@ public:
         uint8_t *room = allocate_result(index, type, elements.size() * sizeof(T));
         for (size_t i = 0; i < elements.size(); i++) write_element<T>(room + i * sizeof(T), elements[i]);
     }
-    /* In `decompose`: the op's body, as the IR text of one function. */
+    /* In `decompose`, `legalize`, `layout` and `alter_layout`: the op's body, as the IR text of one function. */
     void set_body(std::string_view text) {
         check(PASSDOCK_CPP_CALL(api(), set_body)(handle_, str(text)));
+    }
+    /* In `layout` and `alter_layout`: the layout that an operand is asked for in, or has; empty: as it is. */
+    std::string_view wanted_layout(uint32_t index) const {
+        passdock_str layout{};
+        const passdock_status status = PASSDOCK_CPP_CALL(api(), wanted_layout)(handle_, index, &layout);
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return {};
+        check(status);
+        return text(layout);
+    }
+    /* In the same: the layouts in which the body takes an operand and gives a result. */
+    void set_operand_layout(uint32_t index, std::string_view layout) {
+        check(PASSDOCK_CPP_CALL(api(), set_operand_layout)(handle_, index, str(layout)));
+    }
+    void set_result_layout(uint32_t index, std::string_view layout) {
+        check(PASSDOCK_CPP_CALL(api(), set_result_layout)(handle_, index, str(layout)));
     }
 
 private:
@@ -131,6 +146,27 @@ public:
         decompose_ = function;
         return *this;
     }
+    /* The same, for back ends that don't have it. */
+    op_definition &legalize(answer function) {
+        legalize_ = function;
+        return *this;
+    }
+    /* Says what the op is in the layouts that it is asked for. */
+    op_definition &layout(answer function) {
+        layout_ = function;
+        return *this;
+    }
+    /* Says what the op is in the layouts that its maker wants. */
+    op_definition &alter_layout(answer function) {
+        alter_layout_ = function;
+        return *this;
+    }
+    /* Says whether a target takes the op: throws an `error` with the reason why not. */
+    op_definition &supports(std::string target, answer function) {
+        target_ = std::move(target);
+        supports_ = function;
+        return *this;
+    }
 
 private:
     friend class plugin_table;
@@ -143,7 +179,9 @@ private:
     uint32_t least_ = 0, most_ = UINT32_MAX;
     uint64_t traits_ = 0;
     std::vector<attr_line> attrs_;
-    answer infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr;
+    std::string target_;
+    answer infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr, legalize_ = nullptr;
+    answer layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
 };
 
 } // namespace v0_4

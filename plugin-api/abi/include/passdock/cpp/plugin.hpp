@@ -242,7 +242,7 @@ inline passdock_status watch_report(void *state, passdock_context *handle, passd
 
 /* The functions of an op definition. */
 struct answers_of {
-    op_definition::answer infer, evaluate, decompose;
+    op_definition::answer infer, evaluate, decompose, legalize, layout, alter_layout, supports;
 };
 
 template <op_definition::answer answers_of::*Which>
@@ -312,10 +312,16 @@ public:
         entry.min_operands = kept.least_;
         entry.max_operands = kept.most_;
         entry.traits = kept.traits_;
-        entry.state = bind(answers_of{kept.infer_, kept.evaluate_, kept.decompose_});
+        entry.state = bind(answers_of{kept.infer_, kept.evaluate_, kept.decompose_, kept.legalize_, kept.layout_,
+                                      kept.alter_layout_, kept.supports_});
         if (kept.infer_ != nullptr) entry.infer = detail::answer_op<&answers_of::infer>;
         if (kept.evaluate_ != nullptr) entry.evaluate = detail::answer_op<&answers_of::evaluate>;
         if (kept.decompose_ != nullptr) entry.decompose = detail::answer_op<&answers_of::decompose>;
+        if (kept.legalize_ != nullptr) entry.legalize = detail::answer_op<&answers_of::legalize>;
+        if (kept.layout_ != nullptr) entry.layout = detail::answer_op<&answers_of::layout>;
+        if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::answer_op<&answers_of::alter_layout>;
+        entry.target = str(kept.target_);
+        if (kept.supports_ != nullptr) entry.supports = detail::answer_op<&answers_of::supports>;
         if (!kept.attrs_.empty()) {
             const auto &attrs = attr_entries(kept);
             entry.attrs = attrs.data();
@@ -438,13 +444,14 @@ private:
  *   (config, "KEY", FIELDS)
  *   (instrument, CLASS, "NAME", LINES)
  *   (op, "NAME", SINCE, DEFINITION)
+ *   (op_extension, "NAME", SINCE, DEFINITION)
  *
  * FUNCTION is `void f(passdock::function &, passdock::context &)`, of a module pass
  * `void f(passdock::module &, passdock::context &)`, or an object that can be called so. A function pass may
  * take a third argument, `const passdock::module_view *`: the module before the pass, or null. CLASS is
  * derived from passdock::instrument, and DEFINITION is a passdock::op_definition. The other arguments are
- * those of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG, PASSDOCK_INSTRUMENT and PASSDOCK_OP in
- * passdock/plugin.h.
+ * those of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG, PASSDOCK_INSTRUMENT, PASSDOCK_OP and
+ * PASSDOCK_OP_EXTENSION in passdock/plugin.h.
  *
  * Each part says its name once, for the manifest and for the table. Stands in one file of a plugin, outside
  * of any namespace. */
@@ -482,6 +489,7 @@ private:
 #define PASSDOCK_CPP_SAYS_config(key, fields) PASSDOCK_CONFIG(key, fields)
 #define PASSDOCK_CPP_SAYS_instrument(type, name, lines) PASSDOCK_INSTRUMENT(name, lines)
 #define PASSDOCK_CPP_SAYS_op(name, since, ...) PASSDOCK_OP(name, since)
+#define PASSDOCK_CPP_SAYS_op_extension(name, since, ...) PASSDOCK_OP_EXTENSION(name, since)
 #define PASSDOCK_CPP_HAS_function_pass(function, name, level, lines) table.function_pass(name, function)
 #define PASSDOCK_CPP_HAS_prim_function_pass(function, name, level, lines)                          \
     table.function_pass(name, function, PASSDOCK_PASS_PRIM_FUNCTION)
@@ -490,5 +498,6 @@ private:
 #define PASSDOCK_CPP_HAS_config(key, fields) static_cast<void>(table)
 #define PASSDOCK_CPP_HAS_instrument(type, name, lines) table.instrument_of<type>(name)
 #define PASSDOCK_CPP_HAS_op(name, since, ...) table.op(name, since, __VA_ARGS__)
+#define PASSDOCK_CPP_HAS_op_extension(name, since, ...) table.op(name, since, __VA_ARGS__)
 
 #endif /* PASSDOCK_CPP_PLUGIN_HPP */

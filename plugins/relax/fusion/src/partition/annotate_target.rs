@@ -20,9 +20,10 @@
 //!
 //! An op that the target takes becomes a function with the attribute `Target`, in the domain that is named, or one of
 //! the target's name. `relax.transform.MergeRegions` puts such functions together.
-//! `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough (`elementwise`,
+//! The target takes an op if the op's definition, or a plugin that extends it, says so (`supports` of an op definition, in
+//! C++ and Rust alike), or if the pipeline names it: `ops` are names of ops that it takes; `traits` those of op definitions, any of which is enough (`elementwise`,
 //! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
-//! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set. Calls of functions that
+//! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's reason against an op counts as one. Calls of functions that
 //! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
 //! Without a target nothing is done. A note for each reason says how many ops it keeps away.
 //!
@@ -33,6 +34,7 @@
 
 use std::collections::BTreeMap;
 
+use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
@@ -75,7 +77,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         domain => domain,
     };
     let mut groups = Groups::new(m, domain)?;
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let attrs = [(TARGET, AttrValue::from(&*options.target))];
     let entries: Vec<_> = m.functions().collect();
     let composites = composites(m, &options.target)?;
@@ -88,14 +90,23 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         for op in f.iter() {
             if composites.contains(&f.symbol(op)) {
                 taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
-            } else if options.ops.iter().any(|name| name == f.name(op)) || wanted.has(&f, op) {
-                match options.refuses(&f, op) {
-                    None => {
-                        let own = f.name(op).rsplit('.').next().unwrap_or("");
-                        taken.push((op, snake_case(own)));
-                    }
-                    Some(why) => *reasons.entry(why).or_default() += 1,
+                continue;
+            }
+            let is_named = options.ops.iter().any(|name| name == f.name(op));
+            let why = match is_named || wanted.has(&f, op) {
+                true => None,
+                false => match cx.supports(&f, op, &options.target)? {
+                    Support::Taken => None,
+                    Support::Refused(why) => Some(why),
+                    Support::Unsaid => continue,
+                },
+            };
+            match why.or_else(|| options.refuses(&f, op).map(str::to_owned)) {
+                None => {
+                    let own = f.name(op).rsplit('.').next().unwrap_or("");
+                    taken.push((op, snake_case(own)));
                 }
+                Some(why) => *reasons.entry(why).or_default() += 1,
             }
         }
         drop(f);

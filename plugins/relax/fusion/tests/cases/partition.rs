@@ -23,9 +23,18 @@ fn takes(ops: &[&str]) -> Vec<(String, OptionValue)> {
 
 /// Runs passes with these options of `AnnotateTarget`: what they say, and then the text.
 fn run_with(passes: &[&str], options: Vec<(String, OptionValue)>, source: &str) -> String {
+    run_in(&support::registry(), passes, options, source)
+}
+
+fn run_in(
+    registry: &passdock::Registry,
+    passes: &[&str],
+    options: Vec<(String, OptionValue)>,
+    source: &str,
+) -> String {
     let said = Arc::new(Mutex::new(String::new()));
     let sink = said.clone();
-    let text = passdock::testing::run_on_text(&support::registry(), passes, source, |context| {
+    let text = passdock::testing::run_on_text(registry, passes, source, |context| {
         let context = context.config("relax.AnnotateTarget", OptionValue::Table(options));
         context.on_diagnostic(move |diagnostic| {
             let said = diagnostic.render(false);
@@ -426,4 +435,63 @@ fn options_that_say_nothing_are_refused() {
         error[pass-failed]: The option `traits` names `fast`; there are `elementwise`, `injective`, `reduction` and `out-fusable`.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", traits = ["fast"]"#));
+}
+
+mod vendor {
+    //! A plugin that says of ONNX's operators, which are another plugin's, what its accelerator takes.
+
+    use passdock_plugin_api::prelude::*;
+
+    fn short_rows(call: &OpCall) -> OpResult {
+        match call.operand_type(0).shape().as_deref() {
+            Some([.., 1..=8]) => Ok(()),
+            _ => Err("their rows are longer than 8".into()),
+        }
+    }
+
+    plugin! {
+        name: "vendor",
+        ops: [
+            OpDef::extending("onnx.Softmax", 1).supports("npu", short_rows),
+            OpDef::extending("onnx.Exp", 1).supports("npu", |_| Ok(())),
+            OpDef::extending("onnx.Neg", 1).supports("gpu", |_| Ok(())),
+        ],
+    }
+}
+
+#[test]
+fn op_definitions_say_what_a_target_takes() {
+    let registry = support::registry();
+    registry.load_static(vendor::PLUGIN).expect("a good plugin");
+    let source = r#"module {
+  fn @main(%x: f32[4], %y: f32[9]) -> (%d: f32[4], %e: f32[9]) opset("" = 17) {
+    %a = onnx.Neg(%x) : f32[4]
+    %b = onnx.Exp(%a) : f32[4]
+    %d = onnx.Softmax(%b) : f32[4]
+    %e = onnx.Softmax(%y) : f32[9]
+    return %d, %e
+  }
+}"#;
+    let target = |name: &str| vec![("target".to_owned(), OptionValue::String(name.to_owned()))];
+    let run = |passes, name| run_in(&registry, passes, target(name), source);
+    expect![[r#"
+        note[relax::not-taken]: `npu` doesn't take 1 op: their rows are longer than 8.
+        note[relax::partitioned]: `npu` takes 2 ops: onnx.Exp 1, onnx.Softmax 1.
+        note[relax::partitioned]: No target takes 2 ops: onnx.Neg 1, onnx.Softmax 1.
+        module {
+          fn @main(%x: f32[4], %y: f32[9]) -> (%d: f32[4], %e: f32[9]) opset("" = 17, "npu" = 1) {
+            %a = onnx.Neg(%x) : f32[4]
+            %d = npu.npu_main_0(%a) : f32[4]
+            %e = onnx.Softmax(%y) : f32[9]
+            return %d, %e
+          }
+          fn @npu.npu_main_0(%a: f32[4]) -> (%d: f32[4]) opset("" = 17, "npu" = 1) attributes {Codegen = "npu", global_symbol = "npu_main_0"} {
+            %b = onnx.Exp(%a) : f32[4]
+            %d = onnx.Softmax(%b) : f32[4]
+            return %d
+          }
+        }
+    "#]].assert_eq(&run(&[ANNOTATE, MERGE, PARTITION], "npu"));
+    // Whatever nobody speaks for stays.
+    assert_eq!(run(&[ANNOTATE], "dsp"), run(&[], "dsp"));
 }

@@ -7,21 +7,8 @@ use passdock_plugin_api::{Layout, LayoutStep};
 
 use crate::support;
 
-/// ONNX's definition of `Conv`, with what this plugin wants.
-const CONV: OpDef = with_wishes();
-
-const fn with_wishes() -> OpDef {
-    let all = passdock_plugins_onnx_ops::DEFINITIONS;
-    let mut at = 0;
-    while !matches!(all[at].name.as_bytes(), b"onnx.Conv") {
-        at += 1;
-    }
-    // From a version on that ONNX's definition has no row for: no two plugins define the same.
-    OpDef {
-        since: 2,
-        ..all[at].alter_layout(alter)
-    }
-}
+/// What it adds to ONNX's definition of `Conv`.
+const CONV: OpDef = OpDef::extending("onnx.Conv", 1).alter_layout(alter);
 
 /// Lines of IR text that bring a value into a layout or back, and the name of what they make.
 fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String), Refusal> {

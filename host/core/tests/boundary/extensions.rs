@@ -1,0 +1,192 @@
+//! What plugins add to the definition of an operator that is another's: who is asked, and who is blamed.
+
+use expect_test::{Expect, expect};
+use passdock_ir::text;
+use passdock_ir::verify::verify;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, Refusal};
+use passdock_plugin_api::{PassContext, PassResult, StaticPlugin, Support};
+
+use crate::support::{Around, run};
+
+/// A plugin with these definitions.
+macro_rules! of {
+    ($name:literal: $($op:expr),*) => {{
+        mod made {
+            use super::*;
+            passdock_plugin_api::prelude::plugin! {
+                name: $name,
+                ops: [$($op),*],
+            }
+        }
+        made::PLUGIN
+    }};
+}
+
+fn body(call: &OpCall, operator: &str) -> OpResult {
+    call.set_body(&format!("fn @body(%x) {{ %y = {operator}(%x) return %y }}"))?;
+    Ok(())
+}
+
+const DEFINITION: OpDef = OpDef::new("t.Op", 1)
+    .traits(OpTraits::PURE)
+    .legalize(|call| body(call, "t.OfDefinition"))
+    .supports("npu", |_| Err("the definition says so".into()));
+const OLD: OpDef = OpDef::extending("t.Op", 1).legalize(|call| body(call, "t.OfVersion1"));
+const NEW: OpDef = OpDef::extending("t.Op", 3).legalize(|call| body(call, "t.OfVersion3"));
+const NEWER: OpDef = OpDef::extending("t.Op", 5).legalize(|call| body(call, "t.OfVersion5"));
+const NONE: OpDef = OpDef::extending("t.Op", 1).legalize(|_| Err("not today".into()));
+const PANICS: OpDef = OpDef::extending("t.Op", 1)
+    .legalize(|_| panic!("oh"))
+    .supports("gpu", |_| panic!("oh"));
+const SCALARS: OpDef =
+    OpDef::extending("t.Op", 1).supports("npu", |_| Err("it isn't of a scalar".into()));
+const BARE: OpDef = OpDef::new("t.Op", 1);
+const NPU: OpDef = OpDef::extending("t.Op", 1).supports("npu", only_vectors);
+
+fn only_vectors(call: &OpCall) -> OpResult {
+    match call.operand_type(0).rank() {
+        Some(1) => Ok(()),
+        _ => Err(Refusal::new("it isn't of a vector")),
+    }
+}
+
+/// Runs a pass on a function with one op, among these plugins; prints what becomes of it.
+#[track_caller]
+fn check(
+    plugins: &[StaticPlugin],
+    pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
+    expected: Expect,
+) {
+    let module =
+        "module { fn @main(%x: f32[2]) -> (%y) opset(\"t\" = 4) { %y = t.Op(%x) return %y } }";
+    let module = text::parse(module).expect("a module");
+    let done = match run(&module, &Around::with_plugins(plugins), pass) {
+        Ok(None) => "unchanged".to_owned(),
+        Ok(Some(changed)) => {
+            verify(&changed).expect("a good function");
+            let op = changed.ops().next().expect("an op").1;
+            changed.text(op.name).to_owned()
+        }
+        Err(error) => error,
+    };
+    expected.assert_eq(&done);
+}
+
+fn legalize(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
+    let op = f.iter().next().expect("an op");
+    let values = cx.legalize(f, op)?.ok_or("it has none")?;
+    f.replace_op_with(op, &values)?;
+    Ok(())
+}
+
+fn says(
+    target: &'static str,
+    expected: Support,
+) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {
+    move |f, cx| {
+        let op = f.iter().next().expect("an op");
+        assert_eq!(cx.supports(f, op, target)?, expected);
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_registered_last_is_asked_first_and_the_definition_last() {
+    let (definition, new, none) = (of!("d": DEFINITION), of!("n": NEW), of!("o": NONE));
+    check(&[definition], legalize, expect!["t.OfDefinition"]);
+    check(&[definition, new], legalize, expect!["t.OfVersion3"]);
+    check(&[new, definition], legalize, expect!["t.OfVersion3"]);
+    check(&[new, definition, none], legalize, expect!["t.OfVersion3"]);
+    check(&[definition, none], legalize, expect!["t.OfDefinition"]);
+    check(&[none], legalize, expect!["failed: it has none [main]"]);
+}
+
+#[test]
+fn of_one_plugin_the_newest_version_that_the_function_has_is_asked() {
+    check(
+        &[of!("p": NEW, OLD, NEWER)],
+        legalize,
+        expect!["t.OfVersion3"],
+    );
+    check(
+        &[of!("p": NEWER)],
+        legalize,
+        expect!["failed: it has none [main]"],
+    );
+}
+
+#[test]
+fn a_definition_and_what_extends_it_may_be_one_plugins() {
+    check(
+        &[of!("p": DEFINITION, OLD)],
+        legalize,
+        expect!["t.OfVersion1"],
+    );
+}
+
+#[test]
+fn traits_tell_what_somebody_adds() {
+    let traits = |expected: OpTraits| {
+        move |f: &mut sdk::Function, _: &PassContext| {
+            let op = f.iter().next().expect("an op");
+            assert_eq!(f.traits(op), expected);
+            Ok(())
+        }
+    };
+    let (definition, new) = (of!("d": BARE), of!("n": NEW));
+    let defined = OpTraits::DEFINED;
+    check(&[definition], traits(defined), expect!["unchanged"]);
+    check(
+        &[definition, new],
+        traits(defined.with(OpTraits::LEGALIZES)),
+        expect!["unchanged"],
+    );
+    check(&[new], traits(OpTraits::LEGALIZES), expect!["unchanged"]);
+}
+
+#[test]
+fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
+    let (definition, npu) = (of!("d": DEFINITION), of!("n": NPU));
+    let refused = |why: &str| Support::Refused(why.to_owned());
+    check(
+        &[definition],
+        says("npu", refused("the definition says so")),
+        expect!["unchanged"],
+    );
+    check(
+        &[definition, npu],
+        says("npu", Support::Taken),
+        expect!["unchanged"],
+    );
+    check(
+        &[npu, of!("s": SCALARS)],
+        says("npu", refused("it isn't of a scalar")),
+        expect!["unchanged"],
+    );
+    check(
+        &[definition, npu],
+        says("gpu", Support::Unsaid),
+        expect!["unchanged"],
+    );
+    check(&[], says("npu", Support::Unsaid), expect!["unchanged"]);
+}
+
+#[test]
+fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
+    let (definition, panics) = (of!("d": DEFINITION), of!("guilty": PANICS));
+    check(
+        &[definition, panics],
+        legalize,
+        expect![
+            "failed: The definition of op0 (t.Op), of plugin `guilty` (built in), failed: panicked at host/core/tests/boundary/extensions.rs:40:19: oh [main, op0 (t.Op)]"
+        ],
+    );
+    check(
+        &[definition, panics],
+        says("gpu", Support::Unsaid),
+        expect![
+            "failed: The definition of op0 (t.Op), of plugin `guilty` (built in), failed: panicked at host/core/tests/boundary/extensions.rs:41:26: oh [main, op0 (t.Op)]"
+        ],
+    );
+}
