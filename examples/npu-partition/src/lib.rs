@@ -10,17 +10,6 @@ use passdock_plugin_api::prelude::*;
 
 const TARGET: &str = "npu";
 
-/// What the accelerator has kernels for.
-const KERNELS: [&str; 7] = [
-    "onnx.Add",
-    "onnx.Conv",
-    "onnx.Gemm",
-    "onnx.MatMul",
-    "onnx.MaxPool",
-    "onnx.Mul",
-    "onnx.Relu",
-];
-
 options! {
     /// Where partitions go.
     pub struct WritePartitions {
@@ -29,39 +18,20 @@ options! {
     }
 }
 
-/// Says which ops the accelerator takes: each becomes a function with the attribute `Target`, which
-/// `relax.transform.MergeRegions` goes by.
-fn annotate(m: &mut Module, cx: &PassContext) -> PassResult {
-    let main = m.snapshot("main")?;
-    let taken: Vec<OpId> = main
-        .ops_in(main.body())
-        .filter(|op| takes(&main, *op, cx))
-        .collect();
-    drop(main);
-    for op in taken {
-        let made = m.outline("main", &[op], "npu.op")?;
-        m.edit(made.function)?.set_function_attr("Target", TARGET)?;
-    }
-    Ok(())
+/// An operator that the accelerator has a kernel for. Its definition is ONNX's.
+const fn kernel(operator: &'static str) -> OpDef {
+    OpDef::extending(operator, 1).supports(TARGET, takes)
 }
 
-/// Whether the accelerator has a kernel for an op: of float32 tensors whose sizes are all known.
-fn takes(f: &Function, op: OpId, cx: &PassContext) -> bool {
-    if !KERNELS.contains(&f.name(op))
-        || f.result_count(op) != 1
-        || f.use_count(f.result(op, 0)) == 0
-    {
-        return false;
-    }
-    let values = f.operands(op).chain(f.results(op).iter().copied());
+/// Whether the kernel does for an op: it is of float32 tensors whose sizes are all known.
+fn takes(call: &OpCall) -> OpResult {
+    let op = call.op();
+    let values = call.operands(op).chain(call.results(op).iter().copied());
     let mut values = values.filter(|value| value.is_some());
-    let fits = values.all(|value| f.dtype(value) == DType::F32 && f.shape(value).is_some());
-    if !fits {
-        let place = Place::op(op).within(f);
-        let note = "The accelerator takes float32 tensors of known sizes only, so this op stays.";
-        cx.emit(&Diagnostic::note(note).code("npu::not-taken").at(place));
+    match values.all(|value| call.dtype(value) == DType::F32 && call.shape(value).is_some()) {
+        true => Ok(()),
+        false => Err("not all of their tensors are of float32 with known sizes".into()),
     }
-    fits
 }
 
 /// Writes each partition to a file of its own, named by its `global_symbol`.
@@ -90,11 +60,6 @@ fn write_partitions(m: &mut Module, cx: &PassContext) -> PassResult {
 plugin! {
     name: "npu",
     passes: [
-        /// Says which ops the accelerator takes.
-        module "npu.transform.Annotate" => annotate {
-            opt_level: 0,
-            required: ["relax.transform.InferType"],
-        },
         /// Writes each partition to a file of its own.
         module "npu.transform.WritePartitions" => write_partitions {
             opt_level: 0,
@@ -105,11 +70,21 @@ plugin! {
     sequentials: [
         /// Takes what the accelerator can, and writes it.
         "npu.transform.Partition" => [
-            "npu.transform.Annotate",
+            "relax.transform.AnnotateTarget" { target: "npu" },
             "relax.transform.MergeRegions",
             "relax.transform.PartitionGraph",
+            "relax.transform.DeadCodeElimination",
             "npu.transform.WritePartitions",
         ] { opt_level: 0 },
+    ],
+    ops: [
+        kernel("onnx.Add"),
+        kernel("onnx.Conv"),
+        kernel("onnx.Gemm"),
+        kernel("onnx.MatMul"),
+        kernel("onnx.MaxPool"),
+        kernel("onnx.Mul"),
+        kernel("onnx.Relu"),
     ],
 }
 export_plugin!(PLUGIN);
