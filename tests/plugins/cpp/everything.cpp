@@ -136,6 +136,13 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     cx.infer(f, sum);
     expect(f.known_dims(f.result(sum))->at(0).value == known->at(1).value, "definitions hear what others said");
     f.erase_op(sum);
+    auto legal = cx.legalize(f, sizes);
+    expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "what is added to a definition is asked");
+    f.erase_op(f.defining_op(legal->at(0)));
+    expect(cx.supports(f, sizes, "npu") == "", "a target takes an op");
+    expect(cx.supports(f, sizes, "gpu") == std::nullopt, "or nobody speaks for it");
+    f.set_operand(sizes, 0, one);
+    expect(cx.supports(f, sizes, "npu") == "it isn't of two dims", "or it doesn't, and why");
     f.erase_op(sizes);
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "one without a definition has none");
 }
@@ -314,6 +321,23 @@ void infer_sizes(passdock::op_call &call) {
     call.set_result_type(0, type);
 }
 
+void legalize_sizes(passdock::op_call &call) {
+    expect(call.operand_type(0).dims.size() == 2, "the op is to be read");
+    call.set_body("fn @body(%x) { %y = onnx.Shape(%x) return %y }");
+}
+
+void supports_sizes(passdock::op_call &call) {
+    if (call.operand_type(0).dims.size() != 2) throw passdock::error("it isn't of two dims");
+}
+
+/* `acme.Sizes` is what it is in any layout. */
+void lay_out_sizes(passdock::op_call &call) {
+    std::string wanted(call.wanted_layout(0));
+    call.set_operand_layout(0, wanted.empty() ? "AB->BA" : wanted);
+    call.set_result_layout(0, "");
+    call.set_body("fn @body(%x) { %y = acme.Sizes(%x) return %y }");
+}
+
 } // namespace
 
 PASSDOCK_PLUGIN("everything", "0.1.0",
@@ -337,6 +361,11 @@ PASSDOCK_PLUGIN("everything", "0.1.0",
         .evaluate(evaluate_scaled)
         .decompose(decompose_scaled))
     (op, "acme.Sizes", 1, passdock::op_definition().operands(1, 1).infer(infer_sizes))
+    (op_extension, "acme.Sizes", 1, passdock::op_definition()
+        .legalize(legalize_sizes)
+        .layout(lay_out_sizes)
+        .alter_layout(lay_out_sizes)
+        .supports("npu", supports_sizes))
     (op, "acme.Listed", 1, passdock::op_definition()
         .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
         .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED)));

@@ -139,6 +139,16 @@ pub(crate) fn test_sanitized(project: &Project) -> Result<()> {
     if made.contains("acme.ScaledAdd") {
         bail!("acme.ScaledAdd should be taken apart:\n{made}");
     }
+    let sizes = plugin.file(
+        "sizes.ir",
+        "module { fn @main(%x: f32[2,4]) -> (%y: i64[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
+         %y = acme.Sizes(%x) : i64[2]\n return %y } }\n",
+    )?;
+    let alter = "relax.transform.AlterOpLayout";
+    let made = plugin.read(&["run", &sizes, "-O3", "-o", "-", "--passes", alter])?;
+    if !made.contains("onnx.Transpose(%x) {perm = [1, 0]}") {
+        bail!("acme.Sizes should be in the layout that it wants:\n{made}");
+    }
     let listed = plugin.read(&["list", "ops", "acme.Listed", "--json"])?;
     let listed: Value = serde_json::from_str(&listed)?;
     if listed["ops"][0]["attributes"][0]["default"] != serde_json::json!(["a", "b"]) {
@@ -280,7 +290,11 @@ impl<'p> Plugin<'p> {
 
     /// Writes a pipeline beside the plugin.
     fn pipeline(&self, text: &str) -> Result<String> {
-        let path = self.directories[0].join("pipeline.toml");
+        self.file("pipeline.toml", text)
+    }
+
+    fn file(&self, name: &str, text: &str) -> Result<String> {
+        let path = self.directories[0].join(name);
         fs::write(&path, text)?;
         Ok(path.to_string_lossy().into_owned())
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
@@ -120,6 +120,24 @@ pub struct LoadedInstrument {
 unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInstrument {}
+
+impl DefiningPlugin {
+    /// The one of a name and a place. It stays for good, as libraries do.
+    fn of(name: &str, origin: &Origin) -> &'static DefiningPlugin {
+        static ALL: Mutex<Vec<&DefiningPlugin>> = Mutex::new(Vec::new());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().find(|p| p.name == name && p.origin == *origin);
+        if let Some(known) = known {
+            return known;
+        }
+        let made = Box::leak(Box::new(DefiningPlugin {
+            name: name.to_owned(),
+            origin: origin.clone(),
+        }));
+        all.push(made);
+        made
+    }
+}
 
 impl LoadedOp {
     /// The attributes that the definition lists, if it does.
@@ -375,11 +393,7 @@ impl LoadedPlugin {
         }
         let mut loaded_ops = Vec::with_capacity(ops.len());
         if !ops.is_empty() {
-            // It is loaded once, and for good.
-            let plugin: &DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
-                name: manifest.plugin.name.clone(),
-                origin: origin.clone(),
-            }));
+            let plugin = DefiningPlugin::of(&manifest.plugin.name, origin);
             let ops = ops.into_iter();
             loaded_ops.extend(ops.map(|(_, entry)| LoadedOp { entry, plugin }));
         }

@@ -129,7 +129,7 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
         (!op.attrs.is_null(), "lists attributes"),
     ];
     match parts.iter().find(|(is_there, _)| *is_there) {
-        Some((_, what)) => Err(Kind::Disagree(format!(
+        Some((_, what)) => Err(Kind::Table(format!(
             "`{name}` extends a definition, and {what}, which is the definition's to say"
         ))),
         None => Ok(()),

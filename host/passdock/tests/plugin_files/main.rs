@@ -6,12 +6,13 @@
     reason = "a skipped test says so; a test crate has no readers of its API"
 )]
 
+mod ops;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::{Expect, expect};
 use passdock::Registry;
-use passdock::plugin::discover::check_op_conflicts;
 use passdock::plugin::{Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
 
@@ -435,29 +436,6 @@ fn many_plugins_keep_apart() {
             .expect("is there");
         assert_eq!(pass.spec().name(), name);
     }
-}
-
-#[test]
-fn two_plugins_that_define_one_op_are_both_named() {
-    let dir = here();
-    for (name, pass) in [("a", "c.transform.One"), ("b", "c.transform.Two")] {
-        let mut parts = parts(pass);
-        parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nsince = 6\n";
-        if !parts.build(&library(dir.path(), name)) {
-            return;
-        }
-    }
-    let found = discover(&search(dir.path()), None).expect("the directory is there");
-    let [a, b] = &found.plugins[..] else {
-        panic!("two plugins were built: {found:?}");
-    };
-    check_op_conflicts(a, &[]).expect("nobody else is there");
-    let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
-    expect!["plugin `DIR/b.so` can't be used: the definition of `onnx.Relu since 6` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
-        &error
-            .to_string()
-            .replace(&dir.path().display().to_string(), "DIR"),
-    );
 }
 
 #[test]

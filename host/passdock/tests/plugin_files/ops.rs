@@ -1,0 +1,87 @@
+//! Op definitions of plugin files, and what others add to them.
+
+use expect_test::{Expect, expect};
+use passdock::plugin::discover;
+use passdock::plugin::discover::check_op_conflicts;
+
+use super::{check_load, here, library, parts, search};
+
+/// An op definition, as a C author writes it.
+const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; uint64_t traits; \
+    void *state, *infer, *evaluate; const void *attrs; uint32_t count, stride; \
+    void *decompose, *legalize, *layout, *alter; Str target; void *supports; } Op;";
+
+#[test]
+fn two_plugins_that_define_one_op_are_both_named() {
+    let dir = here();
+    for (name, pass) in [("a", "c.transform.One"), ("b", "c.transform.Two")] {
+        let mut parts = parts(pass);
+        parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nsince = 6\n";
+        if !parts.build(&library(dir.path(), name)) {
+            return;
+        }
+    }
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    let [a, b] = &found.plugins[..] else {
+        panic!("two plugins were built: {found:?}");
+    };
+    check_op_conflicts(a, &[]).expect("nobody else is there");
+    let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
+    expect!["plugin `DIR/b.so` can't be used: the definition of `onnx.Relu since 6` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
+        &error
+            .to_string()
+            .replace(&dir.path().display().to_string(), "DIR"),
+    );
+}
+
+/// What extends a definition says nothing that two plugins could contradict each other about.
+#[test]
+fn an_extension_of_an_op_has_functions_of_its_own_alone() {
+    let check = |entry: &str, expected: &Expect| {
+        let mut parts = parts("c.transform.One");
+        parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nextends = true\n";
+        let ops = format!("{{ .name = NAME(\"onnx.Relu\"), .since = 1, {entry} }}");
+        parts.more += &format!("{OP}\nstatic const Op ops[] = {{ {ops} }};\n");
+        parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), sizeof(Op), ops, 1, 0 }";
+        check_load(&parts, expected);
+    };
+    check(
+        ".legalize = run",
+        &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
+    );
+    check(
+        ".target = NAME(\"npu\"), .supports = run",
+        &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
+    );
+    check(
+        ".supports = run",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
+        ],
+    );
+    check(
+        ".infer = run",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and infers types, which is the definition's to say; build the plugin again"
+        ],
+    );
+    check(".attrs = &plugin, .stride = 104", &expect![""]);
+}
+
+#[test]
+fn several_plugins_extend_one_op() {
+    let dir = here();
+    let extends = [("a", "true"), ("b", "true"), ("c", "false")];
+    for (name, extends) in extends {
+        let mut parts = parts(&format!("{name}.transform.One"));
+        parts.manifest += &format!("[[op]]\nname = \"onnx.Relu\"\nextends = {extends}\n");
+        if !parts.build(&library(dir.path(), name)) {
+            return;
+        }
+    }
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
+    for plugin in &found.plugins {
+        check_op_conflicts(plugin, &found.plugins[..found.plugins.len() - 1])
+            .expect("only one defines it");
+    }
+}
