@@ -124,7 +124,9 @@ impl PassContext {
     }
 
     /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
-    /// analyses. To be asked for before, and taken after.
+    /// analyses. [`PassContext::scope`] fails of what is there when it ends, and so does the call of a pass under a
+    /// context that isn't entered. What comes later can be asked for before, and taken after; what nobody takes is
+    /// shown as a diagnostic.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }

@@ -56,8 +56,9 @@ impl PassContext {
     /// Runs `body` with this context entered, and leaves it.
     ///
     /// # Errors
-    /// The body's; an instrument's that fails when the context is entered or left; and that of a
-    /// name in `required_pass` or `disabled_pass` that no pass bears. If the body fails, another
+    /// The body's; an instrument's that fails when the context is entered or left; that of a
+    /// name in `required_pass` or `disabled_pass` that no pass bears; and what failed while it was freed,
+    /// as [`PassContext::endings`]. If the body fails, another
     /// error's message is a note of a [`PassError`], and a diagnostic beside any other error.
     pub fn scope<T, E: From<PassError> + 'static>(
         &self,
@@ -72,7 +73,7 @@ impl PassContext {
             Err(mut error) => {
                 if let Err(exit) = entered.leave(true) {
                     match (&mut error as &mut dyn Any).downcast_mut::<PassError>() {
-                        Some(error) => error.notes.push(exit.message.clone()),
+                        Some(error) => error.notes.push(exit.to_string()),
                         None => self.emit(exit.to_diagnostic()),
                     }
                 }
@@ -90,6 +91,9 @@ impl PassContext {
             let now = util::lock(&self.0.instruments);
             (now.list.clone(), now.entered)
         };
+        if before == 0 {
+            self.show_endings();
+        }
         if let Err(error) = calls::enter(&list, before, &ContextFrame::watching(self)) {
             self.drop_instruments();
             return Err(error);
@@ -135,6 +139,36 @@ impl PassContext {
         Ok(())
     }
 
+    /// Runs `body`, a call of a pass. Under a context that isn't entered the call is all there is that can fail of
+    /// what fails while it is freed.
+    pub(crate) fn around_call<T>(
+        &self,
+        body: impl FnOnce() -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        let is_entered = || !self.0.is_default && util::lock(&self.0.instruments).entered > 0;
+        if self.1.is_some() || is_entered() {
+            return body();
+        }
+        self.show_endings();
+        self.told(body())
+    }
+
+    /// The result, or what failed while it was freed.
+    fn told<T>(&self, result: Result<T, PassError>) -> Result<T, PassError> {
+        match (result, self.0.endings.take()) {
+            (result, None) => result,
+            (Ok(_), Some(ending)) => Err(ending),
+            (Err(error), Some(ending)) => Err(error.note(ending.to_string())),
+        }
+    }
+
+    /// Shows what failed while it was freed since the context was left: nothing that begins now fails of that.
+    fn show_endings(&self) {
+        if let Some(ending) = self.0.endings.take() {
+            self.emit(ending.to_diagnostic());
+        }
+    }
+
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
         util::lock(&self.0.instruments).list = Arc::new([]);
@@ -154,8 +188,8 @@ impl Entered {
     ///
     /// # Errors
     /// If the context isn't the innermost one: it stays entered, and can be left later. Also an
-    /// instrument's that fails over it, and that of a name in `required_pass` or `disabled_pass`
-    /// that no pass bears; the context is left then.
+    /// instrument's that fails over it, that of a name in `required_pass` or `disabled_pass`
+    /// that no pass bears, and that of what failed while it was freed; the context is left then.
     pub fn exit(&mut self) -> Result<(), PassError> {
         self.leave(false)
     }
@@ -181,7 +215,8 @@ impl Entered {
         self.state = Stay::Refused;
         take_off(&self.context)?;
         self.state = Stay::Left;
-        leave(&self.context, in_flight)
+        let left = leave(&self.context, in_flight);
+        self.context.told(left)
     }
 }
 

@@ -55,7 +55,12 @@ impl dyn Pass + '_ {
     /// # Errors
     /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
-        call(self, &module, cx, !calls::in_callback())
+        cx.around_call(|| {
+            let made = call(self, &module, cx, !calls::in_callback());
+            // What only the given module held ends with it.
+            drop(module);
+            made
+        })
     }
 }
 
