@@ -57,9 +57,8 @@ impl PassContext {
     ///
     /// # Errors
     /// The body's; an instrument's that fails when the context is entered or left; that of a
-    /// name in `required_pass` or `disabled_pass` that no pass bears; and what failed while it was freed,
-    /// as [`PassContext::endings`]. If the body fails, another
-    /// error's message is a note of a [`PassError`], and a diagnostic beside any other error.
+    /// name in `required_pass` or `disabled_pass` that no pass bears; and that of [`PassContext::endings`]. If
+    /// the body fails, another error's message is a note of a [`PassError`], and a diagnostic beside any other error.
     pub fn scope<T, E: From<PassError> + 'static>(
         &self,
         body: impl FnOnce(&PassContext) -> Result<T, E>,
@@ -91,9 +90,7 @@ impl PassContext {
             let now = util::lock(&self.0.instruments);
             (now.list.clone(), now.entered)
         };
-        if before == 0 {
-            self.show_endings();
-        }
+        self.show_endings(before == 0);
         if let Err(error) = calls::enter(&list, before, &ContextFrame::watching(self)) {
             self.drop_instruments();
             return Err(error);
@@ -139,18 +136,16 @@ impl PassContext {
         Ok(())
     }
 
-    /// Runs `body`, a call of a pass. Under a context that isn't entered the call is all there is that can fail of
-    /// what fails while it is freed.
+    /// The result of a call of a pass: under a context that isn't entered it fails of [`PassContext::endings`].
     pub(crate) fn around_call<T>(
         &self,
         body: impl FnOnce() -> Result<T, PassError>,
     ) -> Result<T, PassError> {
         let is_entered = || !self.0.is_default && util::lock(&self.0.instruments).entered > 0;
-        if self.1.is_some() || is_entered() {
-            return body();
-        }
-        self.show_endings();
-        self.told(body())
+        let is_all = self.1.is_none() && !is_entered();
+        self.show_endings(is_all);
+        let made = body();
+        if is_all { self.told(made) } else { made }
     }
 
     /// The result, or what failed while it was freed.
@@ -162,9 +157,9 @@ impl PassContext {
         }
     }
 
-    /// Shows what failed while it was freed since the context was left: nothing that begins now fails of that.
-    fn show_endings(&self) {
-        if let Some(ending) = self.0.endings.take() {
+    /// Shows what came since the context was left, if that is so: what begins now doesn't fail of it.
+    fn show_endings(&self, was_left: bool) {
+        if was_left && let Some(ending) = self.0.endings.take() {
             self.emit(ending.to_diagnostic());
         }
     }

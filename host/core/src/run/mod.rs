@@ -55,12 +55,8 @@ impl dyn Pass + '_ {
     /// # Errors
     /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
-        cx.around_call(|| {
-            let made = call(self, &module, cx, !calls::in_callback());
-            // What only the given module held ends with it.
-            drop(module);
-            made
-        })
+        // The given module ends with the call, and what only it holds.
+        cx.around_call(move || call(self, &module, cx, !calls::in_callback()))
     }
 }
 

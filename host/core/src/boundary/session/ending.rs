@@ -1,7 +1,6 @@
 //! Ends of what plugins own: an instrument's instance, an analysis that is kept. They are called when nothing runs that
 //! could hear of a failure, so that there is a context for it alone, and a list.
 
-use std::fmt;
 use std::ptr;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -25,18 +24,18 @@ const MAX_FAILURES: usize = 20;
 #[derive(Clone)]
 pub struct Endings(Arc<List>);
 
+type Show = dyn Fn(&[Diagnostic]) + Send + Sync;
+
 struct List {
     failures: Mutex<Vec<PassError>>,
-    show: Box<dyn Fn(&[Diagnostic]) + Send + Sync>,
+    show: Box<Show>,
 }
 
 impl Endings {
     /// An empty list, with what shows the failures that nobody takes.
     pub(crate) fn new(show: impl Fn(&[Diagnostic]) + Send + Sync + 'static) -> Endings {
-        Endings(Arc::new(List {
-            failures: Mutex::default(),
-            show: Box::new(show),
-        }))
+        let (failures, show) = (Mutex::default(), Box::new(show));
+        Endings(Arc::new(List { failures, show }))
     }
 
     pub(crate) fn add(&self, error: PassError) {
@@ -71,14 +70,6 @@ impl Drop for List {
             // A renderer is code of the program, and this may be the end of a thread.
             let _ = caught(|| (self.show)(&[error.to_diagnostic()]));
         }
-    }
-}
-
-impl fmt::Debug for Endings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(&*util::lock(&self.0.failures))
-            .finish()
     }
 }
 
