@@ -690,9 +690,6 @@ class PassHandle:
     @staticmethod
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """A pass of the registry by its name, with options."""
-    @staticmethod
-    def print_ir(header: str) -> PassHandle:
-        """The pass that prints the module."""
     def register(self, overrides: bool = False) -> None:
         """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
     @property
