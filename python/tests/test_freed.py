@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import passdock
-from passdock import Module, PassContext, PassError, get_instrument, get_pass
+from passdock import PassContext, PassError, get_instrument, get_pass
 from passdock.transform import Pass
 from support import built_plugin, one_function
 
@@ -44,9 +44,8 @@ def test_the_error_of_the_body_goes_out_and_has_it_as_a_note(keeps_bomb: Pass) -
 
 def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFixture[str]) -> None:
     with PassContext():
-        mod: Module | None = keeps_bomb(one_function())
-    assert mod is not None
-    mod = None
+        mod = keeps_bomb(one_function())
+    del mod
     gc.collect()
     assert "error[pass-panicked]: An analysis that the pass kept panicked" in capfd.readouterr().err
     # Under the thread's own context the next call tells of it, and doesn't fail of it.
@@ -67,10 +66,10 @@ def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFi
     assert [said["code"] for said in outcome.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
     assert capfd.readouterr().err == ""
     # The program holds the module, and the function that it is kept on.
-    given: Module | None = one_function()
+    given = one_function()
     passdock.optimize(given, passes=[KEEPS])
     assert capfd.readouterr().err == ""
-    given = None
+    del given
     gc.collect()
     assert capfd.readouterr().err.count("error[pass-panicked]") == 1
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import onnx
 import onnx_ir
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 import passdock
@@ -60,7 +60,7 @@ class First:
         self.model_proto = proto
 
 
-class TorchTensor(onnx_ir.Tensor):
+class TorchTensor(onnx_ir.Tensor[Any]):
     """As torch's: the data is the program's, and no array until it is asked for."""
 
     def numpy(self) -> np.ndarray[Any, Any]:
