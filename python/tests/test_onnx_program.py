@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import onnx
 import onnx_ir
-import onnxruntime  # type: ignore[import-untyped]
+import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
