@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -96,20 +97,24 @@ def optimize(
         if output is not None:
             return run(model, pipeline, output, **options)
         return run(Module.read(os.fspath(model)), pipeline, **options).module
-    module, back = _taken(model)
-    report = run(module, pipeline, output, **options)
-    if output is not None:
-        return report
-    assert report.module is not None
-    return back(report.module)
+    with contextlib.ExitStack() as ends:
+        module, back = _taken(model, ends)
+        report = run(module, pipeline, output, **options)
+        if output is not None:
+            return report
+        assert report.module is not None
+        return back(report.module)
 
 
 def _is_text(model: Any) -> bool:
     return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
 
 
-def _taken(model: Any) -> tuple[Module, Callable[[Module], Any]]:
-    """A module of a model, and what gives its kind back. What other packages make is known by its methods."""
+def _taken(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Module], Any]]:
+    """A module of a model, and what gives its kind back. What other packages make is known by its methods.
+
+    ends: what ends when the kind is given back.
+    """
     if isinstance(model, Module):
         return model, lambda made: made
     if isinstance(model, str):
@@ -117,28 +122,60 @@ def _taken(model: Any) -> tuple[Module, Callable[[Module], Any]]:
     if isinstance(model, (bytes, bytearray, memoryview)):
         return Module.from_onnx(bytes(model)), Module.to_onnx
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
-        kind = type(model)
-        return Module.from_onnx(model.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
+        return _of_proto(model)
+    if _is_onnx_ir(model):
+        return _of_onnx_ir(model, ends)
+    # torch.onnx.ONNXProgram: its model is one of onnx_ir's, but of the first releases, which had the proto alone.
+    if _is_onnx_ir(getattr(model, "model", None)):
+        return _of_onnx_ir(model.model, ends)
     if hasattr(model, "model_proto"):
-        # torch.onnx.ONNXProgram
-        proto = model.model_proto
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
-            type(proto).FromString(made.to_onnx())
-        )
-    if type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph"):
-        import onnx_ir  # type: ignore[import-not-found, unused-ignore]
-
-        proto = onnx_ir.to_proto(model)
-        return Module.from_onnx(proto.SerializeToString()), lambda made: _ir_model(
-            type(proto).FromString(made.to_onnx())
-        )
+        module, back = _of_proto(model.model_proto)
+        return module, lambda made: _onnx_ir().from_proto(back(made))
     raise TypeError(
         f"{type(model).__name__} is no model; it may be a path, the bytes of an ONNX model, an onnx.ModelProto, an "
         "onnx_ir.Model, a torch.onnx.ONNXProgram, IR text, or a passdock.Module"
     )
 
 
-def _ir_model(proto: Any) -> Any:
-    import onnx_ir
+def _of_proto(proto: Any) -> tuple[Module, Callable[[Module], Any]]:
+    kind = type(proto)
+    return Module.from_onnx(proto.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
 
-    return onnx_ir.from_proto(proto)
+
+# The bytes of weights from which on a model of onnx_ir goes through files: a proto has no room for 2 GB.
+_LARGE = 1 << 30
+
+
+def _of_onnx_ir(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Module], Any]]:
+    ir = _onnx_ir()
+    if _weights(model) < _LARGE:
+        module, back = _of_proto(ir.to_proto(model))
+        return module, lambda made: ir.from_proto(back(made))
+    import tempfile
+
+    directory = ends.enter_context(tempfile.TemporaryDirectory(prefix="passdock-"))
+    given, after = (os.path.join(directory, name) for name in ("model.onnx", "after.onnx"))
+    ir.save(model, given, external_data="model.data")
+
+    def back_from_file(made: Module) -> Any:
+        made.write(after)
+        # The files end with this call.
+        return ir.external_data.load_to_model(ir.load(after))
+
+    return Module.read(given), back_from_file
+
+
+def _weights(model: Any) -> int:
+    """The bytes of a model's initializers."""
+    tensors = (value.const_value for value in model.graph.initializers.values())
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None)
+
+
+def _is_onnx_ir(model: Any) -> bool:
+    return type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph")
+
+
+def _onnx_ir() -> Any:
+    import onnx_ir  # type: ignore[import-not-found, unused-ignore]
+
+    return onnx_ir

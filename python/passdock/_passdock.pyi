@@ -550,7 +550,8 @@ class PassContext:
     ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 
     ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-    around it.
+    around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+    meanwhile.
 
     Raises ConfigError for a key, a field or a value that isn't right.
     """
@@ -689,9 +690,6 @@ class PassHandle:
     @staticmethod
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """A pass of the registry by its name, with options."""
-    @staticmethod
-    def print_ir(header: str) -> PassHandle:
-        """The pass that prints the module."""
     def register(self, overrides: bool = False) -> None:
         """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
     @property

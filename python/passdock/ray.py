@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _passdock
@@ -92,6 +92,7 @@ def batch(
     """
     from ._batch import engines as _engines
     from ._batch import items as _items
+    from ._batch import loop as _loop
     from ._batch import storage as _storage
 
     ray = _ray()
@@ -120,16 +121,27 @@ def batch(
     if not ray.is_initialized():
         ray.init(address=address, log_to_driver=False)
     summary = Summary(kept)
-    cluster = _Cluster(ray, retries, max_in_flight, runtime_env, num_cpus, summary)
-    return Batch(_outcomes_of(plan, cluster, storage_options), len(found), summary, progress)
+    storage = None if storage_options is None else dict(storage_options)
+    cluster = _Cluster(ray, plan, storage, retries, max_in_flight, runtime_env, num_cpus, summary)
+    outcomes = _loop.run(
+        found,
+        cluster,
+        lambda: _Kept(kept, storage),
+        lambda: _engines.fingerprints(plan),
+        lambda path: _storage.is_file(path, storage),
+        resume,
+    )
+    return Batch(outcomes, len(found), summary, progress)
 
 
 class _Cluster:
-    """How tasks are given to the cluster."""
+    """How models are given to the cluster: a crew, as ``loop`` has it."""
 
     def __init__(
         self,
         ray: Any,
+        plan: _engines.Plan,
+        storage: Mapping[str, Any] | None,
         retries: int,
         max_in_flight: int | None,
         runtime_env: Mapping[str, Any] | None,
@@ -139,6 +151,14 @@ class _Cluster:
         self.ray = ray
         self.retries = retries
         self.summary = summary
+        self._job = {
+            # A node's processes may be in another directory.
+            "setup": plan.setup(os.path.abspath),
+            "version": _passdock.version(),
+            "timeout": plan.timeout,
+            "jobs": plan.jobs,
+            "storage": storage,
+        }
         self._num_cpus = num_cpus
         self._given = max_in_flight
         self._in_flight = 0
@@ -149,8 +169,10 @@ class _Cluster:
             settings["runtime_env"] = dict(runtime_env)
         self._task = ray.remote(_run).options(**settings)
 
-    def in_flight(self) -> int:
-        """The number of models that may be with the cluster at once."""
+    def prepare(self, left: Sequence[_items.Item]) -> None:
+        """The nodes make directories."""
+
+    def room(self) -> int:
         if self._given is not None:
             return self._given
         now = time.monotonic()
@@ -160,18 +182,15 @@ class _Cluster:
             self._in_flight = max(2, 2 * int(cpus // self._num_cpus))
         return self._in_flight
 
-    def begin(self, job: Mapping[str, Any]) -> Any:
-        """Gives a task to the cluster."""
-        return self._task.remote(job)
+    def begin(self, item: _items.Item) -> Any:
+        paths = {"model": _of_node(item.model), "output": _of_node(item.output)}
+        return self._task.remote({**self._job, **paths})
 
-    def answered(self, references: list[Any]) -> list[tuple[Any, dict[str, Any]]]:
-        """The reports of the tasks that are done next.
+    def answered(self, running: Collection[Any]) -> list[tuple[Any, Mapping[str, Any]]]:
+        from ._batch import engines as _engines
 
-        Raises:
-            PassError: tasks can't run there at all.
-        """
         errors = self.ray.exceptions
-        ready, _ = self.ray.wait(references, num_returns=1, timeout=_LOOK)
+        ready, _ = self.ray.wait(list(running), num_returns=1, timeout=_LOOK)
         heard = []
         for reference in ready:
             try:
@@ -183,59 +202,19 @@ class _Cluster:
                 what = "The node can't run it" if isinstance(error, errors.RayTaskError) else "The node's process ended"
                 message = f"{what}: {type(error).__name__}: {said[-1]}"
                 report = {**_outcomes.failure(message, code="crashed"), "died": True}
+            if report.get("refused"):
+                _engines.check(report)
             heard.append((reference, report))
         return heard
 
-    def cancel(self, references: list[Any]) -> None:
-        """Takes tasks back that nobody waits for any more."""
-        for reference in references:
+    def begins_again(self, report: Mapping[str, Any], attempt: int) -> bool:
+        again = bool(report.get("died")) and attempt < self.retries
+        self.summary.retried += again
+        return again
+
+    def end(self, running: Collection[Any]) -> None:
+        for reference in running:
             self.ray.cancel(reference, force=True)
-
-
-def _outcomes_of(plan: _engines.Plan, cluster: _Cluster, storage: Mapping[str, Any] | None) -> Iterator[Outcome]:
-    from ._batch import engines as _engines
-    from ._batch import storage as _storage
-
-    of = _engines.fingerprints(plan)
-    running: dict[Any, tuple[_items.Item, int]] = {}
-    common = {
-        # A node's processes may be in another directory.
-        "setup": plan.setup(os.path.abspath),
-        "version": _passdock.version(),
-        "timeout": plan.timeout,
-        "jobs": plan.jobs,
-        "storage": None if storage is None else dict(storage),
-    }
-    kept = _Kept(plan.results, storage)
-    try:
-        left: list[tuple[_items.Item, int]] = []
-        for item in plan.items:
-            known = kept.file.done(item.model, item.output, of(item)) if plan.resume else None
-            if known is not None and _storage.is_file(item.output, storage):
-                yield known
-            else:
-                left.append((item, 0))
-        left.sort(key=lambda each: each[0].size)
-        while left or running:
-            while left and len(running) < cluster.in_flight():
-                item, attempt = left.pop()
-                paths = {"model": _of_node(item.model), "output": _of_node(item.output)}
-                running[cluster.begin({**common, **paths})] = item, attempt
-            for reference, report in cluster.answered(list(running)):
-                item, attempt = running.pop(reference)
-                if report.get("died") and attempt < cluster.retries:
-                    cluster.summary.retried += 1
-                    # After the others: what it died of may be over by then.
-                    left.insert(0, (item, attempt + 1))
-                    continue
-                if report.get("refused"):
-                    _engines.check(report)
-                outcome = Outcome.of_report(item.model, item.output, report, of(item))
-                kept.add(outcome)
-                yield outcome
-    finally:
-        cluster.cancel(list(running))
-        kept.close()
 
 
 def _of_node(path: str) -> str:
@@ -256,7 +235,7 @@ class _Kept:
         self._copied = time.monotonic()
         self._there: Any = None
         if not _storage.is_address(path):
-            self.file = OutcomeFile(path)
+            self._file = OutcomeFile(path)
             return
         self._there, self._path = _storage.file_system(path, storage)
         self._directory = tempfile.TemporaryDirectory(prefix="passdock-")
@@ -266,14 +245,17 @@ class _Kept:
                 self._there.get_file(self._path, self._local)
         except Exception as error:
             raise self._failed(error) from error
-        self.file = OutcomeFile(self._local)
+        self._file = OutcomeFile(self._local)
 
     def _failed(self, error: Exception) -> PassError:
         message = f"The outcomes can't be kept in `{self._path}`: {type(error).__name__}: {error}"
         return PassError(message, code="write")
 
+    def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
+        return self._file.done(model, output, fingerprint)
+
     def add(self, outcome: Outcome) -> None:
-        self.file.add(outcome)
+        self._file.add(outcome)
         if self._there is not None and time.monotonic() - self._copied > _EVERY:
             self._copy()
 
@@ -286,7 +268,7 @@ class _Kept:
             raise self._failed(error) from error
 
     def close(self) -> None:
-        self.file.close()
+        self._file.close()
         if self._there is not None:
             try:
                 self._copy()

@@ -514,7 +514,7 @@ def prim_func_pass(
 
 def PrintIR(header: str = "") -> ModulePass:
     """The pass that prints the module to standard error, and changes nothing."""
-    return _made(_passdock.PassHandle.print_ir(header), PrintIR, header)
+    return ModulePass._of(standard("PrintIR", header=header))
 
 
 def ApplyPassToFunction(

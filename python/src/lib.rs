@@ -64,15 +64,7 @@ mod _passdock {
             .call_method1("register", (ends,))?;
         passdock::set_interrupt(super::crossing::error::interrupted);
         // As the command has them. A second module of the same process finds them there.
-        let registry = passdock::Registry::global();
-        let own = [
-            passdock_tools::numerics::instrument(),
-            passdock_tools::numerics::verify_outputs(),
-            passdock_page::instrument(),
-        ];
-        for instrument in own {
-            let _ = registry.register_instrument(instrument);
-        }
+        passdock_page::register(passdock::Registry::global());
         Ok(())
     }
 }

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from passdock import Function, Module, PassContext, PassInfo, PassInstrument, function_pass, get_pass, module_pass
 from passdock.transform import FunctionPass, ModulePass
+
+
+def built_plugin(name: str) -> Path:
+    """A plugin for tests, as the suite's other tests or a build left it."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).parents[2] / "target")
+    file = {"win32": "{}.dll", "darwin": "lib{}.dylib"}.get(sys.platform, "lib{}.so").format(name)
+    for place in (target / "debug" / file, target / "debug" / "deps" / file):
+        if place.is_file():
+            return place
+    pytest.skip(f"the plugin {name} isn't built")
 
 
 def ir(text: str) -> str:

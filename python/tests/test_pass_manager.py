@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import passdock
 from passdock import (
+    ConfigError,
     Function,
     Module,
     PassContext,
@@ -12,6 +14,7 @@ from passdock import (
     Sequential,
     function_pass,
     get_pass,
+    list_passes,
     module_pass,
     pass_instrument,
 )
@@ -265,6 +268,24 @@ def test_print_ir(capfd: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("PrintIR(here):\nmodule {\n")
     assert "onnx.Relu" in err
     assert PrintIR().info == PassInfo(0, "PrintIR")
+
+
+def test_print_ir_is_registered(capfd: pytest.CaptureFixture[str]) -> None:
+    """As the command has it: for pipelines, and under TVM's names."""
+    assert "PrintIR" in list_passes()
+    mod = one_function()
+    passes = [
+        get_pass("PrintIR", header="a"),
+        get_pass("relay.transform.PrintIR"),
+        get_pass("transform.PrintIR", header="b"),
+    ]
+    assert Sequential(passes)(mod) is mod
+    passdock.run(mod, {"passes": [{"name": "PrintIR", "options": {"header": "c"}}]})
+    passdock.run(mod, passdock.Pipeline("[[passes]]\nname = 'PrintIR'\noptions = { header = 'd' }\n"))
+    printed = capfd.readouterr().err
+    assert printed == "".join(f"PrintIR({header}):\n{mod}" for header in ("a", "", "b", "c", "d"))
+    with pytest.raises(ConfigError, match=r"heder.*Did you mean `header`"):
+        get_pass("PrintIR", heder="a")
 
 
 @pass_instrument

@@ -158,9 +158,9 @@ def test_no_more_is_with_the_cluster_than_was_said(
     counts: list[int] = []
     answered = passdock.ray._Cluster.answered
 
-    def counting(self: Any, references: list[Any]) -> Any:
-        counts.append(len(references))
-        return answered(self, references)
+    def counting(self: Any, running: Any) -> Any:
+        counts.append(len(running))
+        return answered(self, running)
 
     monkeypatch.setattr(passdock.ray._Cluster, "answered", counting)
     assert passdock.ray.batch(paths, None, tmp_path / "out", max_in_flight=3).wait().ok == 12

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
 
 import passdock
 from passdock import Module, PassContext, PassError, Sequential, UnknownNameError, get_pass, module_pass
-from support import one_function
-
-
-def library() -> Path:
-    """The plugin of the conformance suite, as the suite's tests or a build left it."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).parents[2] / "target")
-    name = {"win32": "{}.dll", "darwin": "lib{}.dylib"}.get(sys.platform, "lib{}.so").format(
-        "passdock_conformance_plugin"
-    )
-    for place in (target / "debug" / name, target / "debug" / "deps" / name):
-        if place.is_file():
-            return place
-    pytest.skip("the plugin of the conformance suite isn't built")
+from support import built_plugin, one_function
 
 
 def test_a_plugin_requires_a_pass_of_python() -> None:
-    passdock.load_plugin(library())
+    passdock.load_plugin(built_plugin("passdock_conformance_plugin"))
     needs = get_pass("t.transform.NeedsMissing")
     with pytest.raises(UnknownNameError, match=r"t\.transform\.Leafs"):
         Sequential([needs])(one_function())

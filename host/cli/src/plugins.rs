@@ -11,13 +11,7 @@ pub(crate) const OWN_PASS: &str = "Prints the module under a heading, and change
 /// A registry with the instruments and the pass that the command has beside the library's.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
-    // A registry that is new has no others of their names.
-    let _ = registry.register_instrument(passdock_tools::numerics::instrument());
-    let _ = registry.register_instrument(passdock_tools::numerics::verify_outputs());
-    let _ = registry.register_instrument(passdock_page::instrument());
-    let _ = registry.register(passdock::instruments::printing(
-        passdock::instruments::stderr(),
-    ));
+    passdock_page::register(&registry);
     registry
 }
 

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from .. import pipeline as _pipeline
 from ..errors import PassError, UnknownNameError
 from ..transform import Pass
 from . import items as _items
+from . import loop as _loop
 from . import outcomes as _outcomes
 from . import worker as _worker
 from .outcomes import Outcome, OutcomeFile
@@ -360,7 +361,10 @@ def _by_workers(plan: Plan) -> Iterator[Outcome]:
     except BaseException:
         first.end()
         raise
-    return _run_all(plan, setup, first)
+    crew = _Workers(plan, setup, first)
+    return _loop.run(
+        plan.items, crew, lambda: OutcomeFile(plan.results), lambda: fingerprints(plan), os.path.isfile, plan.resume
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -411,56 +415,60 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def _run_all(plan: Plan, setup: Mapping[str, Any], first: _worker.Worker) -> Iterator[Outcome]:
-    import selectors
+class _Workers:
+    """How models are given to workers of Python on this machine: a crew, as ``loop`` has it."""
 
-    idle = [first]
-    busy: dict[_worker.Worker, _items.Item] = {}
-    kept = None
-    try:
-        kept = OutcomeFile(plan.results)
-        of = fingerprints(plan)
-        left = []
-        for item in plan.items:
-            known = kept.done(item.model, item.output, of(item)) if plan.resume else None
-            if known is not None and os.path.isfile(item.output):
-                yield known
-            else:
-                left.append(item)
-        left.sort(key=lambda item: item.size)
-        at_once = min(plan.jobs or cores(), max(1, len(left)))
+    def __init__(self, plan: Plan, setup: Mapping[str, Any], first: _worker.Worker) -> None:
+        import selectors
+
+        self._wanted = plan.jobs
+        self._timeout = plan.timeout
+        self._setup = setup
+        self._at_once = 1
+        self._jobs: int | None = None
+        self._idle = [first]
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(first, selectors.EVENT_READ)
+
+    def prepare(self, left: Sequence[_items.Item]) -> None:
+        self._at_once = min(self._wanted or cores(), max(1, len(left)))
         # A model that is alone has all cores.
-        jobs = None if at_once == 1 else 1
+        self._jobs = None if self._at_once == 1 else 1
         for directory in {os.path.dirname(item.output) for item in left}:
             os.makedirs(directory or ".", exist_ok=True)
-        with selectors.DefaultSelector() as selector:
-            selector.register(first, selectors.EVENT_READ)
-            while left or busy:
-                idle = [worker for worker in idle if not worker.is_over]
-                while left and len(busy) < at_once:
-                    if not idle:
-                        idle.append(_worker.Worker(setup))
-                        selector.register(idle[-1], selectors.EVENT_READ)
-                    worker, item = idle.pop(), left.pop()
-                    worker.begin({"model": item.model, "output": item.output, "jobs": jobs})
-                    busy[worker] = item
-                for worker, report in _heard(selector, busy, plan.timeout):
-                    item = busy.pop(worker)
-                    if not worker.is_over:
-                        idle.append(worker)
-                    outcome = Outcome.of_report(item.model, item.output, report, of(item))
-                    kept.add(outcome)
-                    yield outcome
-    finally:
-        for worker in [*idle, *busy]:
+
+    def room(self) -> int:
+        return self._at_once
+
+    def begin(self, item: _items.Item) -> _worker.Worker:
+        import selectors
+
+        self._idle = [worker for worker in self._idle if not worker.is_over]
+        if not self._idle:
+            self._idle.append(_worker.Worker(self._setup))
+            self._selector.register(self._idle[-1], selectors.EVENT_READ)
+        worker = self._idle.pop()
+        worker.begin({"model": item.model, "output": item.output, "jobs": self._jobs})
+        return worker
+
+    def answered(self, running: Collection[_worker.Worker]) -> list[tuple[_worker.Worker, Mapping[str, Any]]]:
+        heard = _heard(self._selector, running, self._timeout)
+        self._idle.extend(worker for worker, _ in heard if not worker.is_over)
+        return heard
+
+    def begins_again(self, report: Mapping[str, Any], attempt: int) -> bool:
+        # A model whose process died would take the next one along.
+        return False
+
+    def end(self, running: Collection[_worker.Worker]) -> None:
+        for worker in [*self._idle, *running]:
             worker.end()
-        if kept is not None:
-            kept.close()
+        self._selector.close()
 
 
 def _heard(
-    selector: Any, busy: Mapping[_worker.Worker, Any], timeout: float | None
-) -> list[tuple[_worker.Worker, Any]]:
+    selector: Any, busy: Collection[_worker.Worker], timeout: float | None
+) -> list[tuple[_worker.Worker, Mapping[str, Any]]]:
     """What workers answer next; of one whose run takes too long, that it was ended."""
     wait = None
     if timeout is not None:

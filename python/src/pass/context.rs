@@ -38,7 +38,8 @@ thread_local! {
 /// ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 ///
 /// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-/// around it.
+/// around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+/// meanwhile.
 ///
 /// Raises ConfigError for a key, a field or a value that isn't right.
 #[pyclass(frozen, module = "passdock", weakref)]

@@ -313,15 +313,6 @@ impl PassHandle {
             .map_err(|error| error::to_exception(py, &error))
     }
 
-    /// The pass that prints the module.
-    #[staticmethod]
-    fn print_ir(header: &str) -> PassHandle {
-        PassHandle::new(passdock::instruments::print_ir(
-            header.to_owned(),
-            passdock::instruments::stderr(),
-        ))
-    }
-
     /// What the pass says about itself.
     #[getter]
     fn info(&self) -> PassInfo {

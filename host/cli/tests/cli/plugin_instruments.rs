@@ -98,6 +98,28 @@ fn a_panic_while_an_analysis_is_dropped_is_told() {
     .assert_eq(&said.concat());
 }
 
+/// The error of a pass has the module and the instruments, for the reproducer.
+#[test]
+fn what_panics_while_it_is_dropped_is_told_beside_another_error() {
+    let bench = Bench::new();
+    let plugin = plugin("passdock-misbehaving").display().to_string();
+    let pipeline = "[[instruments]]\nname = 'tap.tap'\npanics = 'drop'\n\
+                    [[passes]]\nname = 'bad.transform.KeepBomb'\n\
+                    [[passes]]\nname = 'bad.transform.Fail'\n";
+    bench.write("p.toml", pipeline).write("in.ir", RELUS);
+    for how in ["", " --in-process", " --report page.html", " -o out.ir"] {
+        let ran = bench.passdock(&format!("run p.toml in.ir --plugin {plugin}{how}"));
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        for said in [
+            "error[pass-failed]: This op has an axis that is out of range.",
+            "panicked in destroy at tests/plugins/tap/src/lib.rs:",
+            "An analysis that the pass kept panicked while it was freed",
+        ] {
+            assert!(ran.stderr.contains(said), "{how}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn a_report_has_a_bound() {
     let bench = Bench::new();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
-use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
+use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
 use crate::boundary::Endings;
 use crate::config::{ConfigError, FieldValue, IMMUTABLE_MODULE, IntoConfig, Wrong};
 use crate::error::{ErrorKind, PassError};
@@ -195,6 +195,8 @@ impl ContextBuilder {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
         };
+        let renderer = self.renderer.clone();
+        let endings = Endings::new(move |said| renderer.clone().unwrap_or_else(get_renderer)(said));
         let inner = Arc::new(Inner {
             settings,
             required,
@@ -216,7 +218,7 @@ impl ContextBuilder {
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
-            endings: Endings::default(),
+            endings,
         });
         let context = PassContext(inner, None);
         for name in both {

@@ -124,7 +124,8 @@ impl PassContext {
     }
 
     /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
-    /// analyses. To be asked for before, and taken after.
+    /// analyses. [`PassContext::scope`] fails of what came until it ends, the call of a pass without one, too. What
+    /// comes later can be asked for before, and taken after; what nobody takes is shown as a diagnostic.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }

@@ -56,9 +56,9 @@ impl PassContext {
     /// Runs `body` with this context entered, and leaves it.
     ///
     /// # Errors
-    /// The body's; an instrument's that fails when the context is entered or left; and that of a
-    /// name in `required_pass` or `disabled_pass` that no pass bears. If the body fails, another
-    /// error's message is a note of a [`PassError`], and a diagnostic beside any other error.
+    /// The body's; an instrument's that fails when the context is entered or left; that of a
+    /// name in `required_pass` or `disabled_pass` that no pass bears; and that of [`PassContext::endings`]. If
+    /// the body fails, another error's message is a note of a [`PassError`], and a diagnostic beside any other error.
     pub fn scope<T, E: From<PassError> + 'static>(
         &self,
         body: impl FnOnce(&PassContext) -> Result<T, E>,
@@ -72,7 +72,7 @@ impl PassContext {
             Err(mut error) => {
                 if let Err(exit) = entered.leave(true) {
                     match (&mut error as &mut dyn Any).downcast_mut::<PassError>() {
-                        Some(error) => error.notes.push(exit.message.clone()),
+                        Some(error) => error.notes.push(exit.to_string()),
                         None => self.emit(exit.to_diagnostic()),
                     }
                 }
@@ -90,6 +90,7 @@ impl PassContext {
             let now = util::lock(&self.0.instruments);
             (now.list.clone(), now.entered)
         };
+        self.show_endings(before == 0);
         if let Err(error) = calls::enter(&list, before, &ContextFrame::watching(self)) {
             self.drop_instruments();
             return Err(error);
@@ -135,6 +136,34 @@ impl PassContext {
         Ok(())
     }
 
+    /// The result of a call of a pass: under a context that isn't entered it fails of [`PassContext::endings`].
+    pub(crate) fn around_call<T>(
+        &self,
+        body: impl FnOnce() -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        let is_entered = || !self.0.is_default && util::lock(&self.0.instruments).entered > 0;
+        let is_all = self.1.is_none() && !is_entered();
+        self.show_endings(is_all);
+        let made = body();
+        if is_all { self.told(made) } else { made }
+    }
+
+    /// The result, or what failed while it was freed.
+    fn told<T>(&self, result: Result<T, PassError>) -> Result<T, PassError> {
+        match (result, self.0.endings.take()) {
+            (result, None) => result,
+            (Ok(_), Some(ending)) => Err(ending),
+            (Err(error), Some(ending)) => Err(error.note(ending.to_string())),
+        }
+    }
+
+    /// Shows what came since the context was left, if that is so: what begins now doesn't fail of it.
+    fn show_endings(&self, was_left: bool) {
+        if was_left && let Some(ending) = self.0.endings.take() {
+            self.emit(ending.to_diagnostic());
+        }
+    }
+
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
         util::lock(&self.0.instruments).list = Arc::new([]);
@@ -154,8 +183,8 @@ impl Entered {
     ///
     /// # Errors
     /// If the context isn't the innermost one: it stays entered, and can be left later. Also an
-    /// instrument's that fails over it, and that of a name in `required_pass` or `disabled_pass`
-    /// that no pass bears; the context is left then.
+    /// instrument's that fails over it, that of a name in `required_pass` or `disabled_pass`
+    /// that no pass bears, and that of what failed while it was freed; the context is left then.
     pub fn exit(&mut self) -> Result<(), PassError> {
         self.leave(false)
     }
@@ -181,7 +210,8 @@ impl Entered {
         self.state = Stay::Refused;
         take_off(&self.context)?;
         self.state = Stay::Left;
-        leave(&self.context, in_flight)
+        let left = leave(&self.context, in_flight);
+        self.context.told(left)
     }
 }
 

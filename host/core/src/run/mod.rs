@@ -55,7 +55,8 @@ impl dyn Pass + '_ {
     /// # Errors
     /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
-        call(self, &module, cx, !calls::in_callback())
+        // The given module ends with the call, and what only it holds.
+        cx.around_call(move || call(self, &module, cx, !calls::in_callback()))
     }
 }
 

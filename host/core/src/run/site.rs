@@ -39,6 +39,11 @@ impl PassError {
     pub fn set_site(&mut self, site: FailureSite) {
         self.site = Some(Arc::new(site));
     }
+
+    /// Takes the site off: its module and its context, with what plugins own there, end here unless others hold them.
+    pub fn forget_site(&mut self) {
+        self.site = None;
+    }
 }
 
 /// Adds the site of a failed pass to an error. The site of a failed Sequential is that of the pass

@@ -14,8 +14,8 @@ use super::{absent, aliases, level, recursion, reproduce, types, unknown_ops, un
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
-    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
-    Verify, Watch, capitalized, suggest, util, verify,
+    Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
+    Severity, Verify, Watch, capitalized, get_renderer, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -60,7 +60,7 @@ fn run_given(
         },
         ..Report::default()
     };
-    let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
+    let diagnostics: Kept = Arc::new(Mutex::new(Some(Vec::new())));
     let recorder = Arc::new(Recorder::new(watch.on_pass));
     let emit = collecting(diagnostics.clone());
     let emitting = emit.clone();
@@ -71,6 +71,7 @@ fn run_given(
         only_judges: false,
     };
     let on_write = watch.on_write.unwrap_or_else(|| Box::new(|| ()));
+    let mut endings = None;
     let end = || {
         run_to_end(
             registry,
@@ -81,18 +82,19 @@ fn run_given(
             &mut report,
             &recorder,
             &*on_write,
+            &mut endings,
         )
     };
     let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
     report.passes = recorder.take();
-    report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
+    report.diagnostics = util::lock(&diagnostics).take().unwrap_or_default();
     let after = match result {
         Ok(after) => {
             report.ok = true;
             Ok(after)
         }
         Err(error) => {
-            let error = blame::locate(error, request, registry);
+            let mut error = blame::locate(error, request, registry);
             report.exit_status = error.exit_status();
             // What the pass said is there already.
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
@@ -102,6 +104,11 @@ fn run_given(
             if let Err(panic) = caught(write) {
                 report.diagnostics.push(failed(&panic).to_diagnostic());
             }
+            // It has the module and the instruments, which nobody asks for any more; what fails of them is told, too.
+            error.forget_site();
+            let ended = endings.as_ref().and_then(Endings::take);
+            let ended = ended.map(|ended| ended.to_diagnostic());
+            report.diagnostics.extend(ended);
             Err(error)
         }
     };
@@ -137,14 +144,27 @@ pub fn failed(panic: &Panic) -> PassError {
     )
 }
 
+/// The diagnostics of a run, until its report has them.
+type Kept = Arc<Mutex<Option<Vec<Diagnostic>>>>;
+
 /// A handler that keeps diagnostics, and a note once: a pass that runs again notes again what it left
-/// alone.
-fn collecting(kept: Arc<Mutex<Vec<Diagnostic>>>) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
+/// alone. What comes after the run, as its module or its error is freed, is shown.
+fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
     let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
     Arc::new(move |diagnostic| {
         let is_note = diagnostic.severity == Severity::Note;
-        if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
-            util::lock(&kept).push(diagnostic);
+        if is_note && !util::lock(&notes).insert(diagnostic.clone()) {
+            return;
+        }
+        let late = match &mut *util::lock(&kept) {
+            Some(kept) => {
+                kept.push(diagnostic);
+                None
+            }
+            None => Some(diagnostic),
+        };
+        if let Some(late) = late {
+            get_renderer()(&[late]);
         }
     })
 }
@@ -159,6 +179,7 @@ fn run_to_end(
     report: &mut Report,
     recorder: &Recorder,
     on_write: &dyn Fn(),
+    told: &mut Option<Endings>,
 ) -> Result<Module, PassError> {
     if given.is_none() {
         Format::of(&request.model)?;
@@ -166,6 +187,7 @@ fn run_to_end(
     request.output.as_ref().map(Format::of).transpose()?;
     let mut prepared = Prepared::new(registry, request, watched)?;
     let context = prepared.context.clone();
+    let endings = told.insert(context.endings());
     report.pipeline = PipelineReport::prepared(&prepared);
     // Plugins that couldn't be read: unneeded, or the look-up had failed.
     for error in registry.unreadable() {
@@ -224,7 +246,6 @@ fn run_to_end(
         return Err(broken);
     }
     // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
-    let endings = context.endings();
     drop((prepared, context));
     after.forget_kept();
     if let Some(error) = endings.take() {

@@ -1,9 +1,10 @@
 //! Contexts that are left by a drop or a panic, and what they refuse.
 
 use expect_test::expect;
-use passdock::{PassContext, PassError};
+use passdock::{PassContext, PassError, PassRef, create_function_pass};
+use passdock_plugin_api as sdk;
 
-use crate::common::{Log, error};
+use crate::common::{Log, error, info, module};
 
 #[test]
 fn dropping_the_guard_leaves_the_context_and_keeps_the_error_as_a_diagnostic() {
@@ -44,4 +45,109 @@ fn a_panic_leaves_the_context_too() {
     log.check(expect![[r#"
         tap enter
         tap exit"#]]);
+}
+
+/// An analysis that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("it went off");
+    }
+}
+
+impl sdk::Analysis for Bomb {
+    const NAME: &'static str = "bomb";
+
+    fn compute(_: &sdk::Function, _: &sdk::PassContext) -> Result<Bomb, sdk::PassError> {
+        Ok(Bomb)
+    }
+}
+
+/// A pass that keeps one on a function, and changes nothing.
+fn keeps_bomb() -> PassRef {
+    create_function_pass(info("keeps_bomb"), |f, cx| f.analysis::<Bomb>(cx).map(drop))
+}
+
+/// What an error says but for the place of the panic, which is this file's.
+fn said(error: &PassError) -> String {
+    let text = error.to_string();
+    let lines = text.split(", at ").map(|part| match part.split_once(": ") {
+        Some((place, rest)) if place.contains(".rs:") => rest,
+        _ => part,
+    });
+    lines.collect::<Vec<_>>().join(": ")
+}
+
+const WENT_OFF: &str = "Error in pass keeps_bomb: An analysis that the pass kept panicked while it was freed: it went off.";
+
+fn context(log: &Log) -> PassContext {
+    let said = log.clone();
+    let builder = PassContext::builder().on_diagnostic(move |d| {
+        said.add(format!("{:?}: {}", d.severity, d.code));
+    });
+    builder.build().unwrap()
+}
+
+#[test]
+fn a_scope_fails_of_what_panicked_while_it_was_freed() {
+    let log = Log::new();
+    let cx = context(&log);
+    let failed = cx.scope(|_| keeps_bomb().call(module()).map(drop));
+    assert!(said(&failed.unwrap_err()).starts_with(WENT_OFF));
+    // It was told once.
+    cx.scope(|_| Ok::<_, PassError>(())).unwrap();
+    drop(cx);
+    log.check(expect![""]);
+}
+
+#[test]
+fn it_is_told_beside_another_error() {
+    let log = Log::new();
+    let cx = context(&log);
+    let failed = cx.scope(|_| {
+        drop(keeps_bomb().call(module())?);
+        Err::<(), _>(PassError::new(passdock::ErrorKind::Failed, "It is Monday."))
+    });
+    let failed = failed.unwrap_err();
+    assert_eq!(failed.message, "It is Monday.");
+    assert!(failed.notes[0].starts_with("Error in pass keeps_bomb: An analysis"));
+    let failed = cx.scope(|_| {
+        drop(keeps_bomb().call(module()).unwrap());
+        Err::<(), Box<dyn std::error::Error>>("a program's own".into())
+    });
+    assert_eq!(failed.unwrap_err().to_string(), "a program's own");
+    log.check(expect!["Error: pass-panicked"]);
+}
+
+#[test]
+fn what_is_freed_after_all_scopes_is_shown() {
+    let log = Log::new();
+    let cx = context(&log);
+    let made = cx.scope(|_| keeps_bomb().call(module())).unwrap();
+    drop(cx);
+    log.check(expect![""]);
+    drop(made);
+    log.check(expect!["Error: pass-panicked"]);
+}
+
+#[test]
+fn a_call_under_a_context_that_is_not_entered_fails_of_it() {
+    let log = Log::new();
+    let cx = context(&log);
+    // The first function of ops is changed after its analysis was kept, which is freed with the given module.
+    let changes = create_function_pass(info("changes"), |f, _| Ok(f.set_function_attr("is", 1)?));
+    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
+    let failed = changes.call_in(kept, &cx).unwrap_err();
+    assert!(said(&failed).starts_with(WENT_OFF));
+    log.check(expect![""]);
+    // What is freed between calls isn't the next one's failure.
+    drop(keeps_bomb().call_in(module(), &cx).unwrap());
+    log.check(expect![""]);
+    let nothing = create_function_pass(info("nothing"), |_, _| Ok(()));
+    drop(nothing.call_in(module(), &cx).unwrap());
+    log.check(expect!["Error: pass-panicked"]);
+    drop(keeps_bomb().call_in(module(), &cx).unwrap());
+    cx.scope(|_| Ok::<_, PassError>(())).unwrap();
+    log.check(expect!["Error: pass-panicked"]);
 }

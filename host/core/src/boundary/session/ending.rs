@@ -4,6 +4,7 @@
 use std::ptr;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use passdock_crash::caught;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
@@ -18,13 +19,27 @@ use crate::util;
 /// The most failures that are kept: an analysis of each function may have one.
 const MAX_FAILURES: usize = 20;
 
-/// What failed while the host freed what plugins own, of one context. A clone is the same list.
-#[derive(Clone, Debug, Default)]
-pub struct Endings(Arc<Mutex<Vec<PassError>>>);
+/// What failed while the host freed what plugins own, of one context. A clone is the same list. What nobody took is
+/// shown when the last one goes.
+#[derive(Clone)]
+pub struct Endings(Arc<List>);
+
+type Show = dyn Fn(&[Diagnostic]) + Send + Sync;
+
+struct List {
+    failures: Mutex<Vec<PassError>>,
+    show: Box<Show>,
+}
 
 impl Endings {
+    /// An empty list, with what shows the failures that nobody takes.
+    pub(crate) fn new(show: impl Fn(&[Diagnostic]) + Send + Sync + 'static) -> Endings {
+        let (failures, show) = (Mutex::default(), Box::new(show));
+        Endings(Arc::new(List { failures, show }))
+    }
+
     pub(crate) fn add(&self, error: PassError) {
-        let mut all = util::lock(&self.0);
+        let mut all = util::lock(&self.0.failures);
         if all.len() < MAX_FAILURES {
             all.push(error);
         }
@@ -32,7 +47,13 @@ impl Endings {
 
     /// Takes the failures out: the first one, with the others as notes.
     pub fn take(&self) -> Option<PassError> {
-        let mut all = std::mem::take(&mut *util::lock(&self.0)).into_iter();
+        self.0.take()
+    }
+}
+
+impl List {
+    fn take(&self) -> Option<PassError> {
+        let mut all = std::mem::take(&mut *util::lock(&self.failures)).into_iter();
         let mut first = all.next()?;
         for more in all.map(|more| more.to_string()) {
             if !first.notes.contains(&more) {
@@ -40,6 +61,15 @@ impl Endings {
             }
         }
         Some(first)
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        if let Some(error) = self.take() {
+            // A renderer is code of the program, and this may be the end of a thread.
+            let _ = caught(|| (self.show)(&[error.to_diagnostic()]));
+        }
     }
 }
 

@@ -1,0 +1,19 @@
+//! What the command and the Python package have in their registries beside what the library has.
+
+use passdock_core::instrument::stderr;
+use passdock_core::{Registry, printing};
+use passdock_tools::numerics;
+
+/// Registers the instruments `numerics`, `verify-outputs` and `page`, and the pass `PrintIR`, which prints to standard error.
+/// What has such a name stays.
+pub fn register(registry: &Registry) {
+    let instruments = [
+        numerics::instrument(),
+        numerics::verify_outputs(),
+        crate::instrument(),
+    ];
+    for instrument in instruments {
+        let _ = registry.register_instrument(instrument);
+    }
+    let _ = registry.register(printing(stderr()));
+}

@@ -1,0 +1,89 @@
+"""What panics while it is freed, of a plugin's analysis or instrument, is told to who can hear it."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pytest
+
+import passdock
+from passdock import PassContext, PassError, get_instrument, get_pass
+from passdock.transform import Pass
+from support import built_plugin, one_function
+
+KEEPS = "bad.transform.KeepBomb"
+SAID = f"Error in pass {KEEPS}: An analysis that the pass kept panicked while it was freed, at .*: it went off"
+
+
+@pytest.fixture
+def keeps_bomb() -> Pass:
+    """A pass that keeps on a function what panics when it is freed."""
+    passdock.load_plugin(built_plugin("passdock_misbehaving"))
+    return get_pass(KEEPS)
+
+
+def test_a_context_raises_it(keeps_bomb: Pass) -> None:
+    with pytest.raises(PassError, match=SAID) as raised, PassContext() as ctx:
+        keeps_bomb(one_function())
+    assert raised.value.code == "pass-panicked"
+    # Once.
+    with ctx:
+        pass
+
+
+def test_the_error_of_the_body_goes_out_and_has_it_as_a_note(keeps_bomb: Pass) -> None:
+    error = ValueError("body")
+    with pytest.raises(ValueError, match="body") as raised, PassContext():
+        keeps_bomb(one_function())
+        raise error
+    assert raised.value is error
+    (note,) = error.__notes__
+    assert note.startswith(f"leaving the pass context failed, too: PassError: Error in pass {KEEPS}: An analysis")
+
+
+def test_what_is_freed_later_is_shown(keeps_bomb: Pass, capfd: pytest.CaptureFixture[str]) -> None:
+    with PassContext():
+        mod = keeps_bomb(one_function())
+    del mod
+    gc.collect()
+    assert "error[pass-panicked]: An analysis that the pass kept panicked" in capfd.readouterr().err
+    # Under the thread's own context the next call tells of it, and doesn't fail of it.
+    keeps_bomb(one_function())
+    gc.collect()
+    get_pass("InferType")(one_function())
+    assert capfd.readouterr().err.count("error[pass-panicked]") == 1
+
+
+def test_runs_raise_it(keeps_bomb: Pass, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.onnx").write_bytes(one_function().to_onnx())
+    for run in (passdock.run, passdock.optimize):
+        with pytest.raises(PassError, match=SAID):
+            run(tmp_path / "a.onnx", output=tmp_path / "out.onnx", passes=[KEEPS])
+    assert not (tmp_path / "out.onnx").exists()
+    (outcome,) = passdock.batch(tmp_path / "a.onnx", None, tmp_path / "out", passes=[KEEPS])
+    assert not outcome.ok
+    assert [said["code"] for said in outcome.diagnostics if said["severity"] == "error"] == ["pass-panicked"]
+    assert capfd.readouterr().err == ""
+    # The program holds the module, and the function that it is kept on.
+    given = one_function()
+    passdock.optimize(given, passes=[KEEPS])
+    assert capfd.readouterr().err == ""
+    del given
+    gc.collect()
+    assert capfd.readouterr().err.count("error[pass-panicked]") == 1
+
+
+def test_an_instrument_of_a_context_is_freed_with_it(capfd: pytest.CaptureFixture[str]) -> None:
+    passdock.load_plugin(built_plugin("passdock_tap"))
+    with PassContext(instruments=[get_instrument("tap.tap", panics="drop")]):
+        get_pass("InferType")(one_function())
+    gc.collect()
+    said = capfd.readouterr().err
+    assert "error[instrument]: The instrument `tap.tap` of plugin" in said
+    assert "panicked in destroy" in said
+    with pytest.raises(PassError, match="panicked in destroy"):
+        passdock.optimize(
+            one_function(),
+            pipeline={"passes": [{"name": "InferType"}], "instruments": [{"name": "tap.tap", "panics": "drop"}]},
+        )

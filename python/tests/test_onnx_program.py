@@ -1,0 +1,128 @@
+"""``torch.onnx.ONNXProgram``, by a class that has what torch's has: torch is too large to be installed for a test.
+
+The names are those of ``torch/onnx/_internal/exporter/_onnx_program.py`` of torch 2.5 to 2.9.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import onnx
+import onnx_ir
+import onnxruntime  # type: ignore[import-untyped, unused-ignore]
+import pytest
+
+import passdock
+from passdock import Module, Report, _optimize
+
+
+class ONNXProgram:
+    """What torch exports a model to: a model of onnx_ir's, the program that it is of, and a session to run it."""
+
+    def __init__(self, model: onnx_ir.Model, exported_program: object) -> None:
+        self.model = model
+        self.exported_program = exported_program
+        self._inference_session: object = None
+        self._tempdir: object = None
+        self._capture_strategy: str | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AssertionError("nobody asked for results")
+
+    @property
+    def model_proto(self) -> onnx.ModelProto:
+        return onnx_ir.serde.serialize_model(self.model)
+
+    def optimize(self) -> NoReturn:
+        raise AssertionError("torch's own passes aren't asked for")
+
+    def compute_values(self, value_names: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+        raise AssertionError("nobody asked for values")
+
+    def save(self, destination: Any, **options: Any) -> NoReturn:
+        raise AssertionError("nothing is saved")
+
+    def apply_weights(self, state_dict: Any) -> NoReturn:
+        raise AssertionError("the weights are there")
+
+    def initialize_inference_session(self, initializer: Any = None) -> NoReturn:
+        raise AssertionError("nobody asked for results")
+
+    def release(self) -> None: ...
+
+
+class First:
+    """The class of torch 2.1 to 2.4, of ``dynamo_export``: it has the proto."""
+
+    def __init__(self, proto: onnx.ModelProto) -> None:
+        self.model_proto = proto
+
+
+class TorchTensor(onnx_ir.Tensor[Any]):
+    """As torch's: the data is the program's, and no array until it is asked for."""
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        return np.asarray(self.raw)
+
+    def tobytes(self) -> bytes:
+        return self.numpy().tobytes()
+
+
+def program(size: int) -> ONNXProgram:
+    """A program that adds weights to what an Identity gives."""
+    weights = TorchTensor(np.arange(size, dtype=np.float32), name="w")
+    x, w = (onnx_ir.Value(name=name, type=onnx_ir.TensorType(onnx_ir.DataType.FLOAT)) for name in "xw")
+    x.shape = w.shape = onnx_ir.Shape([size])
+    w.const_value = weights
+    same = onnx_ir.node("Identity", [x])
+    add = onnx_ir.node("Add", [same.outputs[0], w])
+    (y,) = add.outputs
+    y.name, y.type, y.shape = "y", x.type, x.shape
+    graph = onnx_ir.Graph([x], [y], nodes=[same, add], initializers=[w], opset_imports={"": 18}, name="main_graph")
+    return ONNXProgram(onnx_ir.Model(graph, ir_version=10, producer_name="pytorch", producer_version="2.9.0"), object())
+
+
+def result(model: bytes, size: int) -> np.ndarray[Any, Any]:
+    session = onnxruntime.InferenceSession(model)
+    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
+    return np.asarray(made)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_program_gives_a_model_of_onnx_ir(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 300_000
+    if large:
+        monkeypatch.setattr(_optimize, "_LARGE", 4 * size)
+    given = program(size)
+    before = onnx_ir.to_proto(given.model).SerializeToString()
+    made = passdock.optimize(given)
+    assert isinstance(made, onnx_ir.Model)
+    assert [node.op_type for node in made.graph] == ["Add"]
+    assert (made.producer_name, made.producer_version, made.ir_version) == ("pytorch", "2.9.0", 10)
+    assert np.array_equal(result(onnx_ir.to_proto(made).SerializeToString(), size), np.arange(1, size + 1))
+    # The program stays as it was.
+    assert onnx_ir.to_proto(given.model).SerializeToString() == before
+    assert isinstance(given.model.graph.initializers["w"].const_value, TorchTensor)
+    # So does a model of onnx_ir's that no program has.
+    assert [node.op_type for node in passdock.optimize(given.model).graph] == ["Add"]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_program_goes_into_a_file(large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    size = 300_000
+    if large:
+        monkeypatch.setattr(_optimize, "_LARGE", 1)
+    report = passdock.optimize(program(size), tmp_path / "out.onnx")
+    assert isinstance(report, Report) and report.ok
+    assert [op.name for op in Module.read(tmp_path / "out.onnx")["main"].ops] == ["onnx.Add"]
+    session = onnxruntime.InferenceSession(tmp_path / "out.onnx")
+    (made,) = session.run(None, {"x": np.ones(size, np.float32)})
+    assert np.array_equal(np.asarray(made), np.arange(1, size + 1))
+
+
+def test_a_program_of_the_first_releases_has_a_proto() -> None:
+    made = passdock.optimize(First(program(4).model_proto))
+    assert isinstance(made, onnx_ir.Model)
+    assert [node.op_type for node in made.graph] == ["Add"]
