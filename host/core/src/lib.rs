@@ -58,7 +58,7 @@ pub use run::{
 };
 #[doc(hidden)]
 pub use toml;
-pub use verify::{Verify, same_interface};
+pub use verify::Verify;
 
 /// Registers a config option in the process-wide registry.
 ///

@@ -80,7 +80,7 @@ pub use passdock_core::{
     create_module_pass, create_prim_func_pass, disable_children, filter,
 };
 #[doc(inline)]
-pub use passdock_ir::Module;
+pub use passdock_ir::{Module, verify::interface::same_interface};
 
 // Where passes come from.
 pub use passdock_core::{LoadOptions, Provider, Registry};
@@ -88,7 +88,6 @@ pub use passdock_core::{LoadOptions, Provider, Registry};
 // The run.
 pub use passdock_core::{
     ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
-    same_interface,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
 pub use passdock_core::{list_configs, register_config_option, set_interrupt, toml};

@@ -18,13 +18,10 @@ fn type_of_field<T, F>(_: fn(&T) -> &F) -> &'static str {
 }
 
 /// The C name of a field: its Rust name, unless that is a word of C.
+#[rustfmt::skip]
 macro_rules! c_name {
-    ($field:ident) => {
-        stringify!($field)
-    };
-    ($field:ident $c:literal) => {
-        $c
-    };
+    ($field:ident) => { stringify!($field) };
+    ($field:ident $c:literal) => { $c };
 }
 
 macro_rules! records {

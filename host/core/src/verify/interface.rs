@@ -1,11 +1,10 @@
-//! Interfaces of functions: the parameters, results and opsets that callers rely on. A pass that
-//! changes them has to declare so.
+//! A pass that changes the interface of a function, which callers rely on, has to declare so.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::verify::interface;
 use passdock_ir::{Function, Module};
 
 use crate::error::{ErrorKind, PassError};
@@ -13,18 +12,9 @@ use crate::error::{ErrorKind, PassError};
 /// The name of the function that a model's users call.
 const MAIN: &str = "main";
 
-/// A parameter, a result or an opset: its name and its description.
-type Entry<'f> = (&'f str, String);
-
-/// Whether two states of a function have the same interface: names and types of parameters and
-/// results.
-pub fn same_interface(a: &Function, b: &Function) -> bool {
-    a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
-}
-
 /// An error if a pass changed a function's interface.
 pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError> {
-    match difference(before, after) {
+    match interface::difference(before, after) {
         Some(what) => Err(undeclared(&what)),
         None => Ok(()),
     }
@@ -62,7 +52,7 @@ pub(crate) fn kept_module(before: &Module, after: &Module) -> Result<(), PassErr
     for old in before.functions() {
         let new = after.function(old.name());
         let new = new.filter(|new| !std::ptr::eq(&***new, &**old));
-        if let Some(what) = new.and_then(|new| opset(old, new)) {
+        if let Some(what) = new.and_then(|new| interface::opset_difference(old, new)) {
             let mut error = undeclared(&what);
             error.function = Some(old.text(old.name()).to_owned());
             return Err(error);
@@ -88,80 +78,6 @@ fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
         error.function = Some(MAIN.to_owned());
         error
     })
-}
-
-/// The first difference of two interfaces, in words.
-fn difference(before: &Function, after: &Function) -> Option<String> {
-    if before.kind() != after.kind() {
-        return Some("it is a function of another kind".to_owned());
-    }
-    let list = |what, before: Vec<Entry<'_>>, after: Vec<Entry<'_>>| {
-        let pairs = before.iter().zip(&after);
-        let changed = pairs.into_iter().find(|(old, new)| old != new);
-        if let Some(((old, old_type), (new, new_type))) = changed {
-            return Some(match old == new {
-                true => format!("the {what} `{old}` was {old_type} and is {new_type}"),
-                false => format!("the {what} `{new}` stands where `{old}` was"),
-            });
-        }
-        if let Some((gone, _)) = before.get(after.len()) {
-            return Some(format!("the {what} `{gone}` is gone"));
-        }
-        let (new, _) = after.get(before.len())?;
-        Some(format!("the {what} `{new}` is new"))
-    };
-    list("parameter", params(before), params(after))
-        .or_else(|| list("result", results(before), results(after)))
-        .or_else(|| opset(before, after))
-}
-
-/// A version of an opset that changed, in words. A new domain, or one that no op needs any more,
-/// isn't a change.
-fn opset(before: &Function, after: &Function) -> Option<String> {
-    before.opsets().iter().find_map(|opset| {
-        let domain = before.text(opset.domain);
-        let mut now = after.opsets().iter();
-        let now = now.find(|now| after.text(now.domain) == domain)?;
-        let domain = match domain {
-            "" => "ONNX's own ops".to_owned(),
-            domain => format!("the domain `{domain}`"),
-        };
-        let (old, version) = (opset.version, now.version);
-        (version != old).then(|| format!("the opset of {domain} was {old} and is {version}"))
-    })
-}
-
-fn params(f: &Function) -> Vec<Entry<'_>> {
-    let args = f.args(f.body());
-    args.map(|arg| {
-        let value = f.value(arg);
-        let default = match value.constant.is_some() {
-            true => " with a default",
-            false => "",
-        };
-        (name(f, value.name), type_text(f, value.ty) + default)
-    })
-    .collect()
-}
-
-fn results(f: &Function) -> Vec<Entry<'_>> {
-    let ports = f.ports(f.body()).iter();
-    ports
-        .map(|port| (name(f, port.name), type_text(f, port.ty)))
-        .collect()
-}
-
-fn name(f: &Function, name: SymbolId) -> &str {
-    name.option().map_or("", |name| f.text(name))
-}
-
-/// A type's text. Types are compared by text: in two states of a function the same id may mean
-/// different types.
-fn type_text(f: &Function, ty: TypeId) -> String {
-    match ty.is_none() {
-        true => "of unknown type".to_owned(),
-        false => passdock_ir::text::type_text(f, ty),
-    }
 }
 
 #[cfg(test)]

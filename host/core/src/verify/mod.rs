@@ -5,12 +5,13 @@ mod interface;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-pub use interface::{is_undeclared_change, same_interface};
+pub use interface::is_undeclared_change;
 pub(crate) use interface::{kept, kept_module};
 use passdock_abi::SymbolId;
 use passdock_crash::caught;
 use passdock_diagnostic::excerpt::{self, Part};
 use passdock_diagnostic::suggest;
+use passdock_ir::verify::interface::same_interface;
 use passdock_ir::{Function, Module, text, verify};
 use serde::{Deserialize, Serialize};
 

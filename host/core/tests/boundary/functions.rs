@@ -4,7 +4,7 @@ use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::TypeId;
 use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput};
-use passdock_core::same_interface;
+use passdock_ir::verify::interface::same_interface;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 

@@ -19,6 +19,7 @@
 //! [`print()`] writes, [`parse()`] reads; `syntax` holds what both share.
 //! [`TextSource`] and [`OpSpans`] are for messages that show a line of a text.
 
+mod insert;
 mod parse;
 mod print;
 mod spans;
@@ -26,6 +27,7 @@ mod syntax;
 
 pub use crate::quote::{is_hidden, value_text};
 pub use crate::source::TextSource;
+pub use insert::insert_body;
 pub use parse::options::{Open, ParseOptions};
 pub use parse::{parse, parse_body, parse_with, set_attr_text};
 pub use print::options::{Constants, PrintOptions};

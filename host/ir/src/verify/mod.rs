@@ -52,6 +52,7 @@
 
 mod attrs;
 mod constants;
+pub mod interface;
 mod structure;
 mod tables;
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use passdock_abi as abi;
 use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, TextDesc, ValueId};
-use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
+use passdock_ir::{Edit, EditError, Function, Symbols, text};
 use passdock_loader::LoadedOp;
 
+use super::asked::Asked;
 use super::{AskedFor, OpCall, answer, ask, definitions, lacking, no_answer};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
@@ -73,7 +74,7 @@ unsafe fn replace_by_body(
             let values = copied.map_err(|error| match error.status {
                 // A body that this function has no room for isn't wrong.
                 Status::NOT_FOUND => error,
-                _ => definitions::blame(context, session, op, &definition, error),
+                _ => Asked::new(context, session, op, &definition).blame(error),
             })?;
             input::answer_all(out, values);
             Ok(())
@@ -90,22 +91,30 @@ pub(in crate::boundary) unsafe extern "C" fn insert_text(
     unsafe {
         ask(cx, f, |context, session| {
             let desc = input::described(desc)?;
-            let text = input::long_text(desc.text, "text", MAX_BODY)?;
+            let given_text = input::long_text(desc.text, "text", MAX_BODY)?;
             let args = input::list(desc.args, desc.arg_count, "arguments")?;
             if desc.result_count > 0 {
                 input::check_out(desc.results)?;
             }
+            let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
             let values = session.with(|state| {
                 state.read()?.live_op(desc.op)?;
-                copy_text(context, state.edit()?, desc.op, text, args, |given| {
-                    if given == desc.result_count {
-                        return Ok(());
-                    }
-                    let room = desc.result_count;
-                    Err(format!(
-                        "it gives {given} values, and there is room for {room}"
-                    ))
-                })
+                text::insert_body(
+                    state.edit()?,
+                    desc.op,
+                    given_text,
+                    args,
+                    is_taken,
+                    |given| {
+                        if given == desc.result_count {
+                            return Ok(());
+                        }
+                        let room = desc.result_count;
+                        Err(format!(
+                            "it gives {given} values, and there is room for {room}"
+                        ))
+                    },
+                )
             })?;
             input::answer_all(desc.results, values);
             Ok(())
@@ -169,13 +178,14 @@ fn replace_op(
     context: &ContextSession<'_>,
     function: &mut Function,
     op: OpId,
-    text: &str,
+    body: &str,
 ) -> Edit<Vec<ValueId>> {
     let operands = function.operands(op).iter();
     let args: Vec<ValueId> = operands.map(|slot| slot.value).collect();
     let results: Vec<ValueId> = function.results(op).collect();
     let wanted = results.len();
-    let mut values = copy_text(context, function, op, text, &args, |given| match given {
+    let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
+    let mut values = text::insert_body(function, op, body, &args, is_taken, |given| match given {
         given if given < wanted => Err(format!("it gives {given} of {wanted} results")),
         _ => Ok(()),
     })?;
@@ -192,122 +202,4 @@ fn replace_op(
         }
     }
     Ok(values)
-}
-
-/// Copies the ops of a body to the place before an op, with its location; returns what the body gives. `check` is asked
-/// how many values these may be.
-fn copy_text(
-    context: &ContextSession<'_>,
-    function: &mut Function,
-    op: OpId,
-    text: &str,
-    args: &[ValueId],
-    check: impl FnOnce(usize) -> Result<(), String>,
-) -> Edit<Vec<ValueId>> {
-    let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
-        let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} can't be read: {error}"))
-    })?;
-    refuse_captured(context, function, op, &body)?;
-    let fits = check_body(function, &body, args).and_then(|()| {
-        let end = body.terminator(body.body());
-        check(end.map_or(0, |end| body.operands(end).len()))
-    });
-    fits.map_err(|why| {
-        let name = function.describe_op(op);
-        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
-    })?;
-    let before = function.op(op).prev;
-    let values = function.clone_region(&CloneRegion {
-        region: body.body(),
-        source: Some(&body),
-        at: Position::before(op),
-        args,
-        captures: &[],
-    })?;
-    name_place(function, before, op)?;
-    Ok(values)
-}
-
-/// Refuses a body with an operator whose name is that of a function of the module: its op would call
-/// the function.
-fn refuse_captured(
-    context: &ContextSession<'_>,
-    function: &Function,
-    op: OpId,
-    body: &Function,
-) -> Edit {
-    let mut names = body.walk(body.body()).map(|made| body.op(made).name);
-    match names.find(|&name| context.names_function(body.symbols(), name)) {
-        None => Ok(()),
-        Some(name) => Err(EditError::not_found(format!(
-            "{} has no body here: it would have {}, which is a function of the module.",
-            function.describe_op(op),
-            body.text(name)
-        ))),
-    }
-}
-
-/// Whether a body fits these values in place of its parameters, and the function that it is copied to.
-fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<(), String> {
-    let parameters = body.args(body.body());
-    if parameters.len() != args.len() {
-        let (has, takes) = (args.len(), parameters.len());
-        return Err(format!(
-            "it has parameters for {takes} operands, the op has {has}"
-        ));
-    }
-    for (index, (parameter, arg)) in parameters.zip(args).enumerate() {
-        if arg.is_none() && body.uses(parameter).next().is_some() {
-            return Err(format!("it uses operand {index}, which is left out"));
-        }
-    }
-    for opset in body.opsets() {
-        let domain = body.text(opset.domain);
-        match function.opset(opset.domain) {
-            Some(version) if version == opset.version => {}
-            Some(version) => {
-                let wants = opset.version;
-                return Err(format!(
-                    "it is of opset {wants} of the domain \"{domain}\", the op's function of {version}"
-                ));
-            }
-            None => {
-                return Err(format!(
-                    "the op's function has no opset of the domain \"{domain}\""
-                ));
-            }
-        }
-    }
-    if !function.opsets().is_empty() {
-        for made in body.walk(body.body()) {
-            let name = body.text(body.op(made).name);
-            let domain = OpName::parse(name).and_then(|name| name.domain);
-            let Some(domain) = domain else { continue };
-            let known = function.symbols().find(&domain);
-            if known.and_then(|domain| function.opset(domain)).is_none() {
-                return Err(format!(
-                    "it has {name}, and the op's function no opset of its domain"
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Gives the copies the location of the op that they replace, for messages about them.
-fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
-    let loc = function.op(op).loc;
-    let region = function.op(op).parent;
-    let mut next = match before.option() {
-        Some(before) => function.op(before).next,
-        None => function.region(region).first,
-    };
-    while next != op {
-        if function.op(next).loc.is_none() {
-            function.set_loc(next, loc)?;
-        }
-        next = function.op(next).next;
-    }
-    Ok(())
 }

@@ -1,10 +1,8 @@
 //! The definitions of ops in the function that a pass works on.
 
-use passdock_abi::{OpId, Status, SymbolId};
-use passdock_diagnostic::BlamedDefinition;
+use passdock_abi::{Status, SymbolId};
 use passdock_ir::{Edit, EditError};
 use passdock_loader::LoadedOp;
-use passdock_loader::library::DefiningPlugin;
 
 use crate::analyses::{all_definitions, definition, definition_traits};
 use crate::boundary::session::context::{self, ContextSession};
@@ -82,40 +80,4 @@ pub(in crate::boundary) fn first_answer<T>(
         }
     }
     Err(refusal)
-}
-
-/// The definition of an op as messages name it: with its plugin, which isn't the pass's.
-pub(in crate::boundary) fn describe(
-    session: &FunctionSession,
-    op: OpId,
-    definition: &LoadedOp,
-) -> String {
-    let (shown, plugin) = (super::describe_op(session, op), &definition.plugin.origin);
-    format!("The definition of {shown}, of plugin {plugin},")
-}
-
-/// Remembers that an error comes from an op's definition, for what the pass will say of it; returns
-/// the error.
-pub(in crate::boundary) fn blame(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    op: OpId,
-    definition: &LoadedOp,
-    error: EditError,
-) -> EditError {
-    let asked = session.with(|state| {
-        let function = state.function();
-        let name = function.text(function.live_op(op)?.name).to_owned();
-        Ok((function.describe_op(op), name))
-    });
-    if let Ok((shown, op)) = asked {
-        let DefiningPlugin { name, origin } = definition.plugin;
-        let definition = BlamedDefinition {
-            op,
-            plugin: name.clone(),
-            file: origin.path().map(|file| file.display().to_string()),
-        };
-        context.blame(shown, error.message.clone(), definition);
-    }
-    error
 }

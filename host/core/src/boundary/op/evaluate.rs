@@ -7,9 +7,10 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditError, Function};
 
+use super::asked::Asked;
 use super::decompose::check_results;
 use super::known_dims::{constant_dims, known_results};
-use super::{OpCall, ask, definitions, lacking, wrong};
+use super::{OpCall, ask, definitions, lacking};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
@@ -90,24 +91,14 @@ pub(in crate::boundary) unsafe extern "C" fn infer_with(
                 return Ok(());
             };
             let _shown = Shown::new(session, op, operands)?;
+            let asked = Asked::new(context, session, op, &definition);
             let mut call = OpCall::new(session, op);
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
                 (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-                (Status::PANICKED, said) => {
-                    Err(wrong(context, session, (op, &definition), status, said))
-                }
-                (_, Some(why)) => {
-                    let refused = EditError::refused(why);
-                    Err(definitions::blame(
-                        context,
-                        session,
-                        op,
-                        &definition,
-                        refused,
-                    ))
-                }
-                (_, None) => Err(wrong(context, session, (op, &definition), status, None)),
+                (Status::PANICKED, said) => Err(asked.wrong(status, said)),
+                (_, Some(why)) => Err(asked.blame(EditError::refused(why))),
+                (_, None) => Err(asked.wrong(status, None)),
             }
         })
     }
@@ -199,15 +190,9 @@ fn results_of(
         Ok(None)
     })?;
     if let Some(what) = contradiction {
-        let described = definitions::describe(session, op, &definition);
-        let refused = EditError::refused(format!("{described} {what}"));
-        return Err(definitions::blame(
-            context,
-            session,
-            op,
-            &definition,
-            refused,
-        ));
+        let asked = Asked::new(context, session, op, &definition);
+        let refused = format!("{} {what}", asked.describe());
+        return Err(asked.blame(EditError::refused(refused)));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
     Ok(made.collect())

@@ -3,6 +3,7 @@
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
 
+mod asked;
 mod attributes;
 mod check_op;
 mod decompose;
@@ -12,6 +13,7 @@ mod known_dims;
 mod layout;
 mod supports;
 
+use asked::Asked;
 use check_op::check_op;
 use decompose::{decompose, insert_text, legalize, set_body};
 use known_dims::constant_dims;
@@ -186,8 +188,7 @@ impl<'c> OpCall<'c> {
             (status, Some(why)) if status != Status::PANICKED => Err(EditError::not_found(why)),
             (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_answer()),
             (status, said) => {
-                let (session, op) = (self.session, self.op);
-                Err(wrong(context, session, (op, definition), status, said))
+                Err(Asked::new(context, self.session, self.op, definition).wrong(status, said))
             }
         }
     }
@@ -259,24 +260,18 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             let Some(function) = definition.entry.infer else {
                 return Ok(());
             };
+            let asked = Asked::new(context, session, op, &definition);
             let mut call = OpCall::new(session, op);
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
-                (Status::OK, None) => keep_inferred(call)
-                    .map_err(|error| definitions::blame(context, session, op, &definition, error)),
+                (Status::OK, None) => keep_inferred(call).map_err(|error| asked.blame(error)),
                 (Status::NOT_FOUND, _) => Ok(()),
                 // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
-                    Err(wrong(
-                        context,
-                        session,
-                        (op, &definition),
-                        status,
-                        Some(why),
-                    ))
+                    Err(asked.wrong(status, Some(why)))
                 }
-                (status, said) => Err(wrong(context, session, (op, &definition), status, said)),
+                (status, said) => Err(asked.wrong(status, said)),
             }
         })
     }
@@ -309,34 +304,6 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
         }
         refused.map_or(Ok(()), Err)
     })
-}
-
-/// The error about a definition that failed, which is its plugin's mistake, or about an op that the
-/// definition calls invalid.
-pub(in crate::boundary) fn wrong(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    (op, definition): (OpId, &LoadedOp),
-    status: Status,
-    said: Option<String>,
-) -> EditError {
-    let described = || definitions::describe(session, op, definition);
-    let message = match (status, said) {
-        (Status::PANICKED, Some(said)) => format!("{} failed: {said}", described()),
-        (_, Some(said)) => format!("{}{IS_WRONG}{said}", describe_op(session, op)),
-        (Status::PANICKED, None) => format!("{} panicked.", described()),
-        (Status(code), None) => format!(
-            "{} failed with status {code} and didn't say why.",
-            described()
-        ),
-    };
-    definitions::blame(
-        context,
-        session,
-        op,
-        definition,
-        EditError::refused(message),
-    )
 }
 
 pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> String {

@@ -1,0 +1,116 @@
+//! Ops that are given as text, copied into a function.
+
+use passdock_abi::{OpId, SymbolId, ValueId};
+
+use crate::edit::CloneRegion;
+use crate::{Edit, EditError, Function, OpName, Position, Symbols};
+
+/// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body gives.
+/// `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's symbols: it
+/// would call a function of the module.
+///
+/// # Errors
+/// If the text isn't one function, or doesn't fit the arguments or the function's opsets. `NOT_FOUND` for a name that is taken.
+pub fn insert_body(
+    function: &mut Function,
+    op: OpId,
+    text: &str,
+    args: &[ValueId],
+    is_taken: impl Fn(&Symbols, SymbolId) -> bool,
+    check: impl FnOnce(usize) -> Result<(), String>,
+) -> Edit<Vec<ValueId>> {
+    let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} can't be read: {error}"))
+    })?;
+    let mut names = body.walk(body.body()).map(|made| body.op(made).name);
+    if let Some(name) = names.find(|&name| is_taken(body.symbols(), name)) {
+        return Err(EditError::not_found(format!(
+            "{} has no body here: it would have {}, which is a function of the module.",
+            function.describe_op(op),
+            body.text(name)
+        )));
+    }
+    let fits = check_body(function, &body, args).and_then(|()| {
+        let end = body.terminator(body.body());
+        check(end.map_or(0, |end| body.operands(end).len()))
+    });
+    fits.map_err(|why| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
+    })?;
+    let before = function.op(op).prev;
+    let values = function.clone_region(&CloneRegion {
+        region: body.body(),
+        source: Some(&body),
+        at: Position::before(op),
+        args,
+        captures: &[],
+    })?;
+    name_place(function, before, op)?;
+    Ok(values)
+}
+
+/// Whether a body fits these values in place of its parameters, and the function that it is copied to.
+fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<(), String> {
+    let parameters = body.args(body.body());
+    if parameters.len() != args.len() {
+        let (has, takes) = (args.len(), parameters.len());
+        return Err(format!(
+            "it has parameters for {takes} operands, the op has {has}"
+        ));
+    }
+    for (index, (parameter, arg)) in parameters.zip(args).enumerate() {
+        if arg.is_none() && body.uses(parameter).next().is_some() {
+            return Err(format!("it uses operand {index}, which is left out"));
+        }
+    }
+    for opset in body.opsets() {
+        let domain = body.text(opset.domain);
+        match function.opset(opset.domain) {
+            Some(version) if version == opset.version => {}
+            Some(version) => {
+                let wants = opset.version;
+                return Err(format!(
+                    "it is of opset {wants} of the domain \"{domain}\", the op's function of {version}"
+                ));
+            }
+            None => {
+                return Err(format!(
+                    "the op's function has no opset of the domain \"{domain}\""
+                ));
+            }
+        }
+    }
+    if !function.opsets().is_empty() {
+        for made in body.walk(body.body()) {
+            let name = body.text(body.op(made).name);
+            let domain = OpName::parse(name).and_then(|name| name.domain);
+            let Some(domain) = domain else { continue };
+            let known = function.symbols().find(&domain);
+            if known.and_then(|domain| function.opset(domain)).is_none() {
+                return Err(format!(
+                    "it has {name}, and the op's function no opset of its domain"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives the copies the location of the op that they replace, for messages about them.
+fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
+    let loc = function.op(op).loc;
+    let region = function.op(op).parent;
+    let mut next = match before.option() {
+        Some(before) => function.op(before).next,
+        None => function.region(region).first,
+    };
+    while next != op {
+        if function.op(next).loc.is_none() {
+            function.set_loc(next, loc)?;
+        }
+        next = function.op(next).next;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Interfaces of functions: the parameters, results and opsets that callers rely on.
+
+use passdock_abi::{SymbolId, TypeId};
+
+use crate::Function;
+
+/// A parameter or a result: its name and its description.
+type Entry<'f> = (&'f str, String);
+
+/// Whether two states of a function have the same interface: names and types of parameters and
+/// results.
+pub fn same_interface(a: &Function, b: &Function) -> bool {
+    a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
+}
+
+/// The first difference of two interfaces, opsets included, in words.
+pub fn difference(before: &Function, after: &Function) -> Option<String> {
+    if before.kind() != after.kind() {
+        return Some("it is a function of another kind".to_owned());
+    }
+    let list = |what, before: Vec<Entry<'_>>, after: Vec<Entry<'_>>| {
+        let pairs = before.iter().zip(&after);
+        let changed = pairs.into_iter().find(|(old, new)| old != new);
+        if let Some(((old, old_type), (new, new_type))) = changed {
+            return Some(match old == new {
+                true => format!("the {what} `{old}` was {old_type} and is {new_type}"),
+                false => format!("the {what} `{new}` stands where `{old}` was"),
+            });
+        }
+        if let Some((gone, _)) = before.get(after.len()) {
+            return Some(format!("the {what} `{gone}` is gone"));
+        }
+        let (new, _) = after.get(before.len())?;
+        Some(format!("the {what} `{new}` is new"))
+    };
+    list("parameter", params(before), params(after))
+        .or_else(|| list("result", results(before), results(after)))
+        .or_else(|| opset_difference(before, after))
+}
+
+/// A version of an opset that changed, in words. A new domain, or one that no op needs any more,
+/// isn't a change.
+pub fn opset_difference(before: &Function, after: &Function) -> Option<String> {
+    before.opsets().iter().find_map(|opset| {
+        let domain = before.text(opset.domain);
+        let mut now = after.opsets().iter();
+        let now = now.find(|now| after.text(now.domain) == domain)?;
+        let domain = match domain {
+            "" => "ONNX's own ops".to_owned(),
+            domain => format!("the domain `{domain}`"),
+        };
+        let (old, version) = (opset.version, now.version);
+        (version != old).then(|| format!("the opset of {domain} was {old} and is {version}"))
+    })
+}
+
+fn params(f: &Function) -> Vec<Entry<'_>> {
+    let args = f.args(f.body());
+    args.map(|arg| {
+        let value = f.value(arg);
+        let default = match value.constant.is_some() {
+            true => " with a default",
+            false => "",
+        };
+        (name(f, value.name), type_text(f, value.ty) + default)
+    })
+    .collect()
+}
+
+fn results(f: &Function) -> Vec<Entry<'_>> {
+    let ports = f.ports(f.body()).iter();
+    ports
+        .map(|port| (name(f, port.name), type_text(f, port.ty)))
+        .collect()
+}
+
+fn name(f: &Function, name: SymbolId) -> &str {
+    name.option().map_or("", |name| f.text(name))
+}
+
+/// A type's text. Types are compared by text: in two states of a function the same id may mean
+/// different types.
+fn type_text(f: &Function, ty: TypeId) -> String {
+    match ty.is_none() {
+        true => "of unknown type".to_owned(),
+        false => crate::text::type_text(f, ty),
+    }
+}
