@@ -31,7 +31,7 @@ const SIZES: [(u32, Sizes); 1] = [(
         functions: through(offset_of!(abi::FunctionApi, names_function)),
         modules: through(offset_of!(abi::ModuleApi, outline)),
         context: through(offset_of!(abi::ContextApi, rewrite)),
-        ops: through(offset_of!(abi::OpApi, insert_text)),
+        ops: through(offset_of!(abi::OpApi, supports)),
         definitions: through(offset_of!(abi::DefinitionApi, set_result_layout)),
     },
 )];
