@@ -63,6 +63,7 @@ plugin! {
         /// Writes each partition to a file of its own.
         module "npu.transform.WritePartitions" => write_partitions {
             opt_level: 0,
+            phase: "lower",
             options: WritePartitions,
             config: "npu.WritePartitions",
         },

@@ -112,7 +112,7 @@ pub(crate) const JUDGES: &[Judge] = &[
     Judge {
         title: "ops in groups, and given back",
         script: "groups",
-        arguments: &[Passdock, Models],
+        arguments: &[Passdock, VendorPlugins, Models],
     },
     // `deep fusion` makes more of them.
     Judge {

@@ -20,7 +20,7 @@ const VENDORS: [(&str, usize); 4] = [
     ("examples/hello-pass", 25),
     ("examples/custom-instrument", 80),
     ("examples/custom-op", 105),
-    ("examples/npu-partition", 140),
+    ("examples/npu-partition", 100),
 ];
 /// The SDK's crates, as (package, directory).
 const PACKAGES: [(&str, &str); 3] = [
