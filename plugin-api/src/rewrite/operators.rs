@@ -2,6 +2,7 @@
 
 use passdock_abi::OpId;
 
+use super::rules::Compiled;
 use crate::ir::Function;
 
 /// An operator, as far as rules ask.
@@ -25,7 +26,13 @@ pub(super) struct Operators {
 }
 
 impl Operators {
-    pub(super) fn new(roots: impl Iterator<Item = (String, usize)>) -> Operators {
+    pub(super) fn new(rules: &[&Compiled]) -> Operators {
+        let roots = rules.iter().enumerate().flat_map(|(at, one)| {
+            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
+            root.operators
+                .iter()
+                .map(move |operator| (operator.clone(), at))
+        });
         Operators {
             roots: roots.collect(),
             all: Vec::new(),
