@@ -173,8 +173,8 @@ def parallel():
     random = np.random.default_rng(3)
     kinds = ("MatMul", "Conv", "Conv.strided", "Conv.1", "Gemm", "Gemm.transposed")
     opsets, biases = itertools.cycle((11, 13, 21)), itertools.cycle((False, True))
-    for kind, behind, count in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add"), (2, 3)):
-        opset = next(opsets)
+    for kind, behind in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
+        opset, count = next(opsets), 2 if behind else 3
         op, _, how = kind.partition(".")
         has_bias = op != "MatMul" and next(biases)
         shape = {"MatMul": (2, 3, 4), "Gemm": (3, 4), "Conv": (2, 3, 6) if how == "1" else (2, 3, 6, 7)}[op]
