@@ -5,7 +5,7 @@
 //! reading and writing text and ONNX and the verifier. The last column is how much longer ten times as
 //! many take; what is above 30 x is marked, and listed again at the end. The fastest of a few runs
 //! counts, in time of the processor where the system tells it, so that others on the machine count less.
-//! `cargo bench -p passdock-benches --bench scale -- 10000` stops there, and `-- calls FoldConstant`
+//! `cargo bench -p passdock-benches --bench scale -- 10000` stops there, `-- 1000000` goes on to there, and `-- calls FoldConstant`
 //! shows only the lines that hold these words, in the name of the shape or of the pass.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
@@ -21,7 +21,9 @@ use passdock_benches::is_quick;
 use passdock_benches::shapes::{SHAPES, Shape};
 use passdock_ir::{Module, text, verify};
 
-const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+/// The largest size, unless a larger one is asked for.
+const LARGEST: usize = 100_000;
 /// Where nothing is measured.
 const QUICK: usize = 20;
 /// Runs that count, as long as they don't take long.
@@ -54,7 +56,7 @@ struct Model {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let limit = arguments.iter().find_map(|argument| argument.parse().ok());
-    let limit: usize = limit.unwrap_or(usize::MAX);
+    let limit: usize = limit.unwrap_or(LARGEST);
     let words: Vec<&String> = arguments
         .iter()
         .filter(|word| !word.starts_with('-') && word.parse::<usize>().is_err())

@@ -105,9 +105,9 @@ pub use data::{
 };
 pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, OpKind, Visit, Visitor};
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, IterUses, Liveness,
-    Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type, TypeSpec, Use,
-    Uses, Walk,
+    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, IterUses,
+    Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type,
+    TypeSpec, Use, Uses, Walk,
 };
 pub use op::{
     AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,

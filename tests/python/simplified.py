@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Small models through SimplifyInference and FoldConstant, judged by onnxruntime.
+"""Small models through SimplifyInference, FoldConstant and CombineParallel passes, judged by onnxruntime.
 
-Normalisations and Dropouts of each version, and the cases that break other folders.
+Normalisations and Dropouts of each version, the cases that break other folders, and products by several weights.
 After each stand the ops that may be left; the results have to be the same, the
 file no larger than a hundredth, a second run has to change nothing.
 """
@@ -25,6 +25,7 @@ PASSES = [
     "relax.transform.CanonicalizeBindings",
     "relax.transform.DeadCodeElimination",
 ]
+PARALLEL = [f"relax.transform.CombineParallel{op}" for op in ("Matmul", "Conv2D", "Gemm")]
 TYPES = {np.float32: TensorProto.FLOAT, np.float64: TensorProto.DOUBLE}
 # A file may grow by a hundredth, and by the few bytes that say more of the types.
 GROWTH, ALLOWANCE = 1.01, 256
@@ -167,6 +168,50 @@ def grid():
     return model(nodes, [("x", f32, (64, 64))], results, constants)
 
 
+def parallel():
+    """Products of one value: for each kind of op, how they are written, and what stands behind them."""
+    random = np.random.default_rng(3)
+    kinds = ("MatMul", "Conv", "Conv.strided", "Conv.1", "Gemm", "Gemm.transposed")
+    opsets, biases = itertools.cycle((11, 13, 21)), itertools.cycle((False, True))
+    for kind, behind in itertools.product(kinds, ("", "Relu", "Mul Relu", "Add")):
+        opset, count = next(opsets), 2 if behind else 3
+        op, _, how = kind.partition(".")
+        has_bias = op != "MatMul" and next(biases)
+        shape = {"MatMul": (2, 3, 4), "Gemm": (3, 4), "Conv": (2, 3, 6) if how == "1" else (2, 3, 6, 7)}[op]
+        attributes = {"strided": {"strides": [2, 1], "pads": [1, 0, 1, 2]}, "transposed": {"transB": 1, "alpha": 0.5}}.get(how, {})
+        nodes, constants, results = [], [], []
+        for at in range(count):
+            channels = at + 1
+            if op == "Conv":
+                weights = (channels, 3, 3, 2)[: len(shape)]
+            else:
+                weights = (channels, 4) if how == "transposed" else (4, channels)
+            operands = ["x", f"w{at}"] + ([f"b{at}"] if has_bias else [])
+            constants.append((f"w{at}", random.random(weights).astype(np.float32)))
+            if has_bias:
+                constants.append((f"b{at}", random.random(channels).astype(np.float32)))
+            last = f"p{at}"
+            nodes.append(helper.make_node(op, operands, [last], **attributes))
+            for step, name in enumerate(behind.split()):
+                more = [] if name == "Relu" else [f"c{at}_{step}"]
+                if more:
+                    each = (channels,) + (1,) * (len(shape) - 2 if op == "Conv" else 0)
+                    constants.append((more[0], (random.random(each) - 0.5).astype(np.float32)))
+                nodes.append(helper.make_node(name, [last, *more], [f"p{at}_{step}"]))
+                last = f"p{at}_{step}"
+            nodes[-1].output[0] = f"y{at}"
+            results.append((f"y{at}", TensorProto.FLOAT, [None] * len(shape)))
+        steps = behind.split() if op != "MatMul" or behind == "Add" else []
+        made = model(nodes, [("x", TensorProto.FLOAT, shape)], results, constants, opset)
+        expected = {node.op_type: 0 for node in nodes}
+        for name in [op, *(behind.split() * (1 if steps else count))]:
+            expected[name] += 1
+        expected["Split"] = 1
+        if count * (1 + len(steps)) <= 2 + len(steps):
+            expected = {name: [node.op_type for node in nodes].count(name) for name in expected if name != "Split"}
+        yield f"parallel.{opset}.{kind}.{count}.{has_bias}.{'_'.join(behind.split())}", made, expected
+
+
 def ops_of(graph):
     for node in graph.node:
         if node.op_type != "Constant":
@@ -201,7 +246,8 @@ def main():
     args.work_dir.mkdir(parents=True, exist_ok=True)
 
     def run(model, out):
-        command = [args.passdock, "run", "--passes", ",".join(PASSES), model, "-o", out, "--json"]
+        passes = PARALLEL if model.name.startswith("parallel.") else PASSES
+        command = [args.passdock, "run", "-O", "4", "--passes", ",".join(passes), model, "-o", out, "--json"]
         command += ["--config", "relax.SimplifyInference.batch_norm=true"]
         command += [word for directory in args.plugin_dir for word in ("--plugin-dir", directory)]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -209,7 +255,7 @@ def main():
             raise RuntimeError(done.stderr.strip()[-2000:] or json.loads(done.stdout)["diagnostics"])
 
     wrong = count = 0
-    for name, given, expected in itertools.chain(batch_norms(), dropouts(), folds()):
+    for name, given, expected in itertools.chain(batch_norms(), dropouts(), folds(), parallel()):
         count += 1
         why = check(run, name, given, expected, args.work_dir)
         if why:

@@ -18,7 +18,7 @@ mod lex;
 mod parse;
 mod rule;
 
-pub use parse::{file, rule, Parsed};
+pub use parse::{file, rule, Extent, Parsed};
 pub use rule::{
     After, AttrPattern, AttrTerm, Condition, Literal, Mention, MentionedAttr, MentionedOperand,
     NewNode, NewOperand, Node, Number, Operand, Opset, Presence, Relation, Rule, RuleError, Term,

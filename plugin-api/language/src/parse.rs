@@ -1,7 +1,7 @@
 //! From a rule's text to a [`Rule`].
 //!
 //! ```text
-//! file      = ("rule" name ["grows"] ["keeps_type"] "{" rule "}")*
+//! file      = ("rule" name ("." name)* ["grows"] ["keeps_type"] "{" rule "}")*
 //! rule      = statement* ("=>" | "→") statement* ["where" condition,*]
 //! statement = [value,* "="] (op | value)
 //! op        = operator ("|" operator)* "(" operand,* ")" ["{" attr,* "}"]
@@ -18,8 +18,20 @@ const MOST_NESTED: usize = 100;
 /// What was read, or what is wrong with the text.
 pub type Parsed<T> = Result<T, RuleError>;
 
+/// How much of a rule its text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums)]
+pub enum Extent {
+    /// The pattern, the arrow, and what stands behind it.
+    Whole,
+    /// The pattern; what else there is says nothing.
+    AnyBehind,
+    /// The pattern alone.
+    Pattern,
+}
+
 /// All rules of a file.
-pub fn file(text: &str) -> Parsed<Vec<Rule>> {
+pub fn file(text: &str, extent: Extent) -> Parsed<Vec<Rule>> {
     let mut parser = Parser::new(text, "")?;
     let mut rules: Vec<Rule> = Vec::new();
     while parser.peek() != &Token::End {
@@ -28,8 +40,13 @@ pub fn file(text: &str) -> Parsed<Vec<Rule>> {
         if !parser.eat_word("rule") {
             return Err(parser.expected("`rule NAME { … }`"));
         }
-        let at = parser.at();
-        let name = parser.word("the rule's name")?;
+        let start = parser.at().start;
+        let mut name = parser.word("the rule's name")?;
+        while parser.eat(".") {
+            name.push('.');
+            name += &parser.word("the rest of the rule's name")?;
+        }
+        let at = parser.since(start);
         if rules.iter().any(|rule| rule.name == name) {
             return Err(parser.error(at, format!("There are two rules called `{}`.", name)));
         }
@@ -45,7 +62,7 @@ pub fn file(text: &str) -> Parsed<Vec<Rule>> {
             }
         }
         parser.expect("{")?;
-        let rule = parser.body("}", true)?;
+        let rule = parser.body("}", extent)?;
         parser.expect("}")?;
         rules.push(Rule {
             grows,
@@ -58,10 +75,10 @@ pub fn file(text: &str) -> Parsed<Vec<Rule>> {
     Ok(rules)
 }
 
-/// One rule, without its braces; `has_after`: with what comes behind the arrow.
-pub fn rule(name: &str, text: &str, has_after: bool) -> Parsed<Rule> {
+/// One rule, without its braces.
+pub fn rule(name: &str, text: &str, extent: Extent) -> Parsed<Rule> {
     let mut parser = Parser::new(text, name)?;
-    let rule = parser.body("", has_after)?;
+    let rule = parser.body("", extent)?;
     match parser.peek() {
         Token::End => Ok(rule),
         _ => Err(parser.expected("the rule's end")),
@@ -343,7 +360,7 @@ impl<'t> Parser<'t> {
         Ok(items)
     }
 
-    pub(crate) fn body(&mut self, end: &str, has_after: bool) -> Parsed<Rule> {
+    pub(crate) fn body(&mut self, end: &str, extent: Extent) -> Parsed<Rule> {
         self.rule = empty_rule();
         let start = self.at();
         while !self.ends_before(end) {
@@ -353,7 +370,8 @@ impl<'t> Parser<'t> {
             return Err(self.error(start, "A rule looks for at least one op."));
         }
         self.check_connected(start)?;
-        if has_after {
+        let has_arrow = self.is("=>") || self.is("→");
+        if extent == Extent::Whole || extent == Extent::AnyBehind && has_arrow {
             if !self.eat("=>") && !self.eat("→") {
                 return Err(self.expected("`=>` and what stands in the place of these ops"));
             }

@@ -349,4 +349,16 @@ impl Function {
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         self.raw.set_opset(domain, version)
     }
+
+    /// Names a domain of the module's own functions among the opsets, as a file needs for calls of them: version 1, unless
+    /// it is there. A function without opsets stays so.
+    ///
+    /// # Errors
+    /// If it is the 1,025th.
+    pub fn add_domain(&mut self, domain: &str) -> Result<(), EditError> {
+        match self.opset(domain).is_none() && self.opsets().next().is_some() {
+            true => self.set_opset(domain, 1),
+            false => Ok(()),
+        }
+    }
 }

@@ -24,6 +24,6 @@ pub use columns::{Effects, Liveness, Names, Order};
 pub use function::{Function, FunctionHandle};
 pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{Module, Outlined, Snapshot};
-pub use name::Name;
+pub use name::{FreeNames, Name};
 pub(crate) use read::half;
 pub use types::{Dims, Type, TypeSpec};

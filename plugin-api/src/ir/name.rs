@@ -1,7 +1,10 @@
-//! How a name is given: as text, or as the symbol of it that the module already has.
+//! How a name is given: as text, or as the symbol of it that the module already has; and names that nobody has yet.
+
+use std::collections::{HashMap, HashSet};
 
 use passdock_abi::SymbolId;
 
+use super::module::Module;
 use crate::data::EditError;
 use crate::raw::RawFunction;
 
@@ -58,5 +61,68 @@ impl<'a> From<&'a String> for Name<'a> {
 impl From<SymbolId> for Name<'_> {
     fn from(symbol: SymbolId) -> Self {
         Name::Symbol(symbol)
+    }
+}
+
+/// Names for new functions of a domain: those that neither a function of the module has, nor an op, which would
+/// become a call.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// use passdock_plugin_api::FreeNames;
+///
+/// /// Makes a function called `acme.block`, or `acme.block_1`, and so on.
+/// fn new_block(m: &mut Module) -> Result<SymbolId, EditError> {
+///     let name = FreeNames::of(m, "acme")?.take("block");
+///     let f = m.create(&name, FunctionKind::GRAPH, None)?;
+///     f.intern(&name)
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct FreeNames {
+    domain: String,
+    taken: HashSet<String>,
+    /// The number to try next, by the name that it goes to.
+    next: HashMap<String, usize>,
+}
+
+impl FreeNames {
+    /// The names of a domain that a module leaves.
+    ///
+    /// # Errors
+    /// If the host can't tell the names that a function uses.
+    pub fn of(m: &Module<'_>, domain: &str) -> Result<FreeNames, EditError> {
+        let mut taken = HashSet::new();
+        for entry in m.functions() {
+            taken.insert(m.text(entry.name).to_owned());
+            for used in m.snapshot(entry.name)?.names()?.iter() {
+                let name = m.text(used.name);
+                if name.starts_with(domain) {
+                    taken.insert(name.to_owned());
+                }
+            }
+        }
+        Ok(FreeNames {
+            domain: domain.to_owned(),
+            taken,
+            next: HashMap::new(),
+        })
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    /// A name that is free, and is taken from now on: `domain.base`, with a number if that isn't.
+    pub fn take(&mut self, base: &str) -> String {
+        let base = format!("{}.{}", self.domain, base);
+        let mut name = base.clone();
+        while !self.taken.insert(name.clone()) {
+            let number = self.next.entry(base.clone()).or_insert(1);
+            name = format!("{}_{}", base, number);
+            *number += 1;
+        }
+        name
     }
 }

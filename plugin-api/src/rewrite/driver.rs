@@ -4,6 +4,8 @@
 //! the users of what it replaced, and what made the operands that lost a user. So the work is linear in the ops
 //! and the rewrites, and a function that no rule applies to is looked at once.
 
+use std::sync::Arc;
+
 use passdock_abi::{symbol, OpId, Status, ValueId};
 
 use super::condition;
@@ -40,27 +42,26 @@ impl PassContext {
 /// The rewrites that are looked at to tell the rules that go on for ever.
 const LAST: usize = 16;
 
-/// Rewrites a function by these rules until none applies.
-fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
-    let mut sets = Vec::new();
-    for rules in rules {
-        sets.push(rules.compiled().map_err(|error| {
+/// What these sets of rules are.
+pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<[Compiled]>>, PassError> {
+    let compiled = rules.iter().map(|rules| {
+        rules.compiled().map_err(|error| {
             let message = format!("The rule `{}` can't be read: {}", error.rule, error.message);
             PassError::new(match error.help.is_empty() {
                 true => message,
                 false => format!("{} {}", message, error.help),
             })
-        })?);
-    }
-    let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
-    let roots = rules.iter().enumerate().flat_map(|(at, one)| {
-        let root = &one.rule.nodes[one.rule.nodes.len() - 1];
-        root.operators
-            .iter()
-            .map(move |operator| (operator.clone(), at))
+        })
     });
+    compiled.collect()
+}
+
+/// Rewrites a function by these rules until none applies.
+fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
+    let sets = compiled(rules)?;
+    let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
     let mut driver = Driver {
-        operators: Operators::new(roots),
+        operators: Operators::new(&rules),
         rules,
         queue: f.ops().rev().collect(),
         queued: Vec::new(),

@@ -3,6 +3,7 @@
 //! The crate `passdock-rule-language` reads a rule from text; `rules.rs` is sets of them and the macro, `check.rs` what the macro has checked
 //! while it is compiled. `matching.rs` finds a pattern, `condition.rs` asks what else has to be true
 //! (`declared.rs`: and what nobody can rely on), `rewriter.rs` makes what replaces it, and `driver.rs` does all of that until nothing changes; `places.rs` says then what comes from where.
+//! `find.rs` only finds.
 //! What they need of regions and elements is passes' business, too: `given_out.rs`, `element.rs`.
 
 mod check;
@@ -10,6 +11,7 @@ mod condition;
 mod declared;
 mod driver;
 pub mod element;
+mod find;
 mod given_out;
 mod matching;
 mod number;

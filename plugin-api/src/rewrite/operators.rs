@@ -1,7 +1,10 @@
 //! The operators that the ops of a function are of, looked up once a name.
 
+use std::collections::HashMap;
+
 use passdock_abi::OpId;
 
+use super::rules::Compiled;
 use crate::ir::Function;
 
 /// An operator, as far as rules ask.
@@ -20,31 +23,60 @@ pub(super) struct Operators {
     /// The roots of rules, with the rules' indices.
     roots: Vec<(String, usize)>,
     all: Vec<Operator>,
-    /// Where each symbol's operator is in `all`, plus 1.
+    /// Where each symbol's operator is in `all`, plus 1: of the first symbols, which most ops are of.
     by_symbol: Vec<u32>,
+    /// The same of the others: a module has as many as it has functions, and each of these is gone through on its own.
+    later: HashMap<usize, u32>,
 }
 
+/// The number of symbols that have a place of their own.
+const FIRST: usize = 1 << 10;
+
 impl Operators {
-    pub(super) fn new(roots: impl Iterator<Item = (String, usize)>) -> Operators {
+    pub(super) fn new(rules: &[&Compiled]) -> Operators {
+        let roots = rules.iter().enumerate().flat_map(|(at, one)| {
+            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
+            root.operators
+                .iter()
+                .map(move |operator| (operator.clone(), at))
+        });
         Operators {
             roots: roots.collect(),
             all: Vec::new(),
             by_symbol: Vec::new(),
+            later: HashMap::new(),
         }
     }
 
     pub(super) fn of(&mut self, f: &Function, op: OpId) -> &Operator {
         let symbol = f.symbol(op);
         let at = symbol.0 as usize;
+        let known = match at < FIRST {
+            true => self.by_symbol.get(at),
+            false => self.later.get(&at),
+        };
+        let known = match known {
+            Some(known) if *known > 0 => *known,
+            _ => {
+                let found = self.look_up(f, op);
+                self.all.push(found);
+                self.keep(at, self.all.len() as u32)
+            }
+        };
+        &self.all[known as usize - 1]
+    }
+
+    #[cold]
+    fn keep(&mut self, at: usize, place: u32) -> u32 {
+        if at >= FIRST {
+            self.later.insert(at, place);
+            return place;
+        }
         if at >= self.by_symbol.len() {
             self.by_symbol.resize(at + 1, 0);
         }
-        if self.by_symbol[at] == 0 {
-            let found = self.look_up(f, op);
-            self.all.push(found);
-            self.by_symbol[at] = self.all.len() as u32;
-        }
-        &self.all[self.by_symbol[at] as usize - 1]
+        self.by_symbol[at] = place;
+        place
     }
 
     #[cold]

@@ -9,7 +9,7 @@ use passdock_abi::ValueId;
 use super::matching::Match;
 use super::rewriter::Rewriter;
 use crate::data::EditError;
-use passdock_rule_language::{self as language, Mention, Node, Opset, Rule, RuleError};
+use passdock_rule_language::{self as language, Extent, Mention, Node, Opset, Rule, RuleError};
 
 /// What a rule's code answers: a value for each result of the pattern's last op, or `None` if nothing is to be
 /// done here after all. What it made is taken back then.
@@ -100,15 +100,55 @@ impl Rules {
     /// # Errors
     /// If the text isn't one of rules: what is wrong, and where.
     pub fn parse(text: &str) -> Result<Rules, RuleError> {
-        let rules = language::file(text)?;
-        let compiled: Vec<Compiled> = rules
-            .into_iter()
-            .map(|rule| Compiled { rule, code: None })
-            .collect();
-        Ok(Rules {
+        let rules = language::file(text, Extent::Whole)?;
+        Ok(Rules::of(rules, None))
+    }
+
+    /// Patterns out of a text, as `.rules` files have them: rules of which what stands behind the arrow is left out, or says
+    /// nothing. Each is a set of its own, to be found ([`PassContext::find`]).
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// let patterns = Rules::parse_patterns("rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }")?;
+    /// assert_eq!(patterns[0].names()?, ["npu.conv_relu"]);
+    /// # Ok::<(), passdock_plugin_api::RuleError>(())
+    /// ```
+    ///
+    /// [`PassContext::find`]: crate::PassContext::find
+    ///
+    /// # Errors
+    /// If the text isn't one of rules: what is wrong, and where.
+    pub fn parse_patterns(text: &str) -> Result<Vec<Rules>, RuleError> {
+        let rules = language::file(text, Extent::AnyBehind)?;
+        let patterns = rules.into_iter().map(|rule| Rules::of(vec![rule], None));
+        Ok(patterns.collect())
+    }
+
+    /// A pattern by itself, with its conditions, to be found ([`PassContext::find`]).
+    ///
+    /// [`PassContext::find`]: crate::PassContext::find
+    ///
+    /// # Errors
+    /// If the text isn't a pattern.
+    pub fn pattern(name: &str, text: &str) -> Result<Rules, RuleError> {
+        Ok(Rules::of(
+            vec![language::rule(name, text, Extent::Pattern)?],
+            None,
+        ))
+    }
+
+    /// Rules that were read; code stands behind the arrow of one alone.
+    fn of(rules: Vec<Rule>, mut code: Option<Box<RuleClosure>>) -> Rules {
+        let rules = rules.into_iter().map(|rule| Compiled {
+            rule,
+            code: code.take(),
+        });
+        let compiled: Vec<Compiled> = rules.collect();
+        Rules {
             sources: &[],
             compiled: Mutex::new(Some(compiled.into())),
-        })
+        }
     }
 
     /// A rule whose code is a closure: `pattern` is what stands in front of the arrow, with the conditions.
@@ -120,12 +160,8 @@ impl Rules {
         pattern: &str,
         code: impl Fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten + Send + Sync + 'static,
     ) -> Result<Rules, RuleError> {
-        let rule = language::rule(name, pattern, false)?;
-        let code: Option<Box<RuleClosure>> = Some(Box::new(code));
-        Ok(Rules {
-            sources: &[],
-            compiled: Mutex::new(Some(vec![Compiled { rule, code }].into())),
-        })
+        let rule = language::rule(name, pattern, Extent::Pattern)?;
+        Ok(Rules::of(vec![rule], Some(Box::new(code))))
     }
 
     /// The names of the rules, in order.
@@ -179,7 +215,11 @@ impl Rules {
         }
         let mut rules = Vec::new();
         for source in self.sources {
-            let rule = language::rule(source.name, source.text, source.code.is_none())?;
+            let extent = match source.code {
+                Some(_) => Extent::Pattern,
+                None => Extent::Whole,
+            };
+            let rule = language::rule(source.name, source.text, extent)?;
             let has = |word| source.words.split_whitespace().any(|other| other == word);
             rules.push(Compiled {
                 rule: Rule {

@@ -46,6 +46,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::retype::{Retype, Words};
@@ -63,17 +64,18 @@ options! {
 pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<LambdaLift>()?;
     let entries: Vec<_> = m.functions().collect();
-    let mut names = Names::new(entries.iter().map(|f| m.text(f.name).to_owned()));
+    let functions: HashSet<String> = entries.iter().map(|f| m.text(f.name).to_owned()).collect();
+    let mut names = FreeNames::of(m, &options.domain)?;
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
         if f.skips_optimization() {
             continue;
         }
-        let regions = regions_to_lift(&f, &options, &names.taken, cx)?;
+        let regions = regions_to_lift(&f, &options, &functions, cx)?;
         drop(f);
         let named: Vec<(RegionId, String)> = regions
             .into_iter()
-            .map(|(region, base)| (region, names.free(&options.domain, &base)))
+            .map(|(region, base)| (region, names.take(&base)))
             .collect();
         // Those nested in others first.
         for (region, name) in named.into_iter().rev() {
@@ -118,10 +120,9 @@ fn regions_to_lift(
                 cx.emit(&Diagnostic::note(note).code("relax::not-lifted").at(place));
                 continue;
             }
-            found.push((
-                region,
-                format!("{}_{}", f.function_name(), f.region_name(region)),
-            ));
+            let base = format!("{}_{}", f.function_name(), f.region_name(region));
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            found.push((region, base.chars().map(plain).collect()));
         }
     }
     Ok(found)
@@ -152,36 +153,6 @@ fn referring(f: &Function) -> HashMap<RegionId, (OpId, SymbolId)> {
     found
 }
 
-/// The names of functions.
-struct Names {
-    taken: HashSet<String>,
-    /// The number to try next, by the name that it goes to.
-    next: HashMap<String, usize>,
-}
-
-impl Names {
-    fn new(taken: impl Iterator<Item = String>) -> Names {
-        Names {
-            taken: taken.collect(),
-            next: HashMap::new(),
-        }
-    }
-
-    /// A name that no function has.
-    fn free(&mut self, domain: &str, base: &str) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let base: String = base.chars().map(plain).collect();
-        let base = format!("{domain}.{base}");
-        let mut name = base.clone();
-        while !self.taken.insert(name.clone()) {
-            let number = self.next.entry(base.clone()).or_insert(1);
-            name = format!("{base}_{number}");
-            *number += 1;
-        }
-        name
-    }
-}
-
 /// Moves a region's ops into a function, and lets the region call it.
 fn lift(
     m: &mut Module<'_>,
@@ -191,9 +162,7 @@ fn lift(
     domain: &str,
 ) -> PassResult {
     let f = m.edit(holder)?;
-    if f.opset(domain).is_none() && f.opsets().next().is_some() {
-        f.set_opset(domain, 1)?;
-    }
+    f.add_domain(domain)?;
     m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
     let (f, lifted) = m.edit_both(holder, name)?;
     let parts = Parts::of(f, region);

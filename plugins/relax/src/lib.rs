@@ -8,7 +8,7 @@ pub mod bind_params;
 pub mod bind_symbolic_vars;
 pub mod canonicalize_bindings;
 mod channels;
-pub mod combine_parallel_matmul;
+pub mod combine_parallel;
 pub mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
@@ -29,7 +29,9 @@ pub mod to_graph_normal_form;
 use bind_params::{BindParams, bind_params};
 use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
 use canonicalize_bindings::canonicalize_bindings;
-use combine_parallel_matmul::combine_parallel_matmul;
+use combine_parallel::conv2d::combine_parallel_conv2d;
+use combine_parallel::gemm::combine_parallel_gemm;
+use combine_parallel::matmul::combine_parallel_matmul;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
 use decompose_ops::{DecomposeOps, decompose_ops};
 use dynamic_to_static::dynamic_to_static;
@@ -187,6 +189,18 @@ plugin! {
         /// Multiplies one value by several weights at once.
         function "relax.transform.CombineParallelMatmul" => combine_parallel_matmul {
             opt_level: 2,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+        },
+        /// Convolves one value with several weights at once.
+        function "relax.transform.CombineParallelConv2D" => combine_parallel_conv2d {
+            opt_level: 4,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+        },
+        /// Multiplies one matrix by several weights at once.
+        function "relax.transform.CombineParallelGemm" => combine_parallel_gemm {
+            opt_level: 4,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 
-use crate::support::{Bench, passdock, without_time};
+use crate::support::{Bench, RELUS, passdock, without_time};
 
 /// Functions that `bad.transform.Rewrite` rewrites, in `@f0` to `@f5` as it should. In `@f3` there is a
 /// `Sub` that it doesn't understand, and in `@f4` with `erf` an `Erf` that it panics on.
@@ -303,4 +303,40 @@ fn bisect_leaves_it_at_the_pass_if_its_rewrites_are_not_to_blame() {
     let found = ran.json();
     assert_eq!(found["suspects"][0]["pass"], "bad.transform.SwapSub");
     assert!(found["rewrite"].is_null(), "{found}");
+}
+
+/// The places of files that an option `rules` names: beside the pipeline, and where the command runs.
+#[test]
+fn rules_of_an_option_lie_beside_the_pipeline() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("npu")).unwrap();
+    let model = RELUS.replace("onnx.Relu", "onnx.Neg");
+    bench.write("m.ir", model);
+    bench.write(
+        "npu/kernels.rules",
+        "rule npu.neg_neg { onnx.Neg(onnx.Neg(%x)) }",
+    );
+    bench.write(
+        "npu/p.toml",
+        "passes = [{ name = 'FuseOpsByPattern', options = { rules = ['kernels.rules'] } }]",
+    );
+    bench.write(
+        "npu/context.toml",
+        "passes = ['FuseOpsByPattern']\n[context.config]\n\
+         'relax.FuseOpsByPattern' = { rules = ['kernels.rules'] }\n",
+    );
+    let by_config = "--config relax.FuseOpsByPattern.rules=[\"npu/kernels.rules\"]";
+    for words in [
+        "run npu/p.toml m.ir -o -".to_owned(),
+        "run npu/context.toml m.ir -o -".to_owned(),
+        format!("run m.ir -o - --passes FuseOpsByPattern {by_config}"),
+    ] {
+        let ran = bench.passdock(&words);
+        assert!(ran.stdout.contains("npu.neg_neg(%x)"), "{}", ran.stderr);
+    }
+    let elsewhere = by_config.replace("npu/", "");
+    let ran = bench.passdock(&format!(
+        "run m.ir -o - --passes FuseOpsByPattern {elsewhere}"
+    ));
+    assert_eq!(ran.status, 2, "{}", ran.stdout);
 }

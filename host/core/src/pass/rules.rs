@@ -66,6 +66,20 @@ impl Source<'_> {
             false => error.note(format!("in the rule `{}`", wrong.rule)),
         }
     }
+
+    /// Holds rules of the text to definitions.
+    fn check(&self, compiled: &Rules, ops: &OpDefs) -> Result<(), PassError> {
+        rules::check(compiled, ops).map_err(|wrong| {
+            let rules = compiled.describe().unwrap_or_default();
+            let mut mentions = rules.iter().flat_map(|rule| &rule.operators);
+            let is_unknown = |one: &Mention| one.at == wrong.at && !ops.knows(&one.operator, None);
+            let label = match mentions.any(is_unknown) {
+                true => "unknown operator",
+                false => "",
+            };
+            self.refused(wrong, label)
+        })
+    }
 }
 
 impl RulesFile {
@@ -94,6 +108,23 @@ impl RulesFile {
             }),
             Err(wrong) => Err(source.refused(wrong, "")),
         }
+    }
+
+    /// Refuses a text of patterns that isn't one, or of which one is never found, as far as these definitions tell: rules that
+    /// are only looked for, so that they may end before the arrow.
+    ///
+    /// # Errors
+    /// What is wrong with the text, with the place underlined.
+    pub fn check_patterns(name: &str, text: &str, ops: &OpDefs) -> Result<(), PassError> {
+        let source = Source { name, text };
+        let patterns = Rules::parse_patterns(text);
+        let patterns = patterns.map_err(|wrong| source.refused(wrong, ""))?;
+        if patterns.is_empty() {
+            let error = source.error(0..0, "", "There is no rule in this file.");
+            return Err(error.help("A pattern is `rule NAME { what is looked for }`."));
+        }
+        let mut patterns = patterns.iter();
+        patterns.try_for_each(|pattern| source.check(pattern, ops))
     }
 
     /// The name that the file was read by.
@@ -127,15 +158,7 @@ impl RulesFile {
             name: &self.name,
             text: &self.text,
         };
-        rules::check(&self.compiled, ops).map_err(|wrong| {
-            let mut mentions = self.rules.iter().flat_map(|rule| &rule.operators);
-            let is_unknown = |one: &Mention| one.at == wrong.at && !ops.knows(&one.operator, None);
-            let label = match mentions.any(is_unknown) {
-                true => "unknown operator",
-                false => "",
-            };
-            source.refused(wrong, label)
-        })
+        source.check(&self.compiled, ops)
     }
 
     /// The pass that applies the rules to each graph function until none applies. It runs at every level, on

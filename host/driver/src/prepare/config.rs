@@ -9,7 +9,7 @@ use passdock_core::{
 };
 
 use super::request::Request;
-use super::{bind, blame};
+use super::{bind, blame, rules};
 use crate::pipeline_file::{Entry, Given, Located, PipelineFile, SourceText, lone_value};
 
 /// The settings of a file with what the request adds to them or puts in their place.
@@ -22,6 +22,13 @@ pub(super) fn settings(
         check_config(&file.source, entry, registry)?;
     }
     let mut settings = file.context.settings();
+    for (key, value) in &file.context.config {
+        if let Some(toml::Value::Table(fields)) = settings.config.get_mut(&key.value) {
+            let beside = |path: &str| request.beside_pipeline(path);
+            rules::put_texts(fields, beside, registry)
+                .map_err(|error| file.source.locate(error, &value.span))?;
+        }
+    }
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
     let required = &mut settings.required_pass;
     required.extend_from_slice(&request.required_pass);
@@ -48,6 +55,11 @@ pub(super) fn settings(
     }
     for setting in &request.config {
         set(setting, registry, &mut settings.config)?;
+    }
+    for value in settings.config.values_mut() {
+        if let toml::Value::Table(fields) = value {
+            rules::put_texts(fields, |path| path.into(), registry)?;
+        }
     }
     Ok(settings)
 }

@@ -11,7 +11,7 @@ use super::config::check_options;
 use super::phases::Phases;
 use super::request::Request;
 use super::{plugins, rules};
-use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, table_of};
+use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";
@@ -100,7 +100,7 @@ impl Lists<'_> {
                     options,
                     disabled,
                 } => {
-                    let pass = listed(name, options, source, registry)?;
+                    let pass = listed(name, options, request, source, registry)?;
                     passes.push(without(pass, disabled, source, registry)?);
                 }
                 PassTable::Rules { file, name } => {
@@ -191,6 +191,7 @@ impl Lists<'_> {
 fn listed(
     name: &Located<String>,
     options: &[Entry],
+    request: &Request,
     source: &SourceText,
     registry: &Registry,
 ) -> Result<PassRef, PassError> {
@@ -198,8 +199,9 @@ fn listed(
         .option_schema(&name.value)
         .map_err(|error| source.locate(error, &name.span))?;
     check_options(&schema, options, source)?;
+    let options = rules::with_texts(options, request, source, registry)?;
     registry
-        .get_pass_with_options(&name.value, &table_of(options))
+        .get_pass_with_options(&name.value, &options)
         .map_err(|error| source.locate(error, &name.span))
 }
 

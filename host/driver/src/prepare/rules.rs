@@ -1,4 +1,4 @@
-//! Files of rules, which a pipeline or a request names in place of a pass.
+//! Files of rules, which a pipeline or a request names in place of a pass, or in an option of one.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind as IoErrorKind;
@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_core::{ErrorKind, PassError, Registry, RulesFile};
+use toml::Value;
 
 use super::request::Request;
-use crate::pipeline_file::{PassTable, PipelineFile};
+use crate::pipeline_file::{Entry, PassTable, PipelineFile, SourceText, table_of};
+
+/// The option in which passes take texts of rules that are looked for; a file's name stands for its text.
+const OPTION: &str = "rules";
 
 /// Whether what stands where a pass's name may is a file of rules: `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
@@ -27,16 +31,57 @@ pub(super) fn read(path: &Path, registry: &Registry) -> Result<RulesFile, PassEr
 /// # Errors
 /// If it can't be read, or isn't one of rules: what is wrong, and where.
 pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    RulesFile::parse(&path.display().to_string(), &text_of(path)?)
+}
+
+fn text_of(path: &Path) -> Result<String, PassError> {
+    std::fs::read_to_string(path).map_err(|error| {
         let why = match error.kind() {
             IoErrorKind::InvalidData => "it isn't text in UTF-8".to_owned(),
             _ => error.to_string(),
         };
-        let message = format!("The rules `{name}` can't be read: {why}.");
+        let message = format!("The rules `{}` can't be read: {why}.", path.display());
         PassError::new(ErrorKind::Rules, message).caused_by(Arc::new(error))
-    })?;
-    RulesFile::parse(&name, &text)
+    })
+}
+
+/// The options of a pipeline's pass, or the fields of a config key, with the texts of files of rules in the place of their names.
+pub(super) fn with_texts(
+    options: &[Entry],
+    request: &Request,
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<toml::Table, PassError> {
+    let mut table = table_of(options);
+    let at = options.iter().find(|(key, _)| key.value == OPTION);
+    put_texts(&mut table, |path| request.beside_pipeline(path), registry).map_err(
+        |error| match at {
+            Some((_, value)) => source.locate(error, &value.span),
+            None => error,
+        },
+    )?;
+    Ok(table)
+}
+
+/// Puts the texts of files in the place of their names, in the option that takes rules. What is no name of a file stays.
+pub(super) fn put_texts(
+    options: &mut toml::Table,
+    path_of: impl Fn(&str) -> PathBuf,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    let Some(Value::Array(items)) = options.get_mut(OPTION) else {
+        return Ok(());
+    };
+    for item in items {
+        let Value::String(named) = item else { continue };
+        if is_file(named) {
+            let path = path_of(named);
+            let text = text_of(&path)?;
+            RulesFile::check_patterns(&path.display().to_string(), &text, &registry.op_defs())?;
+            *named = text;
+        }
+    }
+    Ok(())
 }
 
 /// The files of rules that a request names.
@@ -44,8 +89,16 @@ pub(super) fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut open: Vec<&PassTable> = file.passes.iter().collect();
     while let Some(table) = open.pop() {
-        if let PassTable::Rules { file, .. } = table {
-            files.push(request.beside_pipeline(&file.value));
+        match table {
+            PassTable::Rules { file, .. } => files.push(request.beside_pipeline(&file.value)),
+            PassTable::Pass { options, .. } => {
+                let options = table_of(options);
+                let named = options.get(OPTION).and_then(Value::as_array);
+                let named = named.into_iter().flatten().filter_map(Value::as_str);
+                let named = named.filter(|named| is_file(named));
+                files.extend(named.map(|named| request.beside_pipeline(named)));
+            }
+            _ => {}
         }
         open.extend(table.inner());
     }

@@ -19,8 +19,13 @@
 //! ```
 //!
 //! A pattern is what stands in front of a rule's arrow, with its conditions, as in `.rules` files; before it stands the name
-//! of what it finds, a domain and a name. Patterns that come first have the first choice; of one pattern, what stands
-//! first. An op is of one function only. The functions have the attribute `Composite`.
+//! of what it finds, a domain and a name. `rules` takes whole texts of rules: a pipeline's file names files there
+//! (`rules = ["npu.rules"]`), and so does `--config`. A rule's name is that of what it finds, in the domain `passdock.composite` if it has none
+//! (`rule npu.conv_relu { … }` has one); it may end before the arrow, and what stands behind that says nothing.
+//!
+//! Patterns that come first have the first choice, `patterns` before `rules`; of one pattern, what stands
+//! first. An op is of one function only. The functions have the attribute `Composite`, and are counted, and disabled by `--disable-rule`, by the pattern's
+//! name.
 //!
 //! It does not take ops with an effect, nor in functions that skip optimization or that groups became already; nor ops of
 //! which one that isn't among them needs a result and makes an operand.
@@ -28,34 +33,36 @@
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use passdock_plugin_api::Rules;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{RuleError, Rules};
 
 use crate::group::{Group, Groups, MOST_INSIDE};
 use crate::shared::marks::{COMPOSITE, is_closed};
+
+/// The domain of what a rule finds whose name has none.
+const DOMAIN: &str = "passdock.composite";
 
 options! {
     /// What is looked for.
     pub struct FuseOpsByPattern {
         /// Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         patterns: Vec<String> = [],
+        /// Texts of rules, of which what stands in front of the arrows is looked for; or files of them, `npu.rules`.
+        rules: Vec<String> = [],
     }
 }
-
-/// Ops that a pattern found.
-type Found = Arc<Mutex<Vec<Vec<OpId>>>>;
 
 /// Runs `relax.transform.FuseOpsByPattern`.
 pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<FuseOpsByPattern>()?;
-    let patterns: Result<Vec<Pattern>, PassError> = options
-        .patterns
-        .iter()
-        .map(|text| Pattern::of(text))
-        .collect();
-    let patterns = patterns?;
+    let mut patterns = Vec::new();
+    for text in &options.patterns {
+        patterns.push(Pattern::of(text)?);
+    }
+    for text in &options.rules {
+        patterns.extend(Pattern::all_of(text)?);
+    }
     let mut makers = Vec::new();
     for pattern in &patterns {
         makers.push(Groups::new(m, &pattern.domain)?);
@@ -69,9 +76,16 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         drop(f);
         for (pattern, groups) in patterns.iter().zip(&mut makers) {
             let mut used: HashSet<OpId> = HashSet::new();
-            for ops in pattern.find(m.edit(entry.name)?, cx)? {
+            let mut found = Vec::new();
+            cx.find(m.edit(entry.name)?, &[&pattern.rules], |_, place| {
+                found.push(place.ops().to_vec());
+                Ok(())
+            })?;
+            for ops in found {
                 let is_free = ops.iter().all(|op| !used.contains(op));
-                if is_free && pattern.make(m, groups, entry.name, &ops)? {
+                let may = is_free && cx.may_rewrite(&pattern.rule);
+                if may && pattern.make(m, groups, entry.name, &ops)? {
+                    cx.rewrote(&pattern.rule);
                     used.extend(ops);
                 }
             }
@@ -84,12 +98,13 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 struct Pattern {
     domain: String,
     name: String,
+    /// What it is called as a rule.
+    rule: String,
     rules: Rules,
-    found: Found,
 }
 
 impl Pattern {
-    /// A pattern as the option has it.
+    /// A pattern as the option `patterns` has it.
     fn of(text: &str) -> Result<Pattern, PassError> {
         let parts = text.split_once(": ").and_then(|(full, pattern)| {
             let (domain, name) = full.trim().rsplit_once('.')?;
@@ -102,32 +117,48 @@ impl Pattern {
             );
             return Err(PassError::new(message));
         };
-        let found = Found::default();
-        let sink = found.clone();
-        let rules = Rules::with_code(&name, pattern, move |_, found| {
-            let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            sink.push(found.ops().to_vec());
-            Ok(None)
-        });
-        let rules = rules.map_err(|error| {
+        let rule = format!("{domain}.{name}");
+        let rules = Rules::pattern(&rule, pattern).map_err(|error| {
             PassError::new(format!(
-                "The pattern of `{domain}.{name}` can't be read: {}",
+                "The pattern of `{rule}` can't be read: {}",
                 error.message
             ))
         })?;
         Ok(Pattern {
             domain,
             name,
+            rule,
             rules,
-            found,
         })
     }
 
-    /// What it finds, in program order.
-    fn find(&self, f: &mut Function, cx: &PassContext) -> Result<Vec<Vec<OpId>>, PassError> {
-        cx.rewrite(f, &[&self.rules])?;
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(std::mem::take(&mut *found))
+    /// The patterns of a text of rules.
+    fn all_of(text: &str) -> Result<Vec<Pattern>, PassError> {
+        let unread = |error: RuleError| {
+            let line = text.get(..error.at.start).unwrap_or(text).lines().count();
+            PassError::new(match text.ends_with(".rules") {
+                true => format!(
+                    "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file and \
+                     `--config` name files."
+                ),
+                false => format!(
+                    "The option `rules` has a text that can't be read, line {}: {error}",
+                    line.max(1)
+                ),
+            })
+        };
+        let mut patterns = Vec::new();
+        for rules in Rules::parse_patterns(text).map_err(unread)? {
+            let rule = rules.names().map_err(unread)?.concat();
+            let (domain, name) = rule.rsplit_once('.').unwrap_or((DOMAIN, &rule));
+            patterns.push(Pattern {
+                domain: domain.to_owned(),
+                name: name.to_owned(),
+                rule,
+                rules,
+            });
+        }
+        Ok(patterns)
     }
 
     /// Makes a function of ops, if they can be one.

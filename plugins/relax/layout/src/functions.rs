@@ -1,7 +1,8 @@
 //! [`Functions`]: ops in other layouts that are made of several, as functions of the module.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
 /// The domain of the functions.
@@ -24,25 +25,15 @@ pub(crate) struct Wanted {
 /// The functions of a module that are made, each under its body.
 pub(crate) struct Functions {
     names: HashMap<String, String>,
-    taken: HashSet<String>,
+    free: FreeNames,
     wanted: Vec<Wanted>,
 }
 
 impl Functions {
     pub(crate) fn of(m: &Module<'_>) -> Result<Functions, EditError> {
-        let mut taken = HashSet::new();
-        for entry in m.functions() {
-            taken.insert(m.text(entry.name).to_owned());
-            for used in m.snapshot(entry.name)?.names()?.iter() {
-                let name = m.text(used.name);
-                if name.starts_with(DOMAIN) {
-                    taken.insert(name.to_owned());
-                }
-            }
-        }
         Ok(Functions {
             names: HashMap::new(),
-            taken,
+            free: FreeNames::of(m, DOMAIN)?,
             wanted: Vec::new(),
         })
     }
@@ -64,12 +55,7 @@ impl Functions {
         if let Some(name) = self.names.get(&key) {
             return name.clone();
         }
-        let base = format!("{DOMAIN}.{base}");
-        let (mut name, mut number) = (base.clone(), 0);
-        while !self.taken.insert(name.clone()) {
-            number += 1;
-            name = format!("{base}_{number}");
-        }
+        let name = self.free.take(base);
         self.names.insert(key, name.clone());
         self.wanted.push(Wanted {
             name: name.clone(),

@@ -298,9 +298,7 @@ impl Walk<'_> {
         let name = self
             .functions
             .name(f, &base, &laid.body, params, given.clone(), attrs);
-        if f.opset(DOMAIN).is_none() && f.opsets().next().is_some() {
-            f.set_opset(DOMAIN, 1)?;
-        }
+        f.add_domain(DOMAIN)?;
         let mut types = Vec::new();
         for (index, layout) in laid.results.iter().enumerate() {
             let result = f.result(op, index);

@@ -4,6 +4,7 @@ mod bind_params;
 mod bind_symbolic_vars;
 mod calls;
 mod canonicalize_bindings;
+mod combine_parallel_convs;
 mod combine_parallel_matmul;
 mod dead_code_elimination;
 mod decompose_ops;

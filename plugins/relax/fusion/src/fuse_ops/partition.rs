@@ -41,6 +41,33 @@ struct Partition<'g> {
     anchored: Vec<bool>,
     /// Its ops.
     members: Vec<Vec<usize>>,
+    /// The nodes, and the roots of groups, that the search under way has come by.
+    seen: Marks,
+    met: Marks,
+}
+
+/// A set of nodes that is emptied in no time.
+struct Marks {
+    turns: Vec<usize>,
+    turn: usize,
+}
+
+impl Marks {
+    fn new(nodes: usize) -> Marks {
+        Marks {
+            turns: vec![0; nodes],
+            turn: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.turn += 1;
+    }
+
+    /// Adds a node; answers whether it is new.
+    fn insert(&mut self, node: usize) -> bool {
+        std::mem::replace(&mut self.turns[node], self.turn) != self.turn
+    }
 }
 
 impl<'g> Partition<'g> {
@@ -53,6 +80,8 @@ impl<'g> Partition<'g> {
             parents: (0..kinds.len()).collect(),
             anchored: kinds.iter().map(|kind| *kind == Kind::OutFusable).collect(),
             members: (0..kinds.len()).map(|node| vec![node]).collect(),
+            seen: Marks::new(kinds.len()),
+            met: Marks::new(kinds.len()),
             kinds,
         }
     }
@@ -105,22 +134,25 @@ impl<'g> Partition<'g> {
         is_allowed: fn(Kind, bool) -> bool,
     ) -> Option<Vec<usize>> {
         let root = self.root(sink);
-        let mut roots = HashSet::from([root]);
+        self.met.clear();
+        self.met.insert(root);
         let mut size = self.members[root].len();
         if !is_allowed(self.kinds[root], true) {
             return None;
         }
-        let (mut seen, mut found, mut pending) = (HashSet::from([node]), vec![node], vec![node]);
+        self.seen.clear();
+        self.seen.insert(node);
+        let (mut found, mut pending) = (vec![node], vec![node]);
         while let Some(next) = pending.pop() {
             let root = self.root(next);
-            if roots.insert(root) {
+            if self.met.insert(root) {
                 size += self.members[root].len();
             }
             if size > self.limits.ops || (next != node && !is_allowed(self.kinds[root], false)) {
                 return None;
             }
             for edge in self.graph.uses(next) {
-                if edge.to != sink && seen.insert(edge.to) {
+                if edge.to != sink && self.seen.insert(edge.to) {
                     found.push(edge.to);
                     pending.push(edge.to);
                 }

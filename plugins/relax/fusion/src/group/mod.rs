@@ -9,15 +9,14 @@
 //! Small constants that went inside stay where they were, too, until `DeadCodeElimination` finds that nobody uses them.
 
 mod key;
-mod names;
 mod plan;
 
 use std::collections::{HashMap, HashSet};
 
+use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
 use key::Bodies;
-use names::Names;
 use plan::Plan;
 
 /// The largest number of elements of a constant that goes into a function.
@@ -58,8 +57,7 @@ pub struct Made {
 
 /// Makes groups of a module, in one domain.
 pub struct Groups {
-    domain: String,
-    names: Names,
+    names: FreeNames,
     bodies: Bodies,
     /// The attributes of calls that a function has as parameters.
     params: HashMap<SymbolId, HashSet<&'static str>>,
@@ -69,8 +67,7 @@ impl Groups {
     /// A maker of groups whose functions are of a domain.
     pub fn new(m: &Module<'_>, domain: &str) -> Result<Groups, EditError> {
         Ok(Groups {
-            domain: domain.to_owned(),
-            names: Names::of(m, domain)?,
+            names: FreeNames::of(m, domain)?,
             bodies: Bodies::default(),
             params: HashMap::new(),
         })
@@ -93,14 +90,15 @@ impl Groups {
         if plan.outputs.is_empty() || plan.is_torn {
             return Ok(None);
         }
-        let key = self.bodies.key(f, &plan, &group, &self.domain);
+        let key = self.bodies.key(f, &plan, &group, self.names.domain());
         let known = key.as_ref().and_then(|key| self.bodies.find(key));
         let own = known.is_some().then(|| plan.names(f));
         let function = match known {
             Some(function) => function,
             None => {
-                let name = self.names.free(&self.domain, group.name);
-                let function = create(m, holder, &self.domain, &name, &plan, &group)?;
+                let name = self.names.take(group.name);
+                m.edit(holder)?.add_domain(self.names.domain())?;
+                let function = create(m, holder, &name, &plan, &group)?;
                 if let Some(key) = key {
                     self.bodies.insert(key, function);
                 }
@@ -145,16 +143,11 @@ impl Groups {
 fn create(
     m: &mut Module<'_>,
     holder: SymbolId,
-    domain: &str,
     name: &str,
     plan: &Plan,
     group: &Group<'_>,
 ) -> Result<SymbolId, EditError> {
-    let f = m.edit(holder)?;
-    if f.opset(domain).is_none() && f.opsets().next().is_some() {
-        f.set_opset(domain, 1)?;
-    }
-    let symbol = f.intern(name)?;
+    let symbol = m.edit(holder)?.intern(name)?;
     m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
     let (f, made) = m.edit_both(holder, symbol)?;
     let body = made.body();

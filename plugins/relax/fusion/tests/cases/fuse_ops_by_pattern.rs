@@ -138,3 +138,91 @@ fn what_is_no_pattern_is_said() {
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["npu.relu: onnx.Relu(%x"]"#));
 }
+
+#[test]
+fn rules_name_what_their_patterns_find() {
+    check(
+        r#"rules = ["""
+; A kernel.
+rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }
+rule opposite { onnx.Neg(%x) => acme.Opposite(%x) }
+"""]"#,
+        CONV,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17, "npu" = 1, "passdock.composite" = 1) {
+                %b = npu.conv_relu(%x, %w) : f32[1,8,6,6] loc("c1", "r1")
+                %d = npu.conv_relu(%x, %w) {names = ["c2", "r2", "c"]} : f32[1,8,6,6] loc("c2", "r2")
+                %e = passdock.composite.opposite(%d) : f32[1,8,6,6] loc("n2")
+                return %b, %e
+              }
+              fn @npu.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.conv_relu", param names = strings[]} {
+                %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+                %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+                return %b
+              }
+              fn @passdock.composite.opposite(%d: f32[1,8,6,6]) -> (%e: f32[1,8,6,6]) opset("" = 17, "npu" = 1, "passdock.composite" = 1) attributes {Composite = "passdock.composite.opposite"} {
+                %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+                return %e
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn rules_of_a_text_have_the_first_choice_in_their_order() {
+    check(
+        r#"rules = ["rule a.relu_neg { onnx.Neg(onnx.Relu(%x)) } rule b.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) }"]"#,
+        CONV,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17, "a" = 1, "b" = 1) {
+                %b = b.conv_relu(%x, %w) : f32[1,8,6,6] loc("c1", "r1")
+                %c = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c2")
+                %e = a.relu_neg(%c) : f32[1,8,6,6] loc("r2", "n2")
+                return %b, %e
+              }
+              fn @a.relu_neg(%c: f32[1,8,6,6]) -> (%e: f32[1,8,6,6]) opset("" = 17, "a" = 1) attributes {Composite = "a.relu_neg"} {
+                %d = onnx.Relu(%c) : f32[1,8,6,6] loc("r2")
+                %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+                return %e
+              }
+              fn @b.conv_relu(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6]) opset("" = 17, "a" = 1, "b" = 1) attributes {Composite = "b.conv_relu"} {
+                %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+                %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+                return %b
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_of_rules_are_asked() {
+    check_stays(
+        r#"rules = ["rule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) => %x where rank(%x) == 3 }"]"#,
+        CONV,
+    );
+}
+
+#[test]
+fn texts_that_are_no_rules_are_refused() {
+    let said = |options| support::run_options(PASS, options, CONV);
+    expect![[r#"
+        error[pass-failed]: The option `rules` takes texts of rules here, and no file's name: "npu.rules". Only a pipeline's file and `--config` name files.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"rules = ["npu.rules"]"#));
+    expect![[r#"
+        error[pass-failed]: The option `rules` has a text that can't be read, line 3: in the rule `a.c`: Here has to be `,`, not `}`.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
+        r#"rules = ["rule a.b { onnx.Relu(%x) }\n\nrule a.c { onnx.Relu(%x }"]"#,
+    ));
+    expect![[r#"
+        error[pass-failed]: The option `rules` has a text that can't be read, line 1: There are two rules called `a.b`.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
+        r#"rules = ["rule a.b { onnx.Relu(%x) } rule a.b { onnx.Neg(%x) }"]"#,
+    ));
+}

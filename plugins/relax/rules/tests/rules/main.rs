@@ -4,6 +4,7 @@ mod attributes;
 mod conditions;
 mod driver;
 mod examples;
+mod find;
 mod folds;
 mod language;
 mod never;

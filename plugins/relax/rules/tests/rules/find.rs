@@ -1,0 +1,126 @@
+//! `PassContext::find`: rules that are only looked for.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use passdock::sdk::{self, Function, Rules};
+use passdock::{ContextBuilder, PassInfo, create_function_pass};
+
+use crate::{module, support};
+
+static RULES: Rules = sdk::rules! {
+    rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }
+    rule relu_neg { onnx.Neg(onnx.Relu(%x)) where rank(%x) == 1 } => |_, _| panic!("nothing is rewritten");
+};
+
+const BODY: &str = "\
+    %a = onnx.Neg(%x) : f32[2]
+    %b = onnx.Neg(%a) : f32[2]
+    %c = onnx.Neg(%b) : f32[2]
+    %d = onnx.Relu(%c) : f32[2]
+    %e = onnx.Neg(%d) : f32[2]
+    return %e";
+
+const SIGNATURE: &str = "(%x: f32[2]) -> (%e: f32[2])";
+
+/// What a pass finds: a line for each place. The function stays as it is.
+fn found(
+    patterns: Vec<Rules>,
+    body: &str,
+    configure: impl FnOnce(ContextBuilder) -> ContextBuilder,
+) -> String {
+    let lines = Arc::new(Mutex::new(String::new()));
+    let sink = lines.clone();
+    let finds = move |f: &mut Function, cx: &sdk::PassContext| {
+        let mut sets: Vec<&Rules> = patterns.iter().collect();
+        if sets.is_empty() {
+            sets.push(&RULES);
+        }
+        cx.find(f, &sets, |f, place| {
+            let mut lines = sink.lock().unwrap();
+            lines.push_str(place.rule());
+            for &op in place.ops() {
+                let name = f.value_name(f.result(op, 0)).unwrap_or("?");
+                lines.push_str(&format!(" %{name}"));
+            }
+            lines.push('\n');
+            Ok(())
+        })
+    };
+    let registry = support::registry();
+    let pass = create_function_pass(PassInfo::new("find"), finds);
+    registry.register(pass).expect("one name");
+    let passes = ["relax.transform.InferType", "find"];
+    let source = module(SIGNATURE, body, 20);
+    let plain = passdock::testing::run_on_text(&registry, &passes[..1], &source, |cx| cx);
+    let after = passdock::testing::run_on_text(&registry, &passes, &source, configure);
+    assert_eq!(plain, after);
+    lines.lock().unwrap().clone()
+}
+
+#[test]
+fn every_place_is_found_in_program_order() {
+    expect![[r#"
+        neg_neg %a %b
+        neg_neg %b %c
+        relu_neg %d %e
+    "#]]
+    .assert_eq(&found(Vec::new(), BODY, |cx| cx));
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let body = "\
+    %a = onnx.Neg(%x) : f32[2]
+    %b = onnx.Relu(%a) : f32[2]
+    %e = onnx.Abs(%b) : f32[2]
+    return %e";
+    assert_eq!(found(Vec::new(), body, |cx| cx), "");
+}
+
+#[test]
+fn disabled_rules_find_nothing() {
+    let found = found(Vec::new(), BODY, |cx| cx.disabled_rule(["neg_neg"]));
+    expect![[r#"
+        relu_neg %d %e
+    "#]]
+    .assert_eq(&found);
+}
+
+#[test]
+fn patterns_need_no_arrow_and_have_domains() {
+    let text = "\
+        ; One.
+        rule npu.relu { onnx.Relu(%x) }
+        rule npu.neg { onnx.Neg(%x) => onnx.Abs(%x) where uses(%x) == 1 }
+        rule three { onnx.Neg(onnx.Neg(onnx.Neg(%x))) where rank(%x) == 2 }";
+    let patterns = Rules::parse_patterns(text).unwrap();
+    assert_eq!(patterns.len(), 3);
+    expect![[r#"
+        npu.neg %a
+        npu.neg %b
+        npu.neg %c
+        npu.relu %d
+        npu.neg %e
+    "#]]
+    .assert_eq(&found(patterns, BODY, |cx| cx));
+    let whole = Rules::parse(text).map(|_| ()).unwrap_err();
+    expect!["in the rule `npu.relu`: Here has to be `=>` and what stands in the place of these ops, not `}`."].assert_eq(&whole.to_string());
+}
+
+#[test]
+fn what_stands_behind_the_arrow_of_a_pattern_is_read() {
+    let said = |text: &str| match Rules::parse_patterns(text) {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    };
+    expect!["in the rule `a`: The pattern has no value `%y`. The pattern has `%x`."]
+        .assert_eq(&said("rule a { onnx.Neg(%x) => onnx.Abs(%y) }"));
+    expect!["in the rule `a`: Nothing says what stands in the place of the pattern's last op."]
+        .assert_eq(&said("rule a { onnx.Neg(%x) => }"));
+    expect!["Here has to be the rest of the rule's name, not `{`."]
+        .assert_eq(&said("rule a. { onnx.Neg(%x) }"));
+    let pattern = Rules::pattern("a", "onnx.Neg(%x) => %x").map(|_| ());
+    expect!["in the rule `a`: Here has to be the rule's end, not `=>`."]
+        .assert_eq(&pattern.unwrap_err().to_string());
+}

@@ -1,0 +1,200 @@
+//! What stands behind ops that are put together: as far as it is the same behind each of them, it works on all at once.
+
+use passdock_plugin_api::prelude::*;
+
+use super::together::Together;
+use super::{Branch, attrs_of, own_constant};
+use crate::channels::operator;
+
+const SUM: &str = "onnx.Add";
+
+/// The op behind each branch that works on all of them at once.
+pub(super) struct Step {
+    /// That of the first branch.
+    pub(super) op: OpId,
+    operands: Vec<Operand>,
+}
+
+/// An operand of it.
+enum Operand {
+    /// What the branch made so far.
+    Value,
+    /// The same everywhere; or left out.
+    Same(ValueId),
+    /// The numbers of all branches, one for each channel.
+    Own(Together),
+}
+
+impl Step {
+    /// Its operands, of which one is this value.
+    pub(super) fn operands(
+        self,
+        f: &mut Function,
+        value: ValueId,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let operands = self.operands.into_iter().map(|operand| match operand {
+            Operand::Value => Ok(value),
+            Operand::Same(same) => Ok(same),
+            Operand::Own(together) => together.make(f),
+        });
+        operands.collect()
+    }
+}
+
+/// What is asked of the ops behind.
+pub(super) struct Behind<'b> {
+    pub(super) f: &'b Function,
+    /// The axis of the channels.
+    pub(super) axis: usize,
+    /// Whether it is one sum at most.
+    pub(super) only_sums: bool,
+}
+
+impl Behind<'_> {
+    /// The ops behind all branches, which become theirs.
+    pub(super) fn follow(&self, branches: &mut [Branch]) -> Result<Vec<Step>, EditError> {
+        let mut steps = Vec::new();
+        while !(self.only_sums && !steps.is_empty()) {
+            let ops: Option<Vec<OpId>> = branches.iter().map(|branch| self.next(branch)).collect();
+            let Some(ops) = ops else {
+                break;
+            };
+            let Some(step) = self.step(branches, &ops)? else {
+                break;
+            };
+            for (branch, op) in branches.iter_mut().zip(ops) {
+                branch.behind.push(op);
+            }
+            steps.push(step);
+        }
+        Ok(steps)
+    }
+
+    /// The only op that uses what a branch made, if it works element by element.
+    fn next(&self, branch: &Branch) -> Option<OpId> {
+        let f = self.f;
+        let value = f.result(branch.last(), 0);
+        let mut uses = f.iter_uses(value);
+        let op = match (uses.next(), uses.next()) {
+            (Some(one), None) => one.op,
+            _ => return None,
+        };
+        let traits = f.traits(op);
+        let is_plain = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
+        let fits = traits.is_elementwise()
+            && is_plain
+            && f.result_count(op) == 1
+            && f.regions(op).is_empty()
+            && f.parent_region(op) == f.parent_region(branch.product);
+        (fits && (!self.only_sums || operator(f, op) == SUM)).then_some(op)
+    }
+
+    /// These ops as one; `None` if they differ in more than numbers for channels.
+    fn step(&self, branches: &[Branch], ops: &[OpId]) -> Result<Option<Step>, EditError> {
+        let f = self.f;
+        let op = ops[0];
+        let attrs = attrs_of(f, op);
+        let same = |&other: &OpId| {
+            f.symbol(other) == f.symbol(op)
+                && f.operand_count(other) == f.operand_count(op)
+                && attrs_of(f, other) == attrs
+        };
+        if attrs.is_none() || !ops.iter().all(same) {
+            return Ok(None);
+        }
+        let is_sum = operator(f, op) == SUM;
+        let mut all: Vec<Vec<ValueId>> = Vec::with_capacity(ops.len());
+        for (branch, &op) in branches.iter().zip(ops) {
+            let value = f.result(branch.last(), 0);
+            let mut own: Vec<ValueId> = f.operands(op).collect();
+            if own.iter().filter(|&&one| one == value).count() != 1 {
+                return Ok(None);
+            }
+            // Sums are written in either order.
+            if is_sum && own[0] != value {
+                own.reverse();
+            }
+            all.push(own);
+        }
+        let mut operands = Vec::with_capacity(all[0].len());
+        for at in 0..all[0].len() {
+            let values: Vec<ValueId> = all.iter().map(|own| own[at]).collect();
+            match self.operand(branches, values)? {
+                Some(operand) => operands.push(operand),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Step { op, operands }))
+    }
+
+    /// An operand of all branches.
+    fn operand(
+        &self,
+        branches: &[Branch],
+        values: Vec<ValueId>,
+    ) -> Result<Option<Operand>, EditError> {
+        let f = self.f;
+        let mut pairs = branches.iter().zip(&values);
+        if pairs.all(|(branch, &value)| value == f.result(branch.last(), 0)) {
+            return Ok(Some(Operand::Value));
+        }
+        let mut pairs = branches.iter().zip(&values);
+        if pairs.any(|(branch, &value)| value == f.result(branch.last(), 0)) {
+            return Ok(None);
+        }
+        let first = values[0];
+        if values.iter().all(|value| value.is_none()) {
+            return Ok(Some(Operand::Same(first)));
+        }
+        if !self.only_sums && self.are_one_number(&values)? {
+            return Ok(Some(Operand::Same(first)));
+        }
+        let mut axis = None;
+        for (branch, &value) in branches.iter().zip(&values) {
+            let own = self.channels_at(branch, value);
+            if own.is_none() || axis.is_some_and(|axis| Some(axis) != own) {
+                return Ok(None);
+            }
+            axis = own;
+        }
+        let Some(axis) = axis else {
+            return Ok(None);
+        };
+        Ok(Together::of(f, &values, axis)?.map(Operand::Own))
+    }
+
+    /// Whether constants are one number, and the same.
+    fn are_one_number(&self, values: &[ValueId]) -> Result<bool, EditError> {
+        let f = self.f;
+        let first = values[0];
+        for &value in values {
+            let is_one = f.constant(value).is_some() && f.type_of(value).element_count() == Some(1);
+            let fits = f.rank(value).is_some_and(|rank| rank <= 1);
+            if !is_one || !fits || f.type_id(value) != f.type_id(first) {
+                return Ok(false);
+            }
+            let (one, other) = (f.constant_data(first)?, f.constant_data(value)?);
+            if value != first && (one.is_none() || one != other) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The axis of a constant that has one number for each channel of a branch.
+    fn channels_at(&self, branch: &Branch, value: ValueId) -> Option<usize> {
+        let f = self.f;
+        let shape = own_constant(f, value)?;
+        if self.only_sums {
+            return (shape == [branch.channels]).then_some(0);
+        }
+        let rank = f.rank(f.result(branch.product, 0))?;
+        let at = (self.axis + shape.len()).checked_sub(rank)?;
+        let fits = |(index, &dim): (usize, &i64)| match index == at {
+            true => dim == branch.channels,
+            false => dim == 1,
+        };
+        let fits = shape.len() <= rank && shape.iter().enumerate().all(fits);
+        fits.then_some(at)
+    }
+}

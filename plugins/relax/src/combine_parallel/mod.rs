@@ -1,0 +1,272 @@
+//! Ops that take one value to several weights, as one op with all weights and a `Split` behind it: what the passes for
+//! `MatMul`, `Conv` and `Gemm` have in common. `behind.rs` follows what stands behind each of the ops, `together.rs` joins constants.
+
+mod behind;
+pub(crate) mod conv2d;
+pub(crate) mod gemm;
+pub(crate) mod matmul;
+mod together;
+
+use std::collections::HashMap;
+
+use passdock_plugin_api::abi;
+use passdock_plugin_api::prelude::*;
+
+use crate::channels::numbers::size_of;
+use crate::shared::operators::is_operator;
+use behind::{Behind, Step};
+use together::Together;
+
+const SPLIT: &str = "onnx.Split";
+
+/// Where the weights of a function have more bytes together, none are put beside others: they would have to fit into
+/// memory.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// A kind of op that is put together.
+pub(crate) struct Family {
+    /// The operator: of a value, weights, and maybe a bias.
+    product: &'static str,
+    /// The name that it is counted and disabled by, as rules are.
+    rule: &'static str,
+    /// The axis of the weights along which those of several ops stand beside one another; `None`: not this op.
+    weights: fn(&Function, OpId) -> Option<usize>,
+    /// The axis of the result that belongs to it, by the value.
+    axis: fn(&Function, ValueId) -> Option<usize>,
+    /// Whether the third operand is one number for each channel, or left out.
+    has_bias: bool,
+    /// Whether of what stands behind only one sum is put together, too, instead of all that works element by element.
+    only_sums: bool,
+}
+
+/// Puts the ops of a kind together that take one value, where that leaves fewer ops.
+pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Family) -> PassResult {
+    let since = f.opset("").unwrap_or(0);
+    // Before that, an Add says how it is stretched.
+    if since < 7 || !is_operator(cx, family.product) || !is_operator(cx, SPLIT) {
+        return Ok(());
+    }
+    let groups = parallel(f, family)?;
+    let bytes = groups.iter().flat_map(|group| &group.branches);
+    let bytes = bytes.map(|branch| branch.bytes);
+    if bytes.fold(0, u64::saturating_add) > MOST_BYTES {
+        return Ok(());
+    }
+    for group in groups {
+        combine(f, cx, family, group)?;
+    }
+    Ok(())
+}
+
+/// An op by weights, and what stands behind it.
+pub(crate) struct Branch {
+    product: OpId,
+    weights: ValueId,
+    bias: Option<ValueId>,
+    channels: i64,
+    bytes: u64,
+    behind: Vec<OpId>,
+}
+
+impl Branch {
+    fn of(f: &Function, family: &Family, product: OpId) -> Option<(Branch, Key)> {
+        let along = (family.weights)(f, product)?;
+        let weights = f.operand(product, 1)?;
+        let mut shape = own_constant(f, weights)?;
+        if shape.len() < 2 || (family.only_sums && shape.len() != 2) {
+            return None;
+        }
+        let count = shape.iter().map(|&dim| dim as u64);
+        let bytes = count.fold(size_of(f.dtype(weights))? as u64, u64::saturating_mul);
+        let channels = std::mem::replace(&mut shape[along], -1);
+        let bias = f.operand(product, 2).filter(|bias| bias.is_some());
+        if bytes == 0 || (bias.is_some() && !family.has_bias) {
+            return None;
+        }
+        let bias_rank = match bias {
+            Some(bias) => {
+                let own = own_constant(f, bias)?;
+                let (&last, others) = own.split_last()?;
+                if last != channels || others.iter().any(|&dim| dim != 1) {
+                    return None;
+                }
+                own.len()
+            }
+            None => 0,
+        };
+        let key = Key {
+            x: f.operand(product, 0)?,
+            region: f.parent_region(product),
+            shape,
+            dtype: f.dtype(weights),
+            bias_rank,
+            attrs: attrs_of(f, product)?,
+        };
+        let branch = Branch {
+            product,
+            weights,
+            bias,
+            channels,
+            bytes,
+            behind: Vec::new(),
+        };
+        Some((branch, key))
+    }
+
+    /// The last op of the branch.
+    fn last(&self) -> OpId {
+        *self.behind.last().unwrap_or(&self.product)
+    }
+}
+
+/// What the ops of a group have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    x: ValueId,
+    region: RegionId,
+    /// The weights' shape, but for their channels.
+    shape: Vec<i64>,
+    dtype: DType,
+    bias_rank: usize,
+    attrs: String,
+}
+
+/// The attributes of an op, to compare; `None` if one depends on the function's caller.
+fn attrs_of(f: &Function, op: OpId) -> Option<String> {
+    let values = f.attrs(op).map(|(name, attr)| match attr {
+        Attr::Reference(..) => None,
+        attr => Some((name.0, attr.to_value()?)),
+    });
+    let mut values: Vec<(u32, AttrValue)> = values.collect::<Option<_>>()?;
+    values.sort_by_key(|(name, _)| *name);
+    Some(format!("{values:?}"))
+}
+
+/// The shape of a constant of floats that one op uses, and the file doesn't keep.
+fn own_constant(f: &Function, value: ValueId) -> Option<Vec<i64>> {
+    let record = f.constant_record(f.constant(value)?)?;
+    let is_own = f.use_count(value) == 1 && record.flags & abi::Constant::KEPT == 0;
+    size_of(f.dtype(value))?;
+    f.shape(value).filter(|_| is_own)
+}
+
+/// Ops to put together.
+struct Group {
+    branches: Vec<Branch>,
+    /// What stands behind all of them.
+    steps: Vec<Step>,
+}
+
+impl Group {
+    /// Whether that leaves fewer ops.
+    fn pays(&self) -> bool {
+        2 + self.steps.len() < self.branches.len() * (1 + self.steps.len())
+    }
+}
+
+/// The ops of one value in one region, in program order, where it pays to put them together.
+fn parallel(f: &Function, family: &Family) -> Result<Vec<Group>, EditError> {
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut all: Vec<Vec<Branch>> = Vec::new();
+    for op in f.ops_named(family.product) {
+        let Some((branch, key)) = Branch::of(f, family, op) else {
+            continue;
+        };
+        let place = *places.entry(key).or_insert_with(|| {
+            all.push(Vec::new());
+            all.len() - 1
+        });
+        all[place].push(branch);
+    }
+    let mut groups = Vec::new();
+    for mut branches in all {
+        let Some(first) = branches.first() else {
+            continue;
+        };
+        let x = f.operand(first.product, 0);
+        let Some(axis) = x.and_then(|x| (family.axis)(f, x)) else {
+            continue;
+        };
+        let behind = Behind {
+            f,
+            axis,
+            only_sums: family.only_sums,
+        };
+        let steps = behind.follow(&mut branches)?;
+        let group = Group { branches, steps };
+        if group.pays() {
+            groups.push(group);
+        }
+    }
+    Ok(groups)
+}
+
+/// Puts the ops of a group together.
+fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) -> PassResult {
+    let Group { branches, steps } = group;
+    let first = branches[0].product;
+    let (Some(x), Some(along)) = (f.operand(first, 0), (family.weights)(f, first)) else {
+        return Ok(());
+    };
+    let Some(axis) = (family.axis)(f, x).filter(|_| cx.may_rewrite(family.rule)) else {
+        return Ok(());
+    };
+    let weights: Vec<ValueId> = branches.iter().map(|branch| branch.weights).collect();
+    let Some(weights) = Together::of(f, &weights, along)? else {
+        return Ok(());
+    };
+    let mut operands = vec![x, weights.make(f)?];
+    let biases: Vec<ValueId> = branches.iter().filter_map(|branch| branch.bias).collect();
+    if let Some(&bias) = biases.first() {
+        let last = f.rank(bias).unwrap_or(1).max(1) - 1;
+        let Some(biases) = Together::of(f, &biases, last)? else {
+            return Ok(());
+        };
+        operands.push(biases.make(f)?);
+    }
+    let ops = branches.iter().flat_map(|one| {
+        let behind = one.behind.iter().copied();
+        std::iter::once(one.product).chain(behind)
+    });
+    let ops: Vec<OpId> = ops.collect();
+    let (loc, at) = (f.fused_loc(&ops)?, Position::before(first));
+    let mut made = like(f, first).operands(operands);
+    made = made.untyped_results(1).loc(loc);
+    let mut made = f.create_op(made, at)?;
+    cx.infer(f, made)?;
+    for step in steps {
+        let (next, value) = (like(f, step.op), f.result(made, 0));
+        let next = next.operands(step.operands(f, value)?);
+        made = f.create_op(next.untyped_results(1).loc(loc), at)?;
+        cx.infer(f, made)?;
+    }
+    let sizes: Vec<i64> = branches.iter().map(|branch| branch.channels).collect();
+    let split = OpBuilder::new(SPLIT)
+        .operand(f.result(made, 0))
+        .attr("axis", axis as i64);
+    let split = match f.opset("") >= Some(13) {
+        true => split.operand(f.add_ints(&sizes)?),
+        false => split.attr("split", sizes),
+    };
+    let types: Vec<TypeId> = (branches.iter())
+        .map(|branch| f.type_id(f.result(branch.last(), 0)))
+        .collect();
+    let split = f.create_op(split.results(types).loc(loc), at)?;
+    cx.infer(f, split)?;
+    for (branch, piece) in branches.iter().zip(f.results(split).to_vec()) {
+        f.replace_with_and_erase_dead(branch.last(), &[piece])?;
+    }
+    cx.rewrote(family.rule);
+    Ok(())
+}
+
+/// An op of the same operator, with the same attributes.
+fn like(f: &Function, op: OpId) -> OpBuilder<'static> {
+    let mut made = OpBuilder::new(f.symbol(op));
+    for (name, attr) in f.attrs(op) {
+        if let Some(value) = attr.to_value() {
+            made = made.attr(name, value);
+        }
+    }
+    made
+}

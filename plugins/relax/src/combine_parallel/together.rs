@@ -1,0 +1,57 @@
+//! Constants of a function, put beside one another.
+
+use passdock_plugin_api::prelude::*;
+
+/// Constants put beside one another along an axis.
+pub(super) struct Together {
+    ty: TypeSpec,
+    bytes: Vec<u8>,
+}
+
+impl Together {
+    /// `None` if they differ in more than the size of the axis, or aren't there to be read.
+    pub(super) fn of(
+        f: &Function,
+        values: &[ValueId],
+        axis: usize,
+    ) -> Result<Option<Together>, EditError> {
+        let Some(&first) = values.first() else {
+            return Ok(None);
+        };
+        let (dtype, mut shape) = (f.dtype(first), f.shape(first).unwrap_or_default());
+        if axis >= shape.len() {
+            return Ok(None);
+        }
+        let rows: i64 = shape[..axis].iter().product();
+        shape[axis] = 0;
+        let (mut parts, mut size) = (Vec::with_capacity(values.len()), 0);
+        for &value in values {
+            let (Some(mut own), Some(data)) = (f.shape(value), f.constant_data(value)?) else {
+                return Ok(None);
+            };
+            if f.dtype(value) != dtype || own.len() != shape.len() {
+                return Ok(None);
+            }
+            let channels = std::mem::replace(&mut own[axis], shape[axis]);
+            if own != shape {
+                return Ok(None);
+            }
+            shape[axis] += channels;
+            size += data.len();
+            parts.push((data, data.len() / rows.max(1) as usize));
+        }
+        let mut bytes = Vec::with_capacity(size);
+        for row in 0..rows.max(0) as usize {
+            for (data, width) in &parts {
+                bytes.extend_from_slice(&data[row * width..(row + 1) * width]);
+            }
+        }
+        let ty = TypeSpec::shaped(dtype, &shape);
+        Ok(Some(Together { ty, bytes }))
+    }
+
+    pub(super) fn make(self, f: &mut Function) -> Result<ValueId, EditError> {
+        let ty = f.add_type(&self.ty)?;
+        f.add_constant(&ConstantSpec::new(ty, &self.bytes))
+    }
+}
