@@ -667,8 +667,8 @@ class PassContext:
 
 @final
 class Fingerprint:
-    """What all results of a batch are made of: passdock itself, the request, the plugins' files, and those of passes of
-    Python.
+    """What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and those
+    of passes of Python.
     """
 
     def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...

@@ -60,7 +60,8 @@ def batch(
         output: the directory for results, which is made. A model of a directory has the path there that it has in its
             own.
         jobs: models at once; None: as many as there are cores. Each runs on one thread then.
-        resume: whether models are left out that were done before, of the same file, pipeline, options and plugins.
+        resume: whether models are left out that were done before, of the same file, pipeline, options and plugins: those
+            of its passes and instruments, and those that define operators.
         timeout: seconds after which a run has failed and is ended.
         progress: whether a bar shows the models, if tqdm is there; or a function that hears each outcome.
         results: the file of outcomes; ``outcomes.jsonl`` in ``output`` if none is given. The command ``passdock batch``

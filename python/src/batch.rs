@@ -7,19 +7,22 @@ use passdock::batch::{Fingerprint as Own, plugin_files};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::crossing::error;
+use crate::crossing::gil;
 use crate::pipeline::request;
 
-/// What all results of a batch are made of: passdock itself, the request, the plugins' files, and those of passes of
-/// Python.
+/// What all results of a batch are made of: passdock itself, the request, the files of the plugins that it uses, and those
+/// of passes of Python.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Fingerprint(Own);
 
 #[pymethods]
 impl Fingerprint {
     #[new]
-    fn new(said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> PyResult<Fingerprint> {
+    fn new(py: Python<'_>, said: &Bound<'_, PyDict>, files: Vec<PathBuf>) -> PyResult<Fingerprint> {
         let (request, _) = request(said)?;
-        let plugins = plugin_files(Registry::global(), &request);
+        let plugins = gil::detach(py, || plugin_files(Registry::global(), &request));
+        let plugins = plugins.map_err(|error| error::to_exception(py, &error))?;
         let own = Own::new(&request, &plugins);
         Ok(Fingerprint(
             own.with_files(files.iter().map(PathBuf::as_path)),

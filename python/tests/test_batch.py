@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -20,7 +21,7 @@ from passdock import PassError, UnknownNameError, UsageError
 from passdock._batch import engines, worker
 from passdock._batch.outcomes import Outcome, OutcomeFile
 from passdock.batch import Batch
-from support import module
+from support import built_plugin, module
 
 FIELDS = [
     "model",
@@ -464,3 +465,56 @@ def test_many_models_are_several_command_lines() -> None:
     portions = list(engines._portions(models))
     assert len(portions) == 4
     assert [name for portion in portions for name in portion] == models
+
+
+# Plugins as they are built, and built again: each in a directory of its own, as a program that loaded one has it for good.
+USES = """
+import os, sys
+from pathlib import Path
+import passdock
+
+models, out, plugin, *words = sys.argv[1:]
+told = {"instruments": [{"name": word[1:]} for word in words if word[0] == "+"]}
+pipeline = {"passes": [{"name": word} for word in words if word[0] != "+"], **told}
+print(*(outcome.done_before for outcome in passdock.batch(models, pipeline, out, plugins=[plugin])))
+"""
+
+
+def test_only_plugins_that_it_uses_begin_a_batch_again(engine: str, models: Path, tmp_path: Path) -> None:
+    """Those of its passes and instruments, and those that define operators."""
+    (models / "bad.onnx").unlink()
+    command = engines._command() if engine == "command" else None
+    environment = {**os.environ, "PASSDOCK": command or "", "PYTHONPATH": os.pathsep.join(sys.path)}
+    directory = tmp_path / "plugins"
+    directory.mkdir()
+    times: dict[Path, int] = {}
+
+    def built(name: str) -> Path:
+        file = directory / built_plugin(name).name
+        shutil.copy2(built_plugin(name), file)
+        times[file] = times.get(file, 10**9) + 10
+        os.utime(file, (times[file], times[file]))
+        return file
+
+    def before(plugin: Path, *words: str) -> str:
+        arguments = [sys.executable, "-c", USES, str(models), str(tmp_path / "out"), str(plugin), *words]
+        return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+    # Passes, an instrument, and no operator.
+    tap = built("passdock_tap")
+    assert before(tap, "InferType") == "False False"
+    built("passdock_tap")
+    assert before(tap, "InferType") == "True True"
+    assert before(tap, "InferType", "+tap.tap") == "False False"
+    assert before(tap, "InferType", "+tap.tap") == "True True"
+    built("passdock_tap")
+    assert before(tap, "InferType", "+tap.tap") == "False False"
+    assert before(tap, "tap.Rest") == "False False"
+    built("passdock_tap")
+    assert before(tap, "tap.Rest") == "False False"
+    # Operators, too.
+    bad = built("passdock_misbehaving")
+    assert before(bad, "InferType") == "False False"
+    assert before(bad, "InferType") == "True True"
+    built("passdock_misbehaving")
+    assert before(bad, "InferType") == "False False"

@@ -25,8 +25,6 @@ from onnx.reference import ReferenceEvaluator
 import outputs
 
 PASS = "relax.transform.ToMixedPrecision"
-# The part of an element, and of the largest one, that results may be apart.
-ALLOWED = {"float16": 1e-2, "bfloat16": 2e-2}
 # What ReferenceEvaluator gets wrong of bfloat16.
 WRONG = {"test_maxpool_with_argmax_2d_precomputed_pads": "indices of windows that are padded: -12 for what is 12 in float32"}
 OPERATORS = (
@@ -75,28 +73,6 @@ def toml(value):
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).replace("'", '"')
-
-
-def apart(expected, got, allowed):
-    """What of two results is further apart than allowed, or None."""
-    for at, (x, y) in enumerate(zip(expected, got, strict=True)):
-        x, y = np.asarray(x), np.asarray(y)
-        if x.shape != y.shape:
-            return f"result {at} has the shape {y.shape} instead of {x.shape}"
-        if x.dtype.kind not in "fV" and x.dtype.name != "bfloat16":
-            if not np.array_equal(x, y):
-                return f"result {at} differs"
-            continue
-        x, y = x.astype(np.float64), y.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            distance = np.abs(x - y)
-        finite = np.abs(x[np.isfinite(x)])
-        most = allowed * np.abs(x) + allowed * (finite.max() if finite.size else 0) + allowed / 100
-        same = (np.isnan(x) & np.isnan(y)) | (x == y) | (distance <= most)
-        if not same.all():
-            where = np.argwhere(~same)[0]
-            return f"result {at} is {y[tuple(where)]} instead of {x[tuple(where)]} at {where}"
-    return None
 
 
 # --- random models ---------------------------------------------------------------------------
@@ -257,7 +233,7 @@ def random_cases(judge, count, seed):
                     raise AssertionError(why)
             types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in made.graph.input}
             got = run(out).run(None, {name: value.astype(types[name]) for name, value in feed.items()})
-            why = apart(expected, got, 0.0) or (twice := cast_twice(made.graph)) and f"{twice} is cast twice"
+            why = outputs.apart(expected, got, 0.0) or (twice := cast_twice(made.graph)) and f"{twice} is cast twice"
             if why and "cast twice" in why and cast_twice(model.graph):
                 why = None
             if why:
@@ -306,7 +282,7 @@ def node_cases(judge, dtype):
                 judge.counts[f"nodes of {dtype} not run"] += 1
                 print(f"{case.name} of {dtype} isn't run: {str(error)[:200]}", file=sys.stderr)
                 continue
-            why = apart(expected, got, ALLOWED[dtype])
+            why = outputs.apart(expected, got, outputs.ALLOWED[dtype])
             judge.counts[f"nodes of {dtype}"] += 1
             if why:
                 judge.fail(f"{case.name} of {dtype}", why)
@@ -351,7 +327,7 @@ def small_models(judge):
             path, out = judge.convert(model, f"{name}-{dtype}", passes, dtype=dtype)
             expected = ReferenceEvaluator(str(path)).run(None, feed)
             got = ReferenceEvaluator(str(out)).run(None, feed)
-            why = apart(expected, got, ALLOWED[dtype])
+            why = outputs.apart(expected, got, outputs.ALLOWED[dtype])
             kinds = {tensor.data_type for tensor in onnx.load(out).graph.initializer}
             if why or {"float16": T.FLOAT16, "bfloat16": T.BFLOAT16}[dtype] not in kinds:
                 judge.fail(f"{name} of {dtype}", why or "no constant is converted")
@@ -369,7 +345,7 @@ def real_models(judge, models):
             types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in made.graph.input}
             for feed, expected in runs:
                 got = outputs.session(out).run(None, {name: value.astype(types[name]) for name, value in feed.items()})
-                why = apart(expected, got, ALLOWED["float16"])
+                why = outputs.apart(expected, got, outputs.ALLOWED["float16"])
                 judge.counts["runs of real models"] += 1
                 if why:
                     judge.fail(f"{model.stem} {options}", why)
@@ -394,7 +370,7 @@ def main():
     if judge.failures:
         sys.exit(f"{len(judge.failures)} failed: {', '.join(judge.failures[:10])}")
     # What isn't run isn't judged.
-    for dtype in ALLOWED:
+    for dtype in outputs.ALLOWED:
         if judge.counts[f"nodes of {dtype} not run"] * 5 > judge.counts[f"nodes of {dtype}"]:
             sys.exit(f"too few node cases of {dtype} could be run")
 

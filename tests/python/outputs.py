@@ -18,6 +18,8 @@ SIZES = [(2, 8), (1, 16), (3, 64), (1, 512), (2, 576), (1, 1024)]
 INTEGERS = [64, 2]
 # How many of these bindings a pair of models must agree on.
 BINDINGS = 2
+# The part of an element, and of the largest one, that results of a smaller type may be apart.
+ALLOWED = {"float16": 1e-2, "bfloat16": 2e-2}
 
 
 class CannotRun(Exception):
@@ -189,3 +191,25 @@ def difference(name, x, y):
     if wrong:
         return f"output {name!r} differs in {wrong} of {x.size} elements, by up to {largest:.2e} of the largest", largest
     return None, largest
+
+
+def apart(expected, got, allowed):
+    """What of two results is further apart than allowed, or None."""
+    for at, (x, y) in enumerate(zip(expected, got, strict=True)):
+        x, y = np.asarray(x), np.asarray(y)
+        if x.shape != y.shape:
+            return f"result {at} has the shape {y.shape} instead of {x.shape}"
+        if x.dtype.kind not in "fV" and x.dtype.name != "bfloat16":
+            if not np.array_equal(x, y):
+                return f"result {at} differs"
+            continue
+        x, y = x.astype(np.float64), y.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            distance = np.abs(x - y)
+        finite = np.abs(x[np.isfinite(x)])
+        most = allowed * np.abs(x) + allowed * (finite.max() if finite.size else 0) + allowed / 100
+        same = (np.isnan(x) & np.isnan(y)) | (x == y) | (distance <= most)
+        if not same.all():
+            where = np.argwhere(~same)[0]
+            return f"result {at} is {y[tuple(where)]} instead of {x[tuple(where)]} at {where}"
+    return None

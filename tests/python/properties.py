@@ -4,7 +4,7 @@
 Each case is a seed: a small model over many operators (`random_ops`), and some of the passes in any
 order, repeats included. passdock has to end with 0 and `--verify changed`; onnx's checker accepts
 what it accepted; the interface is the same; ONNX Runtime, optimising nothing, computes the same as
-before, as docs/numerics.md says, and random ops stay apart. A case that fails is kept: the model, what
+before, as docs/numerics.md says, also of float16 behind ToMixedPrecision, and random ops stay apart. A case that fails is kept: the model, what
 was made of it, and the passes, without those that it fails without.
 
     properties.py --passdock CMD --work-dir DIR [--count N] [--first SEED]    N cases
@@ -43,6 +43,7 @@ STANDARD = [
     "LambdaLift",
     "DecomposeOps",
     "FastMath",
+    "ToMixedPrecision",
     "ToANormalForm",
     "ToGraphNormalForm",
     "FuseOps",
@@ -63,6 +64,8 @@ OPTIONS = {
         'ops=["onnx.Transpose", "onnx.Concat", "onnx.Softmax"]',
     ],
 }
+# The pass that computes in float16.
+SMALLER = "ToMixedPrecision"
 # Chosen once at most, since what it says of the interface is true once.
 BIND = "relax.transform.BindSymbolicVars"
 BOUND = 0.2
@@ -151,7 +154,8 @@ class Cases:
             return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
         made = onnx.load(out)
         why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True)
-        why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out)
+        is_smaller = any(each.split(".")[-1] == SMALLER for each in passes)
+        why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out, is_smaller)
         if why is None:
             out.unlink()
             self.counts["changed"] += made.graph != model.proto.graph
@@ -162,7 +166,7 @@ def symbols_of(model):
     return sorted({size for value in model.inputs for size in value.shape if isinstance(size, str)})
 
 
-def results_differ(model, before, out):
+def results_differ(model, before, out, is_smaller):
     try:
         runner = outputs.session(out)
     except Exception as error:  # whatever ONNX Runtime raises
@@ -176,6 +180,12 @@ def results_differ(model, before, out):
             if value.random:
                 if x.shape != y.shape or x.dtype != y.dtype:
                     return f"output {value.name!r} is {y.dtype}{list(y.shape)} instead of {x.dtype}{list(x.shape)}"
+                continue
+            if is_smaller:
+                why = outputs.apart([x], [y], outputs.ALLOWED["float16"])
+                why = why or (x.dtype != y.dtype and f"it is of {y.dtype} instead of {x.dtype}")
+                if why:
+                    return f"output {value.name!r}: {why}; inputs: {outputs.shapes(feed)}"
                 continue
             why, _ = outputs.difference(value.name, x, y)
             if why and (value.exact or not nearly(x, y)):

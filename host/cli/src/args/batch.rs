@@ -18,7 +18,8 @@ Examples:
 Each model is a run of its own, in processes of its own: one that fails, crashes or takes too long
 doesn't stop the others. Outcomes are kept in DIR/outcomes.jsonl, a line a model. The same
 command again does what is left: what failed, what wasn't reached, and what changed since (the
-model's file, the pipeline, options, plugins).
+model's file, the pipeline, options, and plugins: those of its passes and instruments, and those
+that define operators).
 
 Exit status: 0 all models are done; 1 some failed; 2 the command line or the pipeline is wrong;
 3 a plugin that is needed could not be loaded.")]

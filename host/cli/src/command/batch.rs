@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use passdock::batch::{self, BatchItem, Fingerprint, ModelOutcome, Outcomes};
-use passdock::pipeline::{self, AskedInstrument, ModelReport, Print, Report, Request, Watch};
+use passdock::pipeline::{AskedInstrument, ModelReport, Print, Report, Request, Watch};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
@@ -57,8 +57,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
     let request = read_request(args)?;
     // What is wrong with the pipeline is told once, and not of each model.
     let registry = plugins::registry();
-    pipeline::explain(&registry, &request)?;
-    let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request));
+    let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
     make_dirs(&to, &items)?;
     let mut kept = Outcomes::open(&results)?;
     let (mut left, mut sum) = (Vec::new(), Sum::default());

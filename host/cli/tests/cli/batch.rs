@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use crate::json::{SCHEMA, checker::Schema};
-use crate::support::{Bench, RELUS, Ran, without_time};
+use crate::support::{Bench, RELUS, Ran, plugin_elsewhere, without_time};
 
 /// A batch in which one of three models isn't one.
 fn batch() -> Bench {
@@ -153,4 +153,44 @@ fn a_plugin_that_dies_takes_one_model_along() {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
         assert!(!bench.exists("out/sigmoid.ir"));
     }
+}
+
+#[test]
+fn only_plugins_that_it_uses_begin_a_batch_again() {
+    let bench = batch();
+    std::fs::remove_file(bench.path("m/broken.onnx")).expect("removed");
+    let before = |words: &str| {
+        let ran = bench.passdock(&format!("batch m -o out --json {words}"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let lines = ran.stdout.lines();
+        let done =
+            |line| serde_json::from_str::<Value>(line).expect("an object")["done_before"] == true;
+        lines.map(done).collect::<Vec<bool>>()
+    };
+    std::fs::create_dir(bench.path("plugins")).expect("made");
+    let file = bench.path("plugins/o.so");
+    std::fs::copy(plugin_elsewhere(), &file).expect("copied");
+    let built_again = || {
+        let file = std::fs::File::options().append(true).open(&file);
+        let file = file.expect("it is there");
+        let about = file.metadata().expect("it is there");
+        let built = about.modified().expect("a time");
+        let later = built + std::time::Duration::from_secs(10);
+        file.set_modified(later).expect("told");
+    };
+    let unrelated = "--passes InferType --plugin plugins/o.so";
+    assert_eq!(before("--passes InferType"), [false, false]);
+    assert_eq!(before(unrelated), [true, true]);
+    built_again();
+    assert_eq!(before(unrelated), [true, true]);
+    let used = "--passes InferType,outliner.transform.OutlineBlocks --plugin plugins/o.so";
+    assert_eq!(before(used), [false, false]);
+    assert_eq!(before(used), [true, true]);
+    built_again();
+    assert_eq!(before(used), [false, false]);
+    // Disabled, it isn't used.
+    let disabled = format!("{used} --disable outliner.transform.OutlineBlocks");
+    assert_eq!(before(&disabled), [false, false]);
+    built_again();
+    assert_eq!(before(&disabled), [true, true]);
 }

@@ -5,6 +5,7 @@
 
 mod items;
 mod outcomes;
+mod plugins;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,8 @@ use passdock_core::{Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use items::{BatchItem, items};
-pub use outcomes::{Fingerprint, Outcomes, plugin_files};
+pub use outcomes::{Fingerprint, Outcomes};
+pub use plugins::plugin_files;
 
 use crate::pipeline::Report;
 

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use passdock_core::{ErrorKind, PassError, Registry};
+use passdock_core::{ErrorKind, PassError};
 
 use super::{BatchItem, ModelOutcome, shown};
 use crate::pipeline::{PipelineText, Print, Request};
@@ -15,7 +15,7 @@ use crate::pipeline::{PipelineText, Print, Request};
 pub struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
-    /// The fingerprint of a request, and of the files of plugins that it uses. Of the request counts what results are
+    /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files). Of the request counts what results are
     /// made of, however it was said: the command's request and a program's are the same. Plugins are known by their
     /// names, lengths and times.
     pub fn new(request: &Request, plugins: &[PathBuf]) -> Fingerprint {
@@ -115,27 +115,6 @@ fn plain(setting: &str) -> String {
         Some(value) => format!("{} = {value}", key.trim()),
         None => setting.to_owned(),
     }
-}
-
-/// The files of the plugins that a request may use: those of a registry, and those that it names.
-pub fn plugin_files(registry: &Registry, request: &Request) -> Vec<PathBuf> {
-    let plugins = registry.plugins();
-    let files = plugins.iter().filter_map(|plugin| plugin.origin().path());
-    let named = request.plugin_files.iter().map(PathBuf::as_path);
-    let mut files: Vec<PathBuf> = files.chain(named).map(PathBuf::from).collect();
-    for directory in &request.plugin_dirs {
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        files.extend(
-            entries
-                .map(|entry| entry.path())
-                .filter(|path| path.is_file()),
-        );
-    }
-    let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
-    files.sort_by_key(name);
-    // One that was named and is in the registry is one.
-    files.dedup_by_key(|file| name(file));
-    files
 }
 
 fn add(hasher: &mut blake3::Hasher, bytes: &[u8]) {

@@ -25,6 +25,7 @@ pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{failed, process_changes, run, run_on, run_to_module};
+pub(crate) use types::INFER_TYPE;
 pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;

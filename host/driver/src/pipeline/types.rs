@@ -7,7 +7,7 @@ use super::rerun::Rerun;
 use crate::prepare::Request;
 
 /// The pass that finds them.
-const INFER_TYPE: &str = "relax.transform.InferType";
+pub(crate) const INFER_TYPE: &str = "relax.transform.InferType";
 
 /// The module with the types that `relax.transform.InferType` finds; `plugins` says where plugins are.
 ///

@@ -13,7 +13,7 @@ use crate::pipeline_file::lone_value;
 use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
 /// The passes that bind: they run whatever the level.
-pub(super) const PASSES: [&str; 2] = [
+pub(crate) const PASSES: [&str; 2] = [
     "relax.transform.BindParams",
     "relax.transform.BindSymbolicVars",
 ];

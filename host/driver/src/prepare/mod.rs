@@ -21,6 +21,7 @@ use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
 pub use asked::{AskedBy, AskedInstrument};
+pub(crate) use bind::PASSES as BINDING;
 pub use passes::PIPELINE;
 pub(crate) use passes::passes_in;
 pub(crate) use phases::Phases;

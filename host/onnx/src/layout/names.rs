@@ -59,15 +59,20 @@ impl NamePlan {
     }
 
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
-    /// goes elsewhere.
-    pub(crate) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> NamePlan {
+    /// goes elsewhere, `kept` names that stay though no value has them any more.
+    pub(crate) fn new(
+        f: &Function,
+        fresh: bool,
+        moved: impl Iterator<Item = ConstId>,
+        kept: impl IntoIterator<Item = SymbolId>,
+    ) -> NamePlan {
         let mut regions = vec![f.body()];
         for op in f.walk(f.body()) {
             regions.extend(f.regions_of(op));
         }
         let mut planner = Planner {
             f,
-            taken: FxHashSet::default(),
+            taken: kept.into_iter().collect(),
             plan: NamePlan {
                 names: export_names(f),
                 dirty_ops: (0..f.op_ids())

@@ -31,6 +31,30 @@ fn an_old_models_inputs_all_stay() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
+/// The input that stays has its name: what a pass gives that name gets another one.
+#[test]
+fn a_new_value_doesnt_get_the_name_of_an_input_that_stays() {
+    let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"])
+        .all(graphs::INITIALIZER, &[floats("w", &[1.0])]);
+    let mut module = read(&model(3, &body).0).unwrap();
+    let f = main_of(&mut module);
+    let (y, w) = (op(f, "y"), value(f, "w"));
+    let constant = f.value(w).constant;
+    let ty = f.value(w).ty;
+    let data = passdock_ir::ConstantData::inline(2.0_f32.to_le_bytes());
+    let new = f.add_constant(ty, data, f.body(), "new").unwrap();
+    f.set_operand(y, 1, new).unwrap();
+    f.erase_constant(constant).unwrap();
+    f.set_name(new, "w").unwrap();
+    expect![[r#"
+        g(x, w) -> (y)
+          w_5 = Constant() value
+          y = Add(x, w_5)
+          init w: 4 bytes
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+}
+
 /// Before IR version 4 an initializer's entry among the inputs stays, and with it its bytes.
 #[test]
 fn constants_that_the_interface_keeps_are_marked() {

@@ -13,8 +13,10 @@ use crate::extras::carry::SINCE;
 use crate::extras::kept::Kept;
 use crate::file::source::Source;
 use crate::format::error::OnnxError;
+use crate::format::fields::bodies;
 use crate::format::header::ir_version;
-use crate::format::wire::Message;
+use crate::format::schema::{graph, tensor, value_info};
+use crate::format::wire::{Message, string_of};
 use crate::layout::names::NamePlan;
 use crate::layout::parts::Layout;
 use crate::layout::version::final_version;
@@ -75,6 +77,18 @@ pub(super) struct FunctionWriter<'w> {
     pub(super) node_names: FxHashMap<OpId, String>,
 }
 
+/// The names of the original's inputs that have initializers, before IR version 4: they stay when nobody uses the constants.
+fn constant_inputs(f: &Function, source: &Source) -> Vec<SymbolId> {
+    let names = |list: u32, name: u32| {
+        let bodies = bodies(source.message(f.origins().get(Entity::Function)), list);
+        bodies.filter_map(move |body| string_of(body.ok()?, name).ok())
+    };
+    let initializers: FxHashSet<&[u8]> = names(graph::INITIALIZER, tensor::NAME).collect();
+    let inputs = names(graph::INPUT, value_info::NAME).filter(|name| initializers.contains(name));
+    let inputs = inputs.filter_map(|name| std::str::from_utf8(name).ok());
+    inputs.map(|name| f.symbols().intern(name)).collect()
+}
+
 impl<'w> FunctionWriter<'w> {
     pub(super) fn new(
         writer: &'w mut Writer<'_>,
@@ -83,10 +97,13 @@ impl<'w> FunctionWriter<'w> {
     ) -> FunctionWriter<'w> {
         let homes = is_main.then_some(&writer.homes);
         let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
-        let has_old_inputs = is_main && writer.source.is_none() && writer.ir_version < 4;
+        let is_old = is_main && writer.ir_version < 4;
+        let has_old_inputs = is_old && writer.source.is_none();
+        let source = writer.source.as_deref().filter(|_| is_old);
+        let kept = source.map_or_else(Vec::new, |source| constant_inputs(f, source));
         FunctionWriter {
             f,
-            plan: NamePlan::new(f, writer.source.is_none(), moved),
+            plan: NamePlan::new(f, writer.source.is_none(), moved, kept),
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
             carries: writer.carries,
