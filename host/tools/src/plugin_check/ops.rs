@@ -42,13 +42,16 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
         .map(|error| passdock_core::capitalized(&error.to_string()))
         .collect();
     infos.retain(|info| info.plugin == name);
-    let names: Arc<BTreeSet<String>> = Arc::new(infos.iter().map(|op| op.name.clone()).collect());
+    let asked_of = Arc::new(AskedOf {
+        names: infos.iter().map(|op| op.name.clone()).collect(),
+        targets: infos.iter().filter_map(|op| op.target).collect(),
+    });
     let mut notes = Vec::new();
     let mut asked = 0;
     for sample in &subject.samples {
         let at = format!("op definitions were asked on {}", sample.name);
         subject.trail.at(&at);
-        let said = ask(subject, sample.fresh(), &names);
+        let said = ask(subject, sample.fresh(), &asked_of);
         asked += said.asked;
         let said = said.errors.into_iter();
         findings.extend(said.map(|said| format!("On {}: {said}", sample.name)));
@@ -65,7 +68,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
                 unreadable.push(format!("`{}`", info.name));
                 continue;
             };
-            let said = ask(subject, module, &names);
+            let said = ask(subject, module, &asked_of);
             asked += said.asked;
             // A call of this tool's making may well be wrong, and the definition right to say so.
             let of_definition = said.errors.into_iter();
@@ -90,10 +93,18 @@ struct Said {
     errors: Vec<String>,
 }
 
-/// Asks about all ops of a module that are among `names`.
-fn ask(subject: &Subject<'_>, module: Module, names: &Arc<BTreeSet<String>>) -> Said {
+/// What a plugin speaks of.
+struct AskedOf {
+    /// The operators that it defines, or adds to.
+    names: BTreeSet<String>,
+    /// The targets that it speaks for.
+    targets: BTreeSet<&'static str>,
+}
+
+/// Asks about all ops of a module that a plugin speaks of.
+fn ask(subject: &Subject<'_>, module: Module, asked_of: &Arc<AskedOf>) -> Said {
     let said = Arc::new(Mutex::new(Said::default()));
-    let made = subject.call(asker(names.clone(), said.clone()), module, |context| {
+    let made = subject.call(asker(asked_of.clone(), said.clone()), module, |context| {
         context.jobs(1)
     });
     let mut said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
@@ -104,20 +115,26 @@ fn ask(subject: &Subject<'_>, module: Module, names: &Arc<BTreeSet<String>>) -> 
 }
 
 /// A pass that asks, and keeps what goes wrong.
-fn asker(names: Arc<BTreeSet<String>>, said: Arc<Mutex<Said>>) -> PassRef {
+fn asker(asked_of: Arc<AskedOf>, said: Arc<Mutex<Said>>) -> PassRef {
     create_function_pass(PassInfo::new("check.transform.Ask"), move |f, cx| {
         let ops: Vec<OpId> = f.ops().collect();
         for op in ops {
-            if names.contains(f.name(op)) {
+            if asked_of.names.contains(f.name(op)) {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                ask_about(f, cx, op, &mut said);
+                ask_about(f, cx, op, &asked_of.targets, &mut said);
             }
         }
         Ok(())
     })
 }
 
-fn ask_about(f: &mut Function, cx: &PassContext, op: OpId, said: &mut Said) {
+fn ask_about(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+    targets: &BTreeSet<&str>,
+    said: &mut Said,
+) {
     let mut tell = |answer: Result<(), EditError>| {
         said.asked += 1;
         let error = answer.err()?;
@@ -132,6 +149,16 @@ fn ask_about(f: &mut Function, cx: &PassContext, op: OpId, said: &mut Said) {
         tell(evaluated);
         let decomposed = cx.decompose(f, op).map(drop);
         tell(decomposed);
+        let legalized = cx.legalize(f, op).map(drop);
+        tell(legalized);
+        let as_it_is = vec![""; f.operand_count(op)];
+        let laid_out = cx.layout(f, op, &as_it_is).map(drop);
+        tell(laid_out);
+        let altered = cx.alter_layout(f, op, &as_it_is).map(drop);
+        tell(altered);
+        for target in targets {
+            tell(cx.supports(f, op, target).map(drop));
+        }
     }
 }
 
@@ -202,6 +229,9 @@ mod tests {
             evaluation: true,
             decomposition: false,
             layouts: false,
+            extends: false,
+            legalization: false,
+            target: None,
             attributes: None,
             plugin: "acme".to_owned(),
         };
