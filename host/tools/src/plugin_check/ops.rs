@@ -35,13 +35,24 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
         return CheckAnswer::skipped("The plugin defines no operators.");
     }
     subject.trail.at("the op definitions were listed");
-    let (mut infos, failures) = subject.registry.op_defs().describe();
+    let (infos, failures) = subject.registry.op_defs().describe();
     let mut findings: Vec<String> = failures
         .iter()
         .filter(|error| error.origin == *subject.plugin.origin())
         .map(|error| passdock_core::capitalized(&error.to_string()))
         .collect();
-    infos.retain(|info| info.plugin == name);
+    let (mut infos, others): (Vec<OpInfo>, Vec<OpInfo>) =
+        infos.into_iter().partition(|info| info.plugin == name);
+    for info in infos.iter_mut().filter(|info| info.extends) {
+        // How its calls look is the definition's to say.
+        let mut definitions = others.iter().rev().filter(|other| !other.extends);
+        if let Some(definition) = definitions.find(|other| other.name == info.name) {
+            info.since = info.since.max(definition.since);
+            info.min_operands = definition.min_operands;
+            info.max_operands = definition.max_operands;
+            info.attributes.clone_from(&definition.attributes);
+        }
+    }
     let asked_of = Arc::new(AskedOf {
         names: infos.iter().map(|op| op.name.clone()).collect(),
         targets: infos.iter().filter_map(|op| op.target).collect(),
