@@ -493,7 +493,9 @@ fn located(text: &str, error: &toml::de::Error) -> String {
     let end = after.find('\n').map_or(text.len(), |at| start + at);
     let line = names::shown(text[begin..end].trim());
     let of = match entry_at(text, begin) {
-        Some((kind, name)) => format!(" of the {kind} `{}`", names::shown(name)),
+        Some((kind, name)) => {
+            format!(" of the {} `{}`", names::shown(kind), names::shown(name))
+        }
         None => String::new(),
     };
     format!("line {number}{of}, `{line}`: {message}")
