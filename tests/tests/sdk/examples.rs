@@ -212,6 +212,34 @@ fn examples_of_visitors_do_what_they_say() {
 }
 
 #[test]
+fn an_example_says_what_is_constant() {
+    let tuples = "module {
+      fn @main(%x: f32[1]) -> (%a, %b) {
+        %one = const f32[1] [1.0]
+        %all = tuple(%one, %one)
+        %nested = tuple(%all, %one)
+        %some = tuple(%nested, %x)
+        return %nested, %some
+      }
+    }";
+    check(
+        "doc.transform.MarkConstant",
+        tuples,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[1]) -> (%a, %b) attributes {constant_results = 1} {
+            %one = const f32[1] [1.0]
+            %all = tuple(%one, %one)
+            %nested = tuple(%all, %one)
+            %some = tuple(%nested, %x)
+            return %nested, %some
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
 fn examples_on_modules_do_what_they_say() {
     let calls = "module {
       fn @main(%x: f32[2]) -> (%y) { %y = call @leaf(%x) return %y }
