@@ -59,6 +59,7 @@ plugin! {
         function "doc.transform.MakeType" => examples::make_type::make_type,
         function "doc.transform.CollapseIfs" => examples::collapse_ifs::collapse_ifs,
         function "doc.transform.MarkConstant" => examples::mark_constant::mark_constant,
+        function "doc.transform.TestReplaceFunc" => examples::replace_func::replace_func { opt_level: 1 },
         function "doc.transform.ShowHeights" => examples::show_heights::show_heights,
         function "doc.transform.WarnOfOld" => examples::warn_of_old::warn_of_old,
         function "doc.transform.NoLoops" => examples::no_loops::no_loops,
