@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
 use passdock::sdk::abi::symbol;
-use passdock::sdk::{self, EditError, FunctionKind, OpId, Position, RegionId, SymbolId, ValueId};
+use passdock::sdk::{self, EditError, FunctionKind, OpId, RegionId, SymbolId, ValueId};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

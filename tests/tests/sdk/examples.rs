@@ -250,7 +250,10 @@ fn a_pass_answers_a_function_of_its_own() {
       }
       fn @other(%a: f32[2]) -> (%b: f32[2]) opset(\"\" = 17) { return %a }
     }";
-    check("doc.transform.TestReplaceFunc", two, expect![[r#"
+    check(
+        "doc.transform.TestReplaceFunc",
+        two,
+        expect![[r#"
         module {
           fn @main(%x: f32[10,20]) -> (%y: f32[10,20]) opset("" = 17) {
             %0 = onnx.Neg(%x)
@@ -261,15 +264,20 @@ fn a_pass_answers_a_function_of_its_own() {
             return %0
           }
         }
-    "#]]);
+    "#]],
+    );
     let none = two.replace("%a: f32[2]", "%a: f32[2], %c: f32[2]");
-    check("doc.transform.TestReplaceFunc", &none, expect![[r#"
+    check(
+        "doc.transform.TestReplaceFunc",
+        &none,
+        expect![[r#"
         error[pass-failed]: The body of op0 (return) doesn't fit it: it has parameters for 1 operands, the op has 2.
          |
          | return %a
          | ^^^^^^^^^
          |
-         = in pass doc.transform.TestReplaceFunc of plugin `SDK`, function @other, op0 (return)"#]]);
+         = in pass doc.transform.TestReplaceFunc of plugin `SDK`, function @other, op0 (return)"#]],
+    );
 }
 
 #[test]
