@@ -40,7 +40,7 @@
 //!
 //! - Going over ops: [`Function::ops`], [`Function::ops_named`], [`Function::ops_in`] are snapshots:
 //!   edit as you go, what you erase is skipped. [`Function::iter`] borrows, and copies nothing.
-//!   [`Visitor`] and [`Mutator`] route each op to a method by its kind.
+//!   [`Visitor`], [`Mutator`] and [`Functor`] route each op to a method by its kind.
 //! - Reading: [`Function::operand`], [`Function::result`], [`Function::defining_op`],
 //!   [`Function::users`], [`Function::type_of`], [`Function::int`] and its like for attributes,
 //!   [`Function::constant_data`]. Reads go straight to the host's memory.
@@ -88,11 +88,11 @@ pub mod prelude {
     pub use crate::{attrs, export_plugin, options, plugin, rules};
     pub use crate::{
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
-        Dim, EditError, Function, FunctionBuilder, FunctionKind, GivenOut, Instrument, LaidOut,
-        Match, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId,
-        OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo, PassResult,
-        Place, Position, Refusal, RegionId, Rewriter, Rewritten, Rules, SymbolId, Table, TypeId,
-        TypeKind, TypeSpec, ValueId, Visit, Visitor,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, GivenOut, Instrument,
+        LaidOut, Match, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef,
+        OpId, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
+        PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
+        SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
 mod raw;
@@ -103,7 +103,9 @@ pub use data::{
     AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
     PassResult, Place, Table,
 };
-pub use ir::walk::{MutateResult, Mutated, Mutation, Mutator, OpKind, Visit, Visitor};
+pub use ir::walk::{
+    Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,
+};
 pub use ir::{
     Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, IterUses,
     Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type,

@@ -1,18 +1,20 @@
-"""Visitors and mutators: classes that look at the ops of a function, or say what each becomes.
+"""Visitors, mutators and functors: classes that look at the ops of a function, say what each becomes, or what it comes to.
 
-They are the documents' ``ExprVisitor`` and ``ExprMutator``, for an IR whose values are made by ops in order. Nesting of any
-depth is fine.
+They are the documents' ``ExprVisitor``, ``ExprMutator`` and ``ExprFunctor``, for an IR whose values are made by ops in order.
+Nesting of any depth is fine, and so is a chain of any length.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
 
 from ._passdock import Function, Op, Region, Value
 
-__all__ = ["ExprMutator", "ExprVisitor", "Mutator", "Visit", "Visitor"]
+__all__ = ["ExprFunctor", "ExprMutator", "ExprVisitor", "Functor", "Mutator", "Visit", "Visitor"]
+
+T = TypeVar("T")
 
 
 class Visit(enum.Enum):
@@ -205,6 +207,177 @@ class Mutator:
         """Any op that the IR itself doesn't know: ``onnx.Relu``."""
 
 
+class Functor(Generic[T]):
+    """A result for each op and value that is asked for: what it comes to, worked out once, of the results of its operands.
+
+    ``visit`` answers that of a value, and of all that it is made of, operands first: a method finds the results of its op's
+    operands by ``visit`` without any recursion, however long the chain is. What no method is for is ``visit_default``'s, which
+    refuses it::
+
+        class ConstantChecker(Functor[bool]):
+            def visit_constant(self, value):
+                return True
+
+            def visit_tuple(self, op):
+                return all(self.visit(field) for field in op.operands)
+
+            def visit_default(self, what):
+                return False
+
+    Results are of the function as it was: ``forget`` them when it is edited.
+    """
+
+    _memo: dict[Op | Value, T]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        made = super().__new__(cls)
+        made._memo = {}
+        return made
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _check(cls, Functor, "visit")
+
+    @overload
+    def visit(self, what: Value | Op) -> T: ...
+    @overload
+    def visit(self, what: Region | Function) -> Any: ...
+    def visit(self, what: Value | Op | Region | Function) -> Any:
+        """The result of a value or an op; what ``visit_region`` or ``visit_function`` answers of the others."""
+        if isinstance(what, Function):
+            return self.visit_function(what)
+        if isinstance(what, Region):
+            return self.visit_region(what)
+        begin = _maker(what)
+        if begin not in self._memo:
+            self._work_out(begin)
+        result = self._memo[begin]
+        return self.visit_result(what, result) if isinstance(what, Value) and begin is not what else result
+
+    def _work_out(self, begin: Op | Value) -> None:
+        memo = self._memo
+        pending, opened = [begin], set()
+        while pending:
+            at = pending[-1]
+            if at in memo:
+                pending.pop()
+                continue
+            if isinstance(at, Op) and at not in opened:
+                opened.add(at)
+                needed = (_maker(value) for value in self.needs(at) if value is not None)
+                missing = [maker for maker in needed if maker not in memo]
+                if missing:
+                    pending.extend(reversed(missing))
+                    continue
+            if isinstance(at, Op):
+                memo[at] = self.visit_op(at)
+            else:
+                memo[at] = self.visit_param(at) if at.constant is None else self.visit_constant(at)
+            pending.pop()
+
+    def forget(self) -> None:
+        """Throws away all results."""
+        self._memo.clear()
+
+    def needs(self, op: Op) -> Iterable[Value | None]:
+        """The values whose results are there when the op is visited: its operands, and what its regions yield. To visit fewer,
+        answer fewer; a method may still ask for others.
+        """
+        needed = op.operands
+        if op.region_count:
+            ends = (region.terminator for region in op.regions)
+            needed += [value for end in ends if end is not None for value in end.operands]
+        return needed
+
+    def visit_op(self, op: Op) -> T:
+        """Every op comes here first."""
+        return self.route(op)
+
+    def route(self, op: Op) -> T:
+        """Calls the method of the op's kind; for ``visit_op``s that do something before."""
+        result: T = getattr(self, "visit_" + op.kind)(op)
+        return result
+
+    def visit_default(self, what: Op | Value) -> T:
+        """What no other method is for."""
+        if isinstance(what, Op):
+            kind, name = what.kind, what.name
+        else:
+            kind, name = "param" if what.constant is None else "constant", f"%{what.name}"
+        raise NotImplementedError(
+            f"{type(self).__name__} has no visit_{kind}, which {name} takes, and no visit_default"
+        )
+
+    def visit_param(self, value: Value) -> T:
+        """A parameter of a function, or an argument of a region."""
+        return self.visit_default(value)
+
+    def visit_constant(self, value: Value) -> T:
+        """A constant."""
+        return self.visit_default(value)
+
+    def visit_result(self, value: Value, result: T) -> T:
+        """The result of one of an op's results, of the result of the op: the same, if nobody says otherwise."""
+        return result
+
+    def visit_region(self, region: Region) -> Any:
+        """The results of what a region yields, in order."""
+        end = region.terminator
+        return [] if end is None else [None if value is None else self.visit(value) for value in end.operands]
+
+    def visit_function(self, function: Function) -> Any:
+        """The results of what a function returns, in order."""
+        return self.visit(function.body)
+
+    def visit_call(self, op: Op) -> T:
+        """A call of a function of the module; ``op.callee`` says which."""
+        return self.visit_default(op)
+
+    def visit_if(self, op: Op) -> T:
+        """An ``if`` or an ``onnx.If``."""
+        return self.visit_default(op)
+
+    def visit_for(self, op: Op) -> T:
+        """A ``for``."""
+        return self.visit_default(op)
+
+    def visit_while(self, op: Op) -> T:
+        """A ``while``."""
+        return self.visit_default(op)
+
+    def visit_loop(self, op: Op) -> T:
+        """An ``onnx.Loop``."""
+        return self.visit_default(op)
+
+    def visit_scan(self, op: Op) -> T:
+        """An ``onnx.Scan``."""
+        return self.visit_default(op)
+
+    def visit_tuple(self, op: Op) -> T:
+        """A ``tuple``."""
+        return self.visit_default(op)
+
+    def visit_tuple_get(self, op: Op) -> T:
+        """A ``tuple_get``."""
+        return self.visit_default(op)
+
+    def visit_terminator(self, op: Op) -> T:
+        """``return`` or ``yield``, which no value comes from."""
+        return self.visit_default(op)
+
+    def visit_other(self, op: Op) -> T:
+        """Any op that the IR itself doesn't know: ``onnx.Relu``."""
+        return self.visit_default(op)
+
+
+def _maker(what: Value | Op) -> Op | Value:
+    """The op that a value is of; what no op makes, itself."""
+    if isinstance(what, Op):
+        return what
+    return what.defining_op or what
+
+
 #: The documents' names.
+ExprFunctor = Functor
 ExprVisitor = Visitor
 ExprMutator = Mutator

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx
+import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
@@ -83,6 +86,59 @@ def test_function_pass() -> None:
         }
         """,
     )
+
+
+def test_the_documents_module_pass_through_onnx() -> None:
+    """The documents' example: a pass of the module that adds a function of the absolute value, here to what ONNX Runtime runs."""
+
+    @module_pass(opt_level=2)
+    def transform(mod: Module, ctx: PassContext) -> Module:
+        # ONNX's functions are of a domain.
+        func = mod.create("docs.abs", like="main" if "main" in mod else None)
+        func.set_opset("", 17)
+        x = func.add_param("x", "f32[10]")
+        func.set_results([ctx.create_value(func, "onnx.Abs", [x])], names=["y"])
+        return mod
+
+    assert isinstance(transform, ModulePass)
+    assert transform.info.opt_level == 2
+    check(
+        transform(Module.from_text("module { }")),
+        """
+        module {
+          fn @docs.abs(%x: f32[10]) -> (%y: f32[10]) opset("" = 17) {
+            %0 = onnx.Abs(%x) : f32[10]
+            return %0
+          }
+        }
+        """,
+    )
+
+    @module_pass(opt_level=2, name="calls_abs")
+    def calls(mod: Module, ctx: PassContext) -> Module:
+        main = mod["main"]
+        (result,) = main.ops[-1].results
+        call = main.create_op("docs.abs", [result], after=main.ops[-1])
+        main.set_results([call.result])
+        return mod
+
+    given = module("""
+        module {
+          fn @main(%x: f32[10]) -> (%y: f32[10]) opset("" = 17) {
+            %y = onnx.Sin(%x) : f32[10]
+            return %y
+          }
+        }
+    """)
+    # To ONNX and back, before and after: the function is one of the model's.
+    data = Sequential([transform, calls])(Module.from_onnx(given.to_onnx())).to_onnx()
+    assert list(Module.from_onnx(data)) == ["main", "docs.abs"]
+    proto = onnx.load_from_string(data)
+    onnx.checker.check_model(proto)
+    assert [(function.domain, function.name) for function in proto.functions] == [("docs", "abs")]
+    x = np.linspace(-3, 3, 10, dtype=np.float32)
+    (made,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
+    assert np.allclose(np.asarray(made), np.abs(np.sin(x)), atol=1e-6)
 
 
 def test_function_class_pass() -> None:

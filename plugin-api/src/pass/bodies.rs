@@ -96,6 +96,34 @@ impl PassContext {
         let raw = &mut function.raw;
         self.raw().insert_text(raw, op, text, args, result_count)
     }
+
+    /// Puts what a function does that is given as IR text in the place of what a function of the module does, whose parameters
+    /// stand for those of the text: what a pass answers that has a function of its own, made once, for each that it is given.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// const NEW_FUNC: &str = "fn @f1(%x) { %y = onnx.Neg(%x) return %y }";
+    ///
+    /// /// The documents' `TestReplaceFunc`.
+    /// fn replace_func(f: &mut Function, cx: &PassContext) -> PassResult {
+    ///     Ok(cx.replace_body(f, NEW_FUNC)?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`PassContext::insert_text`]; also if the function has no end.
+    pub fn replace_body(&self, function: &mut Function, text: &str) -> Result<(), EditError> {
+        let params = function.params().to_vec();
+        function.with_body(|f| {
+            let end = f.terminator(f.body()).ok_or_else(|| {
+                let message = "the function has no `return`".to_owned();
+                EditError::new(abi::Status::INVALID, message, None)
+            })?;
+            let count = f.operands(end).len();
+            self.insert_text(f, end, text, &params, count)
+        })
+    }
 }
 
 /// Makes an answer that isn't there `None`.

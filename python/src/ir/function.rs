@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
 use passdock::sdk::abi::symbol;
-use passdock::sdk::{self, EditError, FunctionKind, OpId, Position, RegionId, SymbolId, ValueId};
+use passdock::sdk::{self, EditError, FunctionKind, OpId, RegionId, SymbolId, ValueId};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -134,7 +134,7 @@ impl Function {
         let copy = copy.map_err(gone)?;
         let copy =
             copy.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))?;
-        let put = copy.read(|from| other.edit(|to| replace_body(to, from)));
+        let put = copy.read(|from| other.edit(|to| to.replace_body(from)));
         put.map_err(gone)?
             .map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
     }
@@ -181,17 +181,6 @@ pub(crate) fn edit<R>(
         });
         failure::edit_error_at(function.py(), &refused, op)
     })
-}
-
-/// Puts a copy of the body of one function in the place of the body of another, whose parameters stand for those of the first.
-fn replace_body(to: &mut sdk::Function, from: &sdk::Function) -> Result<(), EditError> {
-    let (old, body) = (to.ops_in(to.body()).rev().collect::<Vec<_>>(), to.body());
-    let params = to.params().to_vec();
-    let results = to.clone_region_from(from, from.body(), Position::end_of(body), &params)?;
-    to.set_results(body, &results)?;
-    let is_old = |op: &&OpId| Some(**op) != to.terminator(body);
-    let old: Vec<OpId> = old.iter().filter(is_old).copied().collect();
-    old.into_iter().try_for_each(|op| to.erase_op(op))
 }
 
 /// Ops of a function.

@@ -212,6 +212,75 @@ fn examples_of_visitors_do_what_they_say() {
 }
 
 #[test]
+fn an_example_says_what_is_constant() {
+    let tuples = "module {
+      fn @main(%x: f32[1]) -> (%a, %b) {
+        %one = const f32[1] [1.0]
+        %all = tuple(%one, %one)
+        %nested = tuple(%all, %one)
+        %some = tuple(%nested, %x)
+        return %nested, %some
+      }
+    }";
+    check(
+        "doc.transform.MarkConstant",
+        tuples,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[1]) -> (%a, %b) attributes {constant_results = 1} {
+            %one = const f32[1] [1.0]
+            %all = tuple(%one, %one)
+            %nested = tuple(%all, %one)
+            %some = tuple(%nested, %x)
+            return %nested, %some
+          }
+        }
+    "#]],
+    );
+}
+
+/// The documents' case: each function that the pass is given becomes the one that it has.
+#[test]
+fn a_pass_answers_a_function_of_its_own() {
+    let two = "module {
+      fn @main(%x: f32[10,20]) -> (%y: f32[10,20]) opset(\"\" = 17) {
+        %a = onnx.Log(%x) : f32[10,20]
+        %y = onnx.Add(%a, %x) : f32[10,20]
+        return %y
+      }
+      fn @other(%a: f32[2]) -> (%b: f32[2]) opset(\"\" = 17) { return %a }
+    }";
+    check(
+        "doc.transform.TestReplaceFunc",
+        two,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[10,20]) -> (%y: f32[10,20]) opset("" = 17) {
+            %0 = onnx.Neg(%x)
+            return %0
+          }
+          fn @other(%a: f32[2]) -> (%b: f32[2]) opset("" = 17) {
+            %0 = onnx.Neg(%a)
+            return %0
+          }
+        }
+    "#]],
+    );
+    let none = two.replace("%a: f32[2]", "%a: f32[2], %c: f32[2]");
+    check(
+        "doc.transform.TestReplaceFunc",
+        &none,
+        expect![[r#"
+        error[pass-failed]: The body of op0 (return) doesn't fit it: it has parameters for 1 operands, the op has 2.
+         |
+         | return %a
+         | ^^^^^^^^^
+         |
+         = in pass doc.transform.TestReplaceFunc of plugin `SDK`, function @other, op0 (return)"#]],
+    );
+}
+
+#[test]
 fn examples_on_modules_do_what_they_say() {
     let calls = "module {
       fn @main(%x: f32[2]) -> (%y) { %y = call @leaf(%x) return %y }

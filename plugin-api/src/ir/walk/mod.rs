@@ -1,9 +1,11 @@
 //! Traversals that route each op to a method by its kind.
 
+mod functor;
 mod kind;
 mod mutator;
 mod visitor;
 
+pub use functor::{Functor, Results};
 pub use kind::OpKind;
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use visitor::{Visit, Visitor};

@@ -167,7 +167,7 @@ pub trait Mutator {
 }
 
 /// The error of a function in which one comes to an op again and again.
-fn goes_round(op: OpId) -> EditError {
+pub(super) fn goes_round(op: OpId) -> EditError {
     let message =
         "the regions of the function are in themselves: a pass wrote where it may only read";
     EditError::new(passdock_abi::Status::INVALID, message.to_owned(), Some(op))

@@ -121,3 +121,78 @@ pub fn mutates(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert_eq!(Pairs { seen: Vec::new() }.mutate(f), Ok(true));
     Ok(())
 }
+
+/// How many ops are between a value and what it is made of.
+struct Height {
+    visited: usize,
+}
+
+impl Functor for Height {
+    type Output = usize;
+
+    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<usize>) -> usize {
+        self.visited += 1;
+        self.route(f, op, known)
+    }
+
+    fn visit_param(&mut self, _f: &Function, _value: ValueId) -> usize {
+        0
+    }
+
+    fn visit_constant(&mut self, _f: &Function, _value: ValueId) -> usize {
+        0
+    }
+
+    fn visit_default(&mut self, f: &Function, op: OpId, known: &Results<usize>) -> usize {
+        let needed = self.needs(f, op);
+        let heights = needed.iter().filter_map(|value| known.get(f, *value));
+        1 + heights.max().copied().unwrap_or(0)
+    }
+}
+
+/// A functor visits what a value is made of once, however long the chain and however deep the nesting.
+pub fn works_out(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let end = f.terminator(f.body()).ok_or("no end")?;
+    let sum = f.operand(end, 0).ok_or("no result")?;
+    let (mut height, mut known) = (Height { visited: 0 }, Results::default());
+    // The chain's Relu, Relu, Add.
+    assert_eq!(height.visit(f, sum, &mut known)?, Some(&3));
+    assert_eq!(height.visit(f, sum, &mut known)?, Some(&3));
+    assert_eq!(height.visited, 3);
+    let x = f.params()[0];
+    assert_eq!(known.get(f, x), Some(&0));
+    assert_eq!(known.of_op(end), None);
+
+    let (ty, before) = (f.type_id(x), Position::before(end));
+    let mut made = Vec::new();
+    let mut last = x;
+    for _ in 0..100_000 {
+        let relu = OpBuilder::new("onnx.Relu").operand(last).result(ty);
+        made.push(f.create_op(relu, before)?);
+        last = f.results(made[made.len() - 1])[0];
+    }
+    let mut at = before;
+    for _ in 0..2_000 {
+        let nested = OpBuilder::new("if").operand(x).result(ty);
+        let op = f.create_op(nested.region("then_branch"), at)?;
+        let region = f.regions(op)[0];
+        at = Position::end_of(region);
+        made.push(op);
+    }
+    let mut inner = last;
+    for op in made[100_000..].iter().rev() {
+        let region = f.regions(*op)[0];
+        f.set_results(region, &[inner])?;
+        inner = f.results(*op)[0];
+    }
+    let mut known = Results::default();
+    assert_eq!(height.visit(f, inner, &mut known)?, Some(&102_000));
+    assert_eq!(height.visited, 3 + 102_000);
+    for op in made[100_000..100_001]
+        .iter()
+        .chain(made[..100_000].iter().rev())
+    {
+        f.erase_op(*op)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! [`Functor`]: analyses that work out a result for each op, of the results of its operands.
+
+use std::collections::{HashMap, HashSet};
+
+use passdock_abi::{OpId, ValueId};
+
+use super::kind::OpKind;
+use super::mutator::goes_round;
+use crate::data::EditError;
+use crate::ir::Function;
+
+/// The results of a [`Functor`], each worked out once. They are of the function as it was: make new ones when it is edited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results<T> {
+    of_ops: HashMap<OpId, T>,
+    /// Of parameters, arguments and constants.
+    of_values: HashMap<ValueId, T>,
+}
+
+impl<T> Default for Results<T> {
+    fn default() -> Results<T> {
+        Results {
+            of_ops: HashMap::new(),
+            of_values: HashMap::new(),
+        }
+    }
+}
+
+impl<T> Results<T> {
+    /// The result of a value: that of its op, if it is one of an op's. `None` if it wasn't worked out.
+    pub fn get(&self, f: &Function, value: ValueId) -> Option<&T> {
+        match f.defining_op(value) {
+            Some(op) => self.of_ops.get(&op),
+            None => self.of_values.get(&value),
+        }
+    }
+
+    /// The result of an op.
+    pub fn of_op(&self, op: OpId) -> Option<&T> {
+        self.of_ops.get(&op)
+    }
+}
+
+/// Works out a result for each op and value that is asked for, and for all that it is made of, operands first: as long as a
+/// chain is, and as deep as regions are nested, no stack of the thread's is needed. Each is worked out once.
+///
+/// A value is constant if it is a constant, or a tuple of constants:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// struct ConstantChecker;
+///
+/// impl Functor for ConstantChecker {
+///     type Output = bool;
+///
+///     fn visit_constant(&mut self, _f: &Function, _value: ValueId) -> bool {
+///         true
+///     }
+///
+///     fn visit_param(&mut self, _f: &Function, _value: ValueId) -> bool {
+///         false
+///     }
+///
+///     fn visit_tuple(&mut self, f: &Function, op: OpId, known: &Results<bool>) -> bool {
+///         f.operands(op).all(|field| known.get(f, field) == Some(&true))
+///     }
+///
+///     fn visit_default(&mut self, _f: &Function, _op: OpId, _known: &Results<bool>) -> bool {
+///         false
+///     }
+/// }
+///
+/// fn mark_constant(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     let end = f.terminator(f.body()).ok_or("the function has no end")?;
+///     let mut known = Results::default();
+///     let mut constant = 0;
+///     for value in f.operands(end) {
+///         let is_constant = ConstantChecker.visit(f, value, &mut known)?;
+///         constant += i64::from(is_constant == Some(&true));
+///     }
+///     Ok(f.set_function_attr("constant_results", constant)?)
+/// }
+/// ```
+pub trait Functor {
+    /// The result of an op or a value.
+    type Output;
+
+    /// The result of a parameter of the function, or an argument of a region.
+    fn visit_param(&mut self, f: &Function, value: ValueId) -> Self::Output;
+
+    /// The result of a constant.
+    fn visit_constant(&mut self, f: &Function, value: ValueId) -> Self::Output;
+
+    /// The result of an op that no other method is for.
+    fn visit_default(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output;
+
+    /// The values whose results are known when an op is visited: its operands, and what its regions yield. Answer fewer to have
+    /// fewer worked out.
+    fn needs(&self, f: &Function, op: OpId) -> Vec<ValueId> {
+        let mut needed: Vec<ValueId> = f.operands(op).collect();
+        for region in f.regions(op) {
+            needed.extend(
+                f.terminator(*region)
+                    .into_iter()
+                    .flat_map(|end| f.operands(end)),
+            );
+        }
+        needed
+    }
+
+    /// Every op comes here first.
+    fn visit_op(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
+        self.route(f, op, known)
+    }
+
+    /// Calls the method of the op's kind; for `visit_op`s that do something before.
+    fn route(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
+        match OpKind::of(f, op) {
+            OpKind::Call => self.visit_call(f, op, known),
+            OpKind::If => self.visit_if(f, op, known),
+            OpKind::For => self.visit_for(f, op, known),
+            OpKind::While => self.visit_while(f, op, known),
+            OpKind::Loop => self.visit_loop(f, op, known),
+            OpKind::Scan => self.visit_scan(f, op, known),
+            OpKind::Tuple => self.visit_tuple(f, op, known),
+            OpKind::TupleGet => self.visit_tuple_get(f, op, known),
+            OpKind::Terminator | OpKind::Other => self.visit_default(f, op, known),
+        }
+    }
+
+    /// The result of a call of a function of the module; [`Function::callee`] says which function.
+    fn visit_call(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of an `if` or an `onnx.If`.
+    fn visit_if(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of a `for`.
+    fn visit_for(&mut self, f: &Function, op: OpId, known: &Results<Self::Output>) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of a `while`.
+    fn visit_while(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of an `onnx.Loop`.
+    fn visit_loop(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of an `onnx.Scan`.
+    fn visit_scan(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of a `tuple`.
+    fn visit_tuple(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// The result of a `tuple_get`.
+    fn visit_tuple_get(
+        &mut self,
+        f: &Function,
+        op: OpId,
+        known: &Results<Self::Output>,
+    ) -> Self::Output {
+        self.visit_default(f, op, known)
+    }
+
+    /// Works out the result of a value, with those of all that it is made of.
+    ///
+    /// # Errors
+    /// If what an op needs is made of the op itself.
+    fn visit<'r>(
+        &mut self,
+        f: &Function,
+        value: ValueId,
+        results: &'r mut Results<Self::Output>,
+    ) -> Result<Option<&'r Self::Output>, EditError> {
+        let mut pending = vec![value];
+        let mut opened = HashSet::new();
+        while let Some(&at) = pending.last() {
+            if at.is_none() || results.get(f, at).is_some() {
+                pending.pop();
+                continue;
+            }
+            let op = match f.defining_op(at) {
+                Some(op) => op,
+                None => {
+                    let result = match f.constant(at) {
+                        Some(_) => self.visit_constant(f, at),
+                        None => self.visit_param(f, at),
+                    };
+                    results.of_values.insert(at, result);
+                    continue;
+                }
+            };
+            let needed = self.needs(f, op).into_iter();
+            let missing = needed.filter(|need| need.is_some() && results.get(f, *need).is_none());
+            let missing: Vec<ValueId> = missing.collect();
+            if missing.is_empty() {
+                let result = self.visit_op(f, op, results);
+                results.of_ops.insert(op, result);
+            } else if opened.insert(op) {
+                pending.extend(missing.into_iter().rev());
+            } else {
+                return Err(goes_round(op));
+            }
+        }
+        Ok(results.get(f, value))
+    }
+}
