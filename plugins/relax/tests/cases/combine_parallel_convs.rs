@@ -50,7 +50,11 @@ fn three_convolutions_are_one_and_a_split() {
     %1 = onnx.Conv(%x, %w2) : f32[1,2,2,2]
     %2 = onnx.Conv(%x, %w3) : f32[1,3,2,2]
     return %0, %1, %2";
-    check(THREE, 12, body, expect![[r#"
+    check(
+        THREE,
+        12,
+        body,
+        expect![[r#"
                 module {
                   fn @main(%x: f32[1,1,2,2], %z: f32[1,1,2,2], %c: bool[]) -> (%p: f32[1,1,2,2], %q: f32[1,2,2,2], %r: f32[1,3,2,2]) opset("" = 12) {
                     %v3 = const f32[3,1,1,2] [4.0, 5.0, 6.0, 4.0, 5.0, 6.0]
@@ -69,8 +73,13 @@ fn three_convolutions_are_one_and_a_split() {
                     return %2, %3, %4
                   }
                 }
-            "#]]);
-    check(THREE, 17, body, expect![[r#"
+            "#]],
+    );
+    check(
+        THREE,
+        17,
+        body,
+        expect![[r#"
                 module {
                   fn @main(%x: f32[1,1,2,2], %z: f32[1,1,2,2], %c: bool[]) -> (%p: f32[1,1,2,2], %q: f32[1,2,2,2], %r: f32[1,3,2,2]) opset("" = 17) {
                     %v3 = const f32[3,1,1,2] [4.0, 5.0, 6.0, 4.0, 5.0, 6.0]
@@ -90,7 +99,8 @@ fn three_convolutions_are_one_and_a_split() {
                     return %3, %4, %5
                   }
                 }
-            "#]]);
+            "#]],
+    );
 }
 
 #[test]
