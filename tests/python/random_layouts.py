@@ -5,8 +5,8 @@
 
 Each graph goes through `relax.transform.ConvertLayout`, in a layout that its seed chooses, blocked ones among them. The
 result has to give what it gave, a second run has to change nothing, and each operator has to be met, and to be had in
-another layout, in some graph. So go real models, once with the channels last and once in blocks of four; from the former,
-functions inlined and expressions simplified give no more ops than the model had.
+another layout, in some graph. So go real models, once with the channels last and once in blocks of four. Functions inlined and
+expressions simplified give no more ops than a real model had; of every fourth graph they give the same results.
 """
 
 import argparse
@@ -432,8 +432,9 @@ def check_model(model, args):
         if not why and after.read_bytes() != again.read_bytes():
             why = "a second run changes more"
         why = why or outputs.same_outputs(model, after)["why"]
-        if not why and data == "NHWC":
-            why = run(args, BACK, after, back) or outputs.same_outputs(model, back)["why"]
+        if not why:
+            # At once: in a file of functions, initializers that are inputs of an older one may be other ones.
+            why = run(args, [PASS, *BACK], model, back, desired) or outputs.same_outputs(model, back)["why"]
             inlined = args.work_dir / f"{model.stem}.inlined.onnx"
             why = why or run(args, BACK[:1], model, inlined)
             if not why and ops(back) > ops(inlined):
@@ -471,6 +472,8 @@ def check(seed, args):
         if not runs(before):
             return None, had
         why = outputs.same_outputs(before, after)["why"]
+    if not why and seed % 4 == 0:
+        why = run(args, BACK, after, again) or outputs.same_outputs(before, again)["why"]
     if not why:
         laid = onnx.load(after)
         now = {node.name: node for node in laid.graph.node}

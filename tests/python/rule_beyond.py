@@ -283,11 +283,57 @@ def viewed(b, x):
     return b.one("Reshape", [x, said], x.dtype, shape)
 
 
+def regrouped(b, x, shape):
+    """A view of a value that has another shape, of which one dim at most isn't a number."""
+    b.memo.setdefault("shapes", []).append(x.shape)
+    said = b.ints([-1 if isinstance(dim, str) else dim for dim in shape])
+    return b.one("Reshape", [x, said], x.dtype, shape)
+
+
+def in_blocks(b, x):
+    """A view of a value that cuts a dim in two, or joins two of them."""
+    shape = list(x.shape)
+    is_size = lambda dim: isinstance(dim, int) and dim > 0
+    cuts = [at for at, dim in enumerate(shape) if is_size(dim) and dim > 2 and dim % 2 == 0]
+    joins = [at for at in range(len(shape) - 1) if is_size(shape[at]) and is_size(shape[at + 1])]
+    if not cuts + joins or 0 in shape or sum(isinstance(dim, str) for dim in shape) > 1:
+        return viewed(b, x)
+    if cuts and b.chance(0.6) or not joins:
+        at = b.pick(cuts)
+        shape[at : at + 1] = b.pick([[2, shape[at] // 2], [shape[at] // 2, 2]])
+    else:
+        at = b.pick(joins)
+        shape[at : at + 2] = [shape[at] * shape[at + 1]]
+    return regrouped(b, x, shape)
+
+
+def concat_of_views(b, _):
+    shape = [b.pick([1, 2, 3, 4]) for _ in range(b.rng.randint(2, 4))]
+    axis, cut = b.rng.randrange(len(shape)), b.chance(0.5)
+    after = axis if axis + 1 < len(shape) and b.chance(0.8) else b.rng.randrange(len(shape) - 1)
+    xs = []
+    for _ in range(b.rng.randint(2, 3)):
+        own = [b.pick([1, 2, 3]) if at == axis else dim for at, dim in enumerate(shape)]
+        joined = [*own[:after], own[after] * own[after + 1], *own[after + 2 :]]
+        source, view = (joined, own) if cut else (own, joined)
+        xs.append(regrouped(b, b.data(shape=source, constants=False), view))
+    b.memo["axis"] = min(axis, len(xs[0].shape) - 1)
+    rest = [dim for at, dim in enumerate(xs[0].shape) if at != b.memo["axis"]]
+    if any([dim for at, dim in enumerate(x.shape) if at != b.memo["axis"]] != rest for x in xs):
+        b.memo["axis"] = after
+    return {"xs": xs}
+
+
 def view_after_ops(b, _):
-    value = viewed(b, b.data(shape=b.shape(1, 3), constants=False))
+    view = b.pick([viewed, in_blocks])
+    value = view(b, b.data(shape=b.shape(1, 3), constants=False))
     for _ in range(b.rng.randint(1, 3)):
-        if b.opset < 7 or b.chance(0.5):
+        if b.opset < 7 or b.chance(0.4):
             value = b.around(value)
+        elif b.chance(0.4):
+            operands = [value, b.data(value.dtype, b.under(value.shape))]
+            b.rng.shuffle(operands)
+            value = b.one("Add", operands, value.dtype, value.shape)
         elif b.chance(0.3):
             operands = [value, b.around(value)]
             b.rng.shuffle(operands)
@@ -452,6 +498,7 @@ BEYOND = {
     "transpose_of_transpose": transpose_of_transpose,
     "reduction_of_transpose": transpose_of_transpose,
     "concat_of_transposes": concat_of_transposes,
+    "concat_of_views": concat_of_views,
     "transpose_of_concat": transpose_of_concat,
     "transpose_of_fewer_dims": transpose_of_fewer_dims,
     "op_of_transposes": op_of_transposes,

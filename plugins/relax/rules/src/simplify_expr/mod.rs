@@ -37,6 +37,7 @@ mod transposes;
 mod transposes_below;
 mod views;
 mod views_apart;
+mod views_stretched;
 
 use passdock_plugin_api::prelude::*;
 

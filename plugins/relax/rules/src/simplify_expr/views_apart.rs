@@ -1,30 +1,24 @@
-//! Views with ops between that work element by element, whatever the shape is.
+//! Views with ops between that work element by element, whatever the shape is; and views that are put together.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
 use super::views::reshape;
-use crate::shared::read::{axes_in, ints_of, is, known_dims, like};
+use super::views_stretched::{Below, Runs, is_view, viewed};
+use crate::shared::read::{axes_in, axis_in, ints_of, is, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
     } => once;
+    rule concat_of_views {
+        %y = onnx.Concat(%xs...) {axis = $axis}
+    } => concat;
 };
 
 /// The most ops between views that are looked through.
 const MOST_BETWEEN: usize = 16;
-
-fn is_view(f: &Function, op: OpId) -> bool {
-    let names = [
-        "onnx.Reshape",
-        "onnx.Squeeze",
-        "onnx.Unsqueeze",
-        "onnx.Flatten",
-    ];
-    names.iter().any(|name| is(f, op, name))
-}
 
 /// Whether an op works element by element, and on nothing else.
 fn is_plain(f: &Function, op: OpId) -> bool {
@@ -41,8 +35,11 @@ struct Between {
     /// What they make, what is made first at first.
     made: Vec<ValueId>,
     views: Vec<OpId>,
-    /// Whether nobody else needs the views.
-    goes: bool,
+    /// What ops stretch, and the number of those that nobody else needs.
+    stretched: Vec<ValueId>,
+    last_stretched: usize,
+    /// The number of views that nobody else needs.
+    last_views: usize,
     looked: usize,
 }
 
@@ -58,10 +55,16 @@ impl Between {
             let own = f.iter_uses(*value).filter(|one| is_own(one.op));
             own.count() == f.use_count(*value)
         };
-        let mut views = between.views.iter().map(|view| f.result(*view, 0));
-        let goes = views.all(|view| is_all(&view));
+        let views = between.views.iter().map(|view| f.result(*view, 0));
+        let last_views = views.filter(is_all).count();
+        let is_last = |value: &&ValueId| viewed(f, **value).is_some() && is_all(value);
+        let last_stretched = between.stretched.iter().filter(is_last).count();
         let is_alone = between.made.iter().all(is_all);
-        is_alone.then_some(Between { goes, ..between })
+        is_alone.then_some(Between {
+            last_views,
+            last_stretched,
+            ..between
+        })
     }
 
     fn look(&mut self, f: &Function, value: ValueId) -> Option<()> {
@@ -78,13 +81,25 @@ impl Between {
             return None;
         }
         let is_scalar = |value: &ValueId| value.is_none() || f.rank(*value) == Some(0);
-        let passed: Vec<ValueId> = f.operands(op).filter(|one| !is_scalar(one)).collect();
+        let mut passed: Vec<ValueId> = f.operands(op).filter(|one| !is_scalar(one)).collect();
         let dims = |value: &ValueId| known_dims(f, *value);
-        // What is stretched here would be stretched in other ways there.
         let is_even = passed.windows(2).all(|two| {
             two[0] == two[1] || dims(&two[0]).is_some_and(|own| Some(own) == dims(&two[1]))
         });
-        if passed.is_empty() || !is_even {
+        let is_constant = |value: &ValueId| f.constant(*value).is_some();
+        if !is_even || passed.iter().any(is_constant) {
+            // Before opset 7, an op says how it stretches what.
+            let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
+            let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
+            let stretched = passed.iter().copied().filter(|one| !is_whole(one));
+            for one in stretched.collect::<Vec<_>>() {
+                if !self.stretched.contains(&one) {
+                    self.stretched.push(one);
+                }
+            }
+            passed.retain(is_whole);
+        }
+        if passed.is_empty() {
             return None;
         }
         for operand in passed {
@@ -141,15 +156,29 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         moved.insert(f.result(view, 0), x);
     }
     let is_same = moved.values().all(|x| has_same_dims(f, *x, outer));
+    let goes = between.last_views == between.views.len();
     let undoes = match between.views[..] {
         [view] => undoes(f, view, m.root())?,
         _ => false,
     };
     // Without ops between it is a view of a view.
-    let is_near = between.made.is_empty() && !(undoes && between.goes);
-    let is_less = undoes || is_same || between.goes && between.views.len() == 1;
+    let is_near = between.made.is_empty() && !(undoes && goes);
+    let is_less = undoes || is_same || goes && between.views.len() == 1;
     if is_near || !is_less {
         return Ok(None);
+    }
+    if !between.stretched.is_empty() {
+        let Some(below) = below(f, inner, &between, &moved) else {
+            return Ok(None);
+        };
+        let gone = 1 + between.last_views + between.last_stretched;
+        let made = below.iter().filter(|(_, one)| one.is_op(f)).count();
+        if made + usize::from(!undoes && !is_same) >= gone {
+            return Ok(None);
+        }
+        for (value, below) in below {
+            moved.insert(value, below.make(r)?);
+        }
     }
     for result in between.made {
         let f = r.function();
@@ -170,4 +199,89 @@ fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         true => Ok(Some(vec![value])),
         false => reshape(r, value, outer),
     }
+}
+
+/// What is stretched by the ops between views, for them to work on what the views are made of.
+fn below(
+    f: &Function,
+    inner: ValueId,
+    between: &Between,
+    sources: &HashMap<ValueId, ValueId>,
+) -> Option<Vec<(ValueId, Below)>> {
+    let own = known_dims(f, inner)?;
+    let mut there = sources.values().map(|&x| known_dims(f, x));
+    let first = there.next()??;
+    let is_even = there.all(|dims| dims.as_ref() == Some(&first));
+    let mut views = sources.keys();
+    let fits = is_even && views.all(|&view| known_dims(f, view).as_ref() == Some(&own));
+    let runs = Runs::between(own, first).filter(|_| fits)?;
+    let values = between.stretched.iter();
+    let below = values.map(|&value| Some((value, Below::of(f, value, &runs)?)));
+    below.collect()
+}
+
+/// Views that are put together are put together as what they are views of, and that is viewed once: if no element comes to
+/// stand elsewhere, and fewer views are left.
+fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (xs, y) = (m.values("xs"), m.root());
+    let whole = f.result(y, 0);
+    let Some(sources) = xs.iter().map(|&x| viewed(f, x)).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let mut gone: Vec<ValueId> = xs.to_vec();
+    gone.sort_unstable_by_key(|value| value.0);
+    gone.dedup();
+    gone.retain(|&x| f.iter_uses(x).all(|one| one.op == y));
+    let (Some(axis), true) = (m.int("axis"), gone.len() > 1) else {
+        return Ok(None);
+    };
+    let dims = |values: &[ValueId]| -> Option<Vec<Vec<Dim>>> {
+        values.iter().map(|&value| known_dims(f, value)).collect()
+    };
+    let (Some(views), Some(shapes)) = (dims(xs), dims(&sources)) else {
+        return Ok(None);
+    };
+    let Some(axis) = axis_in(axis, views[0].len()) else {
+        return Ok(None);
+    };
+    let Some(there) = joined_axis(&shapes, &views[0][..axis]) else {
+        return Ok(None);
+    };
+    let concat = OpBuilder::new("onnx.Concat").operands(sources);
+    let value = r.op(concat.attr("axis", there as i64))?;
+    match has_same_dims(r.function(), value, whole) {
+        true => Ok(Some(vec![value])),
+        false => reshape(r, value, whole),
+    }
+}
+
+/// The axis along which shapes are joined, with as many elements before it as these dims have: the only one in which they
+/// differ, or the last such one.
+fn joined_axis(shapes: &[Vec<Dim>], before: &[Dim]) -> Option<usize> {
+    let (first, others) = shapes.split_first()?;
+    if others.iter().any(|other| other.len() != first.len()) {
+        return None;
+    }
+    let before = extent(before)?;
+    let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
+    let differing: Vec<usize> = (0..first.len()).filter(differs).collect();
+    let is_there = |at: &usize| extent(&first[..*at]).as_ref() == Some(&before);
+    match differing[..] {
+        [] => (0..first.len()).rev().find(is_there),
+        [at] => Some(at).filter(is_there),
+        _ => None,
+    }
+}
+
+/// The number of elements of dims: a size, and symbols in order.
+fn extent(dims: &[Dim]) -> Option<(i64, Vec<Dim>)> {
+    let (mut size, mut symbols) = (1_i64, Vec::new());
+    for dim in dims {
+        match dim.as_const() {
+            Some(own) => size = size.checked_mul(own)?,
+            None => symbols.push(*dim),
+        }
+    }
+    Some((size, symbols))
 }

@@ -237,3 +237,219 @@ fn views_with_ops_between_that_others_need_stay() {
 }"#,
     );
 }
+
+/// Channels cut into blocks of 4 and joined again, with what has one number for each channel between.
+#[test]
+fn what_is_stretched_goes_below_the_views() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,8,n,3], %w: f32[8], %v: f32[8,1,1]) -> (%y: f32[2,8,n,3]) opset("" = 17) {
+    %cut = const i64[5] [2, 2, 4, -1, 3]
+    %joined = const i64[4] [2, 8, -1, 3]
+    %blocks = const i64[5] [1, 2, 4, 1, 1]
+    %c = const f32[1,2,4,1,1] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    %one = const f32[1] [0.5]
+    %0 = onnx.Reshape(%x, %cut) : f32[2,2,4,n,3]
+    %1 = onnx.Mul(%0, %c) : f32[2,2,4,n,3]
+    %2 = onnx.Reshape(%w, %blocks) : f32[1,2,4,1,1]
+    %3 = onnx.Add(%2, %1) : f32[2,2,4,n,3]
+    %4 = onnx.Reshape(%v, %blocks) : f32[1,2,4,1,1]
+    %5 = onnx.Sub(%3, %4) : f32[2,2,4,n,3]
+    %6 = onnx.Mul(%5, %one) : f32[2,2,4,n,3]
+    %7 = onnx.Relu(%6) : f32[2,2,4,n,3]
+    %8 = onnx.Reshape(%7, %joined) : f32[2,8,n,3]
+    return %8
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,8,n,3], %w: f32[8], %v: f32[8,1,1]) -> (%y: f32[2,8,n,3]) opset("" = 17) {
+                %one = const f32[1] [0.5]
+                %0 = const i64[4] [1, 8, 1, 1]
+                %1 = const f32[1,8,1,1] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+                %2 = onnx.Reshape(%w, %0) : f32[1,8,1,1]
+                %3 = onnx.Mul(%x, %1) : f32[2,8,n,3]
+                %4 = onnx.Add(%2, %3) : f32[2,8,n,3]
+                %5 = onnx.Sub(%4, %v) : f32[2,8,n,3]
+                %6 = onnx.Mul(%5, %one) : f32[2,8,n,3]
+                %7 = onnx.Relu(%6) : f32[2,8,n,3]
+                return %7
+              }
+            }
+        "#]],
+    );
+    // One view is left where the last one gives another shape.
+    check(
+        r#"module {
+  fn @main(%x: f32[2,8,3]) -> (%y: f32[2,24]) opset("" = 17) {
+    %cut = const i64[4] [2, 2, 4, 3]
+    %joined = const i64[2] [2, 24]
+    %c = const f32[2,4,1] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    %0 = onnx.Reshape(%x, %cut) : f32[2,2,4,3]
+    %1 = onnx.Mul(%0, %c) : f32[2,2,4,3]
+    %2 = onnx.Reshape(%1, %joined) : f32[2,24]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,8,3]) -> (%y: f32[2,24]) opset("" = 17) {
+                %0 = const f32[1,8,1] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+                %1 = const i64[2] [2, 24]
+                %2 = onnx.Mul(%x, %0) : f32[2,8,3]
+                %3 = onnx.Reshape(%2, %1) : f32[2,24]
+                return %3
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_stretched_stays() {
+    // In a part of what is put together: a number for each block.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,8,3]) -> (%y: f32[2,8,3]) opset("" = 17) {
+    %cut = const i64[4] [2, 2, 4, 3]
+    %joined = const i64[3] [2, 8, 3]
+    %c = const f32[2,1,1] [1.0, 2.0]
+    %0 = onnx.Reshape(%x, %cut) : f32[2,2,4,3]
+    %1 = onnx.Mul(%0, %c) : f32[2,2,4,3]
+    %2 = onnx.Reshape(%1, %joined) : f32[2,8,3]
+    return %2
+  }
+}"#,
+    );
+    // More than the view, which others use: no view would go.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,8,3], %w: f32[2,4,1]) -> (%y: f32[2,8,3], %z: f32[2,2,4,3]) opset("" = 17) {
+    %cut = const i64[4] [2, 2, 4, 3]
+    %joined = const i64[3] [2, 8, 3]
+    %0 = onnx.Reshape(%x, %cut) : f32[2,2,4,3]
+    %1 = onnx.Mul(%0, %w) : f32[2,2,4,3]
+    %2 = onnx.Reshape(%1, %joined) : f32[2,8,3]
+    return %2, %0
+  }
+}"#,
+    );
+    // What makes the view larger.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,8,3], %w: f32[2,2,4,3]) -> (%y: f32[2,8,3]) opset("" = 17) {
+    %cut = const i64[4] [1, 2, 4, 3]
+    %joined = const i64[3] [2, 8, 3]
+    %0 = onnx.Reshape(%x, %cut) : f32[1,2,4,3]
+    %1 = onnx.Mul(%0, %w) : f32[2,2,4,3]
+    %2 = onnx.Reshape(%1, %joined) : f32[2,8,3]
+    return %2
+  }
+}"#,
+    );
+    // A size that no Reshape can say.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[n,8,3], %w: f32[n,1,1,1]) -> (%y: f32[n,8,3]) opset("" = 17) {
+    %cut = const i64[4] [-1, 2, 4, 3]
+    %joined = const i64[3] [-1, 8, 3]
+    %0 = onnx.Reshape(%x, %cut) : f32[n,2,4,3]
+    %1 = onnx.Mul(%0, %w) : f32[n,2,4,3]
+    %2 = onnx.Reshape(%1, %joined) : f32[n,8,3]
+    return %2
+  }
+}"#,
+    );
+}
+
+#[test]
+fn views_that_are_put_together() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,8,2,2], %z: f32[1,4,2,2]) -> (%y: f32[1,3,4,2,2], %a: f32[1,12,2,2]) opset("" = 17) {
+    %two = const i64[5] [1, 2, 4, 2, 2]
+    %one = const i64[5] [1, 1, 4, 2, 2]
+    %joined = const i64[4] [1, 12, 2, 2]
+    %0 = onnx.Reshape(%x, %two) : f32[1,2,4,2,2]
+    %1 = onnx.Reshape(%z, %one) : f32[1,1,4,2,2]
+    %2 = onnx.Concat(%0, %1) {axis = 1} : f32[1,3,4,2,2]
+    %3 = onnx.Reshape(%2, %joined) : f32[1,12,2,2]
+    %4 = onnx.Relu(%2) : f32[1,3,4,2,2]
+    return %4, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,2,2], %z: f32[1,4,2,2]) -> (%y: f32[1,3,4,2,2], %a: f32[1,12,2,2]) opset("" = 17) {
+                %0 = const i64[5] [1, 3, 4, 2, 2]
+                %1 = onnx.Concat(%x, %z) {axis = 1} : f32[1,12,2,2]
+                %2 = onnx.Reshape(%1, %0) : f32[1,3,4,2,2]
+                %3 = onnx.Relu(%2) : f32[1,3,4,2,2]
+                return %3, %1
+              }
+            }
+        "#]],
+    );
+    check(
+        r#"module {
+  fn @main(%x: f32[2,8], %z: f32[2,8]) -> (%y: f32[4,4,2]) opset("" = 17) {
+    %s = const i64[3] [2, 4, 2]
+    %0 = onnx.Reshape(%x, %s) : f32[2,4,2]
+    %1 = onnx.Reshape(%z, %s) : f32[2,4,2]
+    %2 = onnx.Concat(%0, %1) {axis = 0} : f32[4,4,2]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,8], %z: f32[2,8]) -> (%y: f32[4,4,2]) opset("" = 17) {
+                %0 = const i64[3] [4, 4, 2]
+                %1 = onnx.Concat(%x, %z) {axis = 0} : f32[4,8]
+                %2 = onnx.Reshape(%1, %0) : f32[4,4,2]
+                return %2
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn views_that_are_put_together_otherwise_stay() {
+    // Elements would come to stand elsewhere: blocks are joined within.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,8,3], %z: f32[1,8,3]) -> (%y: f32[1,2,8,3]) opset("" = 17) {
+    %s = const i64[4] [1, 2, 4, 3]
+    %0 = onnx.Reshape(%x, %s) : f32[1,2,4,3]
+    %1 = onnx.Reshape(%z, %s) : f32[1,2,4,3]
+    %2 = onnx.Concat(%0, %1) {axis = 2} : f32[1,2,8,3]
+    return %2
+  }
+}"#,
+    );
+    // Two views are left for one.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,8,3], %z: f32[1,4,3]) -> (%y: f32[1,3,4,3], %a: f32[1,2,4,3]) opset("" = 17) {
+    %two = const i64[4] [1, 2, 4, 3]
+    %one = const i64[4] [1, 1, 4, 3]
+    %0 = onnx.Reshape(%x, %two) : f32[1,2,4,3]
+    %1 = onnx.Reshape(%z, %one) : f32[1,1,4,3]
+    %2 = onnx.Concat(%0, %1) {axis = 1} : f32[1,3,4,3]
+    return %2, %0
+  }
+}"#,
+    );
+    // What they are made of differs in another axis, too.
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,3,4], %z: f32[3,2,4]) -> (%y: f32[4,6,2]) opset("" = 17) {
+    %s = const i64[3] [2, 6, 2]
+    %0 = onnx.Reshape(%x, %s) : f32[2,6,2]
+    %1 = onnx.Reshape(%z, %s) : f32[2,6,2]
+    %2 = onnx.Concat(%0, %1) {axis = 0} : f32[4,6,2]
+    return %2
+  }
+}"#,
+    );
+}
