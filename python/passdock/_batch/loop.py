@@ -19,6 +19,7 @@ class Crew(Protocol):
 
     def room(self) -> int:
         """The number of models that may run at once."""
+        ...
 
     def begin(self, item: Item) -> Any:
         """Begins with a model; the answer is what stands for its run."""
@@ -29,9 +30,11 @@ class Crew(Protocol):
         Raises:
             PassError: nobody can run any model.
         """
+        ...
 
     def begins_again(self, report: Mapping[str, Any], attempt: int) -> bool:
         """Whether the model of a run is to be run again, which was run so many times before."""
+        ...
 
     def end(self, running: Collection[Any]) -> None:
         """Ends the runs that nobody waits for any more."""
@@ -42,6 +45,7 @@ class Kept(Protocol):
 
     def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
         """The outcome of a model that needs no run."""
+        ...
 
     def add(self, outcome: Outcome) -> None:
         """Keeps one."""
