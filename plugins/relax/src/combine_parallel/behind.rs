@@ -54,7 +54,7 @@ impl Behind<'_> {
     /// The ops behind all branches, which become theirs.
     pub(super) fn follow(&self, branches: &mut [Branch]) -> Result<Vec<Step>, EditError> {
         let mut steps = Vec::new();
-        while !(self.only_sums && !steps.is_empty()) {
+        while !self.only_sums || steps.is_empty() {
             let ops: Option<Vec<OpId>> = branches.iter().map(|branch| self.next(branch)).collect();
             let Some(ops) = ops else {
                 break;
