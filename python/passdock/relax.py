@@ -327,7 +327,8 @@ def FuseOpsByPattern(*, patterns: Sequence[str] | None = None, rules: Sequence[s
 
     Args:
         patterns: Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
-        rules: Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them: `npu.rules`.
+        rules: Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of
+            them: `npu.rules`.
     """
     return ModulePass._of(standard("relax.transform.FuseOpsByPattern", patterns=patterns, rules=rules))
 
