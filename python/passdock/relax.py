@@ -17,6 +17,8 @@ __all__ = [
     "BindParams",
     "BindSymbolicVars",
     "CanonicalizeBindings",
+    "CombineParallelConv2D",
+    "CombineParallelGemm",
     "CombineParallelMatmul",
     "ConvertLayout",
     "DeadCodeElimination",
@@ -131,6 +133,22 @@ def CanonicalizeBindings() -> FunctionPass:
     Level 1.
     """
     return FunctionPass._of(standard("relax.transform.CanonicalizeBindings"))
+
+
+def CombineParallelConv2D() -> FunctionPass:
+    """Convolves one value with several weights at once.
+
+    Level 4. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.CombineParallelConv2D"))
+
+
+def CombineParallelGemm() -> FunctionPass:
+    """Multiplies one matrix by several weights at once.
+
+    Level 4. Requires InferType.
+    """
+    return FunctionPass._of(standard("relax.transform.CombineParallelGemm"))
 
 
 def CombineParallelMatmul() -> FunctionPass:
@@ -302,15 +320,17 @@ def FuseOps(
     )
 
 
-def FuseOpsByPattern(*, patterns: Sequence[str] | None = None) -> ModulePass:
+def FuseOpsByPattern(*, patterns: Sequence[str] | None = None, rules: Sequence[str] | None = None) -> ModulePass:
     """Makes functions of ops that patterns find.
 
     Level 0. Requires InferType.
 
     Args:
         patterns: Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+        rules: Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of
+            them: `npu.rules`.
     """
-    return ModulePass._of(standard("relax.transform.FuseOpsByPattern", patterns=patterns))
+    return ModulePass._of(standard("relax.transform.FuseOpsByPattern", patterns=patterns, rules=rules))
 
 
 def InferType() -> ModulePass:

@@ -48,7 +48,7 @@ options! {
     pub struct FuseOpsByPattern {
         /// Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         patterns: Vec<String> = [],
-        /// Texts of rules, of which what stands in front of the arrows is looked for; or files of them, `npu.rules`.
+        /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them: `npu.rules`.
         rules: Vec<String> = [],
     }
 }

@@ -363,3 +363,45 @@ fn concatenations_one_behind_the_other() {
         "#]],
     );
 }
+
+#[test]
+fn parts_that_are_given_out_do_not_meet() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,4]) -> (%y: f32[2,8], %a: f32[2,4], %b: f32[2,4]) opset("" = 17) {
+    %0 = onnx.Exp(%x) : f32[2,4]
+    %1 = onnx.Neg(%x) : f32[2,4]
+    %2 = onnx.Concat(%0, %1) {axis = 1} : f32[2,8]
+    return %2, %0, %1
+  }
+}"#,
+    );
+}
+
+#[test]
+fn a_pool_between_concatenations_keeps_them_apart() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,2,8,8], %z: f32[1,2,8,8], %v: f32[1,2,4,4]) -> (%y: f32[1,6,4,4]) opset("" = 17) {
+    %0 = onnx.Concat(%x, %z) {axis = 1} : f32[1,4,8,8]
+    %1 = onnx.MaxPool(%0) {kernel_shape = [2, 2], strides = [2, 2]} : f32[1,4,4,4]
+    %2 = onnx.Concat(%1, %v) {axis = 1} : f32[1,6,4,4]
+    return %2
+  }
+}"#,
+    );
+}
+
+#[test]
+fn parts_of_a_split_that_are_used_elsewhere_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[4]) -> (%a: f32[2], %b: f32[2], %p: f32[2]) opset("" = 17) {
+    %p, %q = onnx.Split(%x) {axis = 0} : f32[2], f32[2]
+    %0 = onnx.Neg(%p) : f32[2]
+    %1 = onnx.Abs(%q) : f32[2]
+    return %0, %1, %p
+  }
+}"#,
+    );
+}

@@ -226,3 +226,203 @@ fn texts_that_are_no_rules_are_refused() {
         r#"rules = ["rule a.b { onnx.Relu(%x) } rule a.b { onnx.Neg(%x) }"]"#,
     ));
 }
+
+#[test]
+fn what_leaves_the_ops_and_comes_back_is_not_taken() {
+    check_stays(
+        r#"patterns = ["npu.add_exp: onnx.Add(onnx.Neg(%x), onnx.Exp(%y))"]"#,
+        r#"module {
+  fn @main(%x: f32[2]) -> (%d: f32[2]) opset("" = 17) {
+    %a = onnx.Neg(%x) : f32[2]
+    %b = onnx.Sigmoid(%a) : f32[2]
+    %c = onnx.Exp(%b) : f32[2]
+    %d = onnx.Add(%a, %c) : f32[2]
+    return %d
+  }
+}"#,
+    );
+}
+
+#[test]
+fn lists_optional_operands_and_several_results_are_found() {
+    check(
+        r#"rules = ["""
+rule npu.split_add { %p, %q = onnx.Split(%x) onnx.Add(%p, %q) }
+rule npu.clip { onnx.Clip(%x, %low?, %high?) }
+rule npu.concat_relu { onnx.Relu(onnx.Concat(%xs...)) }
+"""]"#,
+        r#"module {
+  fn @main(%x: f32[4], %z: f32[2]) -> (%e: f32[6]) opset("" = 17) {
+    %low = const f32[] 0.0
+    %p, %q = onnx.Split(%x) {axis = 0} : f32[2], f32[2]
+    %a = onnx.Add(%p, %q) : f32[2]
+    %b = onnx.Clip(%a, %low) : f32[2]
+    %c = onnx.Clip(%z) : f32[2]
+    %d = onnx.Concat(%a, %b, %c) {axis = 0} : f32[6]
+    %e = onnx.Relu(%d) : f32[6]
+    return %e
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4], %z: f32[2]) -> (%e: f32[6]) opset("" = 17, "npu" = 1) {
+                %low = const f32[] 0.0
+                %a = npu.split_add(%x) : f32[2]
+                %b = npu.clip(%a) : f32[2]
+                %c = npu.clip_1(%z) : f32[2]
+                %e = npu.concat_relu(%a, %b, %c) : f32[6]
+                return %e
+              }
+              fn @npu.split_add(%x: f32[4]) -> (%a: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.split_add"} {
+                %p, %q = onnx.Split(%x) {axis = 0} : f32[2], f32[2]
+                %a = onnx.Add(%p, %q) : f32[2]
+                return %a
+              }
+              fn @npu.clip(%a: f32[2]) -> (%b: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.clip"} {
+                %low = const f32[] 0.0
+                %b = onnx.Clip(%a, %low) : f32[2]
+                return %b
+              }
+              fn @npu.clip_1(%z: f32[2]) -> (%c: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.clip"} {
+                %c = onnx.Clip(%z) : f32[2]
+                return %c
+              }
+              fn @npu.concat_relu(%a: f32[2], %b: f32[2], %c: f32[2]) -> (%e: f32[6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.concat_relu"} {
+                %d = onnx.Concat(%a, %b, %c) {axis = 0} : f32[6]
+                %e = onnx.Relu(%d) : f32[6]
+                return %e
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn results_that_the_pattern_does_not_name_are_not_left() {
+    check_stays(
+        r#"rules = ["rule npu.split_neg { %p, _ = onnx.Split(%x) onnx.Neg(%p) }"]"#,
+        r#"module {
+  fn @main(%x: f32[4]) -> (%a: f32[2], %q: f32[2]) opset("" = 17) {
+    %p, %q = onnx.Split(%x) {axis = 0} : f32[2], f32[2]
+    %a = onnx.Neg(%p) : f32[2]
+    return %a, %q
+  }
+}"#,
+    );
+}
+
+#[test]
+fn equal_ops_of_one_size_share_a_function() {
+    check(
+        r#"patterns = ["npu.matmul_add: onnx.Add(onnx.MatMul(%x, %w), %b)"]"#,
+        r#"module {
+  fn @main(%x: f32[n,4], %w: f32[4,4], %b: f32[4], %v: f32[4,2], %c: f32[2]) -> (%y: f32[n,2]) opset("" = 17) {
+    %0 = onnx.MatMul(%x, %w) : f32[n,4]
+    %1 = onnx.Add(%0, %b) : f32[n,4]
+    %2 = onnx.MatMul(%1, %w) : f32[n,4]
+    %3 = onnx.Add(%2, %b) : f32[n,4]
+    %4 = onnx.MatMul(%3, %v) : f32[n,2]
+    %y = onnx.Add(%4, %c) : f32[n,2]
+    return %y
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,4], %w: f32[4,4], %b: f32[4], %v: f32[4,2], %c: f32[2]) -> (%y: f32[n,2]) opset("" = 17, "npu" = 1) {
+                %0 = npu.matmul_add(%x, %w, %b) : f32[n,4]
+                %1 = npu.matmul_add(%0, %w, %b) {names = ["", "", ""]} : f32[n,4]
+                %y = npu.matmul_add_1(%1, %v, %c) : f32[n,2]
+                return %y
+              }
+              fn @npu.matmul_add(%x: f32[n,4], %w: f32[4,4], %b: f32[4]) -> (_: f32[n,4]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.matmul_add", param names = strings[]} {
+                %0 = onnx.MatMul(%x, %w) : f32[n,4]
+                %1 = onnx.Add(%0, %b) : f32[n,4]
+                return %1
+              }
+              fn @npu.matmul_add_1(%0: f32[n,4], %v: f32[4,2], %c: f32[2]) -> (%y: f32[n,2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.matmul_add"} {
+                %1 = onnx.MatMul(%0, %v) : f32[n,2]
+                %y = onnx.Add(%1, %c) : f32[n,2]
+                return %y
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn patterns_are_found_in_regions_and_not_across_their_ends() {
+    check(
+        r#"patterns = ["npu.neg_exp: onnx.Exp(onnx.Neg(%x))"]"#,
+        r#"module {
+  fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Neg(%x) : f32[2]
+    %y = onnx.If(%c) : f32[2]
+      region then_branch() {
+        %1 = onnx.Neg(%x) : f32[2]
+        %2 = onnx.Exp(%1) : f32[2]
+        yield %2
+      }
+      region else_branch() {
+        %3 = onnx.Exp(%0) : f32[2]
+        yield %3
+      }
+    return %y
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "npu" = 1) {
+                %0 = onnx.Neg(%x) : f32[2]
+                %y = onnx.If(%c) : f32[2]
+                  region then_branch {
+                    %1 = npu.neg_exp(%x) : f32[2]
+                    yield %1
+                  }
+                  region else_branch {
+                    %2 = onnx.Exp(%0) : f32[2]
+                    yield %2
+                  }
+                return %y
+              }
+              fn @npu.neg_exp(%x: f32[2]) -> (_: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.neg_exp"} {
+                %0 = onnx.Neg(%x) : f32[2]
+                %1 = onnx.Exp(%0) : f32[2]
+                return %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_second_run_finds_nothing_more() {
+    let options = r#"patterns = ["npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))"]"#;
+    let once = support::run_options(PASS, options, CONV);
+    assert_eq!(support::run_options(PASS, options, &once), once);
+    assert!(once.contains("npu.conv_relu(%x, %w)"), "{once}");
+}
+
+#[test]
+fn functions_that_are_groups_already_and_what_nobody_uses_stay() {
+    check_stays(
+        r#"patterns = ["npu.neg_neg: onnx.Neg(onnx.Neg(%x))"]"#,
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "npu" = 1) {
+    %y = npu.twice(%x) : f32[2]
+    %a = onnx.Neg(%x) : f32[2]
+    %b = onnx.Neg(%a) : f32[2]
+    return %y
+  }
+  fn @npu.twice(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.twice"} {
+    %a = onnx.Neg(%x) : f32[2]
+    %y = onnx.Neg(%a) : f32[2]
+    return %y
+  }
+  fn @skipped(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) attributes {SkipOptimization = 1} {
+    %a = onnx.Neg(%x) : f32[2]
+    %y = onnx.Neg(%a) : f32[2]
+    return %y
+  }
+}"#,
+    );
+}

@@ -270,3 +270,80 @@ fn unknown_types_broadcast() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_computed_beside_an_opaque_op_is_one() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,8], %s: f32[8]) -> (%y: f32[2,8]) opset("" = 17) {
+    %0 = onnx.LayerNormalization(%x, %s) {axis = -1} : f32[2,8]
+    %1 = onnx.Sigmoid(%0) : f32[2,8]
+    %2 = onnx.Mul(%0, %1) : f32[2,8]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,8], %s: f32[8]) -> (%y: f32[2,8]) opset("" = 17, "passdock.fused" = 1) {
+                %0 = onnx.LayerNormalization(%x, %s) {axis = -1} : f32[2,8]
+                %1 = passdock.fused.fused_sigmoid_mul(%0) : f32[2,8]
+                return %1
+              }
+              fn @passdock.fused.fused_sigmoid_mul(%0: f32[2,8]) -> (_: f32[2,8]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+                %1 = onnx.Sigmoid(%0) : f32[2,8]
+                %2 = onnx.Mul(%0, %1) : f32[2,8]
+                return %2
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn opaque_ops_take_nothing_and_are_not_taken() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2,8]) -> (%y: f32[2,8]) opset("" = 17) {
+    %0 = onnx.Exp(%x) : f32[2,8]
+    %1 = onnx.Softmax(%0) {axis = -1} : f32[2,8]
+    %2 = onnx.Neg(%1) : f32[2,8]
+    return %2
+  }
+}"#,
+    );
+}
+
+#[test]
+fn what_may_be_stretched_is_not_taken_by_a_convolution() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,1,8,8], %w: f32[1,1,3,3], %b: ?) -> (%y: ?) opset("" = 17) {
+    %0 = onnx.Conv(%x, %w) : f32[1,1,6,6]
+    %1 = onnx.Add(%0, %b) : ?
+    return %1
+  }
+}"#,
+    );
+}
+
+#[test]
+fn ops_around_and_in_a_region_stay_apart() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Exp(%x) : f32[2]
+    %3 = onnx.If(%c) : f32[2]
+      region then_branch() {
+        %1 = onnx.Neg(%0) : f32[2]
+        yield %1
+      }
+      region else_branch() {
+        %2 = onnx.Abs(%0) : f32[2]
+        yield %2
+      }
+    %4 = onnx.Relu(%3) : f32[2]
+    return %4
+  }
+}"#,
+    );
+}
