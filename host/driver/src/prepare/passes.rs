@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use passdock_core::{
-    ErrorKind, PassError, PassRef, Registry, Sequential, disable_children, suggest,
+    ErrorKind, PassError, PassRef, Phase, Registry, Sequential, disable_children, suggest,
 };
 
 use super::config::check_options;
@@ -31,7 +31,7 @@ pub(super) fn sequential(
         request,
         source: &file.source,
         registry,
-        is_used: false,
+        taken: None,
     };
     let mut passes = Vec::new();
     if let Some(to) = request.raise_opset {
@@ -40,7 +40,7 @@ pub(super) fn sequential(
         let options = toml::Table::from_iter([(option.to_owned(), to.into())]);
         passes.push(registry.get_pass_with_options(name, &options)?);
     }
-    passes.extend(lists.children(&file.passes, phases)?);
+    passes.extend(lists.children(&file.passes, &file.passes, phases)?);
     for name in &request.passes {
         passes.push(match rules::is_file(name) {
             true => rules::read(Path::new(name), registry)?.into_pass(None),
@@ -74,23 +74,24 @@ struct Lists<'l> {
     request: &'l Request,
     source: &'l SourceText,
     registry: &'l Registry,
-    /// Whether they are a built-in pipeline's, which is used in another one.
-    is_used: bool,
+    /// The phases for which the pipelines have places of their own that use these entries, a built-in pipeline's.
+    taken: Option<&'l BTreeSet<Phase>>,
 }
 
-/// The passes of a list: an entry is one pass, or those that ask for its phase. Nesting was limited
-/// when the file was read.
 impl Lists<'_> {
+    /// The passes of a list of the pipeline `outer`: an entry is one pass, or those that ask for its phase. Nesting
+    /// was limited when the file was read.
     fn children(
         &self,
         tables: &[PassTable],
+        outer: &[PassTable],
         phases: &mut Phases,
     ) -> Result<Vec<PassRef>, PassError> {
         let Lists {
             request,
             source,
             registry,
-            is_used,
+            taken,
         } = *self;
         let mut passes = Vec::with_capacity(tables.len());
         for table in tables {
@@ -117,10 +118,11 @@ impl Lists<'_> {
                     passes.push(pass.map_err(|error| source.locate(error, &place.span))?);
                 }
                 PassTable::Phase(phase) => {
-                    if phases.places().contains(&phase.value) {
-                        if is_used {
-                            continue;
-                        }
+                    let has_place = phases.places().contains(&phase.value);
+                    if taken.is_some_and(|taken| has_place || taken.contains(&phase.value)) {
+                        continue;
+                    }
+                    if has_place {
                         let name = phase.value.name();
                         let message =
                             format!("The pipeline has a place for the phase `{name}` already.");
@@ -142,14 +144,16 @@ impl Lists<'_> {
                     disabled,
                     passes: inner,
                 } => {
+                    let mut taken = taken.cloned().unwrap_or_default();
+                    own_places(outer, &mut taken);
                     let lists = Lists {
                         source: text,
-                        is_used: true,
+                        taken: Some(&taken),
                         ..*self
                     };
                     let check = plugins::check_built_in(registry, request, &name.value, inner);
                     check.map_err(|error| source.locate(error, &name.span))?;
-                    let inner = lists.children(inner, phases)?;
+                    let inner = lists.children(inner, inner, phases)?;
                     for name in disabled {
                         check_disabled(name, &inner, source, registry)?;
                     }
@@ -170,7 +174,7 @@ impl Lists<'_> {
                             .get_pass(&name.value)
                             .map_err(|error| source.locate(error, &name.span))?;
                     }
-                    let inner = self.children(inner, phases)?;
+                    let inner = self.children(inner, outer, phases)?;
                     for name in disabled {
                         check_disabled(name, &inner, source, registry)?;
                     }
@@ -184,6 +188,17 @@ impl Lists<'_> {
             }
         }
         Ok(passes)
+    }
+}
+
+/// Adds the phases for which a pipeline has places itself, not by another one that it uses.
+fn own_places(tables: &[PassTable], places: &mut BTreeSet<Phase>) {
+    for table in tables {
+        match table {
+            PassTable::Phase(phase) => _ = places.insert(phase.value),
+            PassTable::Sequential { passes, .. } => own_places(passes, places),
+            _ => {}
+        }
     }
 }
 
