@@ -17,8 +17,11 @@ pub(super) static RULES: Rules = rules! {
     } => concat;
 };
 
-/// The most ops between views that are looked through.
+/// The most ops between views that are looked through, and the most values that they stretch.
 const MOST_BETWEEN: usize = 16;
+
+/// With more uses, others than those ops have some.
+const MOST_USES: usize = 4 * MOST_BETWEEN;
 
 /// Whether an op works element by element, and on nothing else.
 fn is_plain(f: &Function, op: OpId) -> bool {
@@ -52,8 +55,7 @@ impl Between {
             user == root || f.result_count(user) == 1 && between.made.contains(&f.result(user, 0))
         };
         let is_all = |value: &ValueId| {
-            let own = f.iter_uses(*value).filter(|one| is_own(one.op));
-            own.count() == f.use_count(*value)
+            f.use_count(*value) <= MOST_USES && f.iter_uses(*value).all(|one| is_own(one.op))
         };
         let views = between.views.iter().map(|view| f.result(*view, 0));
         let last_views = views.filter(is_all).count();
@@ -92,9 +94,12 @@ impl Between {
             let whole = dims(&value).filter(|_| f.opset("") >= Some(7))?;
             let is_whole = |one: &ValueId| !is_constant(one) && dims(one).as_ref() == Some(&whole);
             let stretched = passed.iter().copied().filter(|one| !is_whole(one));
-            for one in stretched.collect::<Vec<_>>() {
+            for one in stretched {
                 if !self.stretched.contains(&one) {
                     self.stretched.push(one);
+                }
+                if self.stretched.len() > MOST_BETWEEN {
+                    return None;
                 }
             }
             passed.retain(is_whole);
@@ -232,7 +237,8 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let mut gone: Vec<ValueId> = xs.to_vec();
     gone.sort_unstable_by_key(|value| value.0);
     gone.dedup();
-    gone.retain(|&x| f.iter_uses(x).all(|one| one.op == y));
+    let is_own = |&x: &ValueId| f.iter_uses(x).all(|one| one.op == y);
+    gone.retain(|x| f.use_count(*x) <= xs.len() && is_own(x));
     let (Some(axis), true) = (m.int("axis"), gone.len() > 1) else {
         return Ok(None);
     };
