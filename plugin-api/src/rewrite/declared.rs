@@ -15,14 +15,21 @@ use crate::pass::PassContext;
 pub(super) struct Declared(Vec<(ValueId, TypeId)>);
 
 impl Declared {
-    /// Gives what the ops that were found give out the types that their definitions infer.
+    /// Gives what the ops that were found give out, and what they use, the types that their definitions infer.
     pub(super) fn put_aside(
         f: &mut Function,
         cx: &PassContext,
         found: &Match<'_>,
     ) -> Result<Declared, EditError> {
         let mut aside = Vec::new();
+        let mut ops = found.ops.clone();
         for &op in &found.ops {
+            let outputs = f.operands(op).filter(|value| is_output(f, *value));
+            ops.extend(outputs.filter_map(|value| f.defining_op(value)));
+        }
+        ops.sort();
+        ops.dedup();
+        for op in ops {
             let results = f.results(op).to_vec();
             if !results.iter().any(|result| is_given_out(f, *result)) {
                 continue;
@@ -50,6 +57,20 @@ impl Declared {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether an op makes a value that the op's own region gives out. Many may use a value, and many may be given out, but
+/// seldom both.
+fn is_output(f: &Function, value: ValueId) -> bool {
+    let op = f.defining_op(value);
+    let end = op.and_then(|op| f.terminator(f.parent_region(op)));
+    match end {
+        Some(end) if f.operand_count(end) < f.use_count(value) => {
+            f.operands(end).any(|given| given == value)
+        }
+        Some(end) => f.iter_uses(value).any(|one| one.op == end),
+        None => false,
     }
 }
 
