@@ -20,7 +20,7 @@ options! {
 
 /// An operator that the accelerator has a kernel for. Its definition is ONNX's.
 const fn kernel(operator: &'static str) -> OpDef {
-    OpDef::extending(operator, 1).supports(TARGET, takes)
+    OpDef::extending(operator, 1).supports(&[TARGET], takes)
 }
 
 /// Whether the kernel does for an op: it is of float32 tensors whose sizes are all known.

@@ -140,11 +140,15 @@ static OPS: [OpEntry; 7] = [
         name: Str::new("f.Wild"),
         legalize: Some(definitions::scripted),
         layout: Some(definitions::body),
-        target: Str::new("t"),
         supports: Some(definitions::scripted),
+        targets: TARGETS.as_ptr(),
+        target_count: TARGETS.len(),
+        max_operands: 0,
         ..OP
     },
 ];
+
+const TARGETS: &[Str] = &[Str::new("t")];
 
 static TABLE: Plugin = Plugin {
     pass_count: PASSES.len() as u32,

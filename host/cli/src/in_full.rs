@@ -21,7 +21,8 @@ pub(crate) fn plugin(manifest: &Manifest, file: Option<&Path>) -> String {
     parts.extend(manifest.configs.iter().map(|schema| config(schema, None)));
     let instruments = manifest.instruments.iter();
     parts.extend(instruments.map(|i| instrument(&i.name, &i.summary, &i.options, None)));
-    parts.extend(ops(&manifest.ops));
+    parts.extend(ops(&manifest.ops, false));
+    parts.extend(ops(&manifest.ops, true));
     parts.join("\n")
 }
 
@@ -142,14 +143,14 @@ pub(crate) fn also_called(aliases: &[String]) -> Option<String> {
     (!aliases.is_empty()).then(|| format!("also called {}", aliases.join(", ")))
 }
 
-/// The operators that a plugin defines, each with the versions of its domain that a definition begins
-/// with.
-fn ops(ops: &[OpSpec]) -> Option<String> {
-    if ops.is_empty() {
+/// The operators that a plugin defines, or those whose definitions it `extends`, each with the versions of its domain
+/// that an entry begins with.
+fn ops(ops: &[OpSpec], extends: bool) -> Option<String> {
+    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut sorted: Vec<&OpSpec> = ops.iter().filter(|op| op.extends == extends).collect();
+    if sorted.is_empty() {
         return None;
     }
-    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut sorted: Vec<&OpSpec> = ops.iter().collect();
     sorted.sort_by_key(|op| (&op.name, op.since));
     for op in sorted {
         match names.last_mut().filter(|(name, _)| *name == op.name) {
@@ -160,7 +161,11 @@ fn ops(ops: &[OpSpec]) -> Option<String> {
     let count = show::count_of(names.len() as u64, "operator");
     let names = names.into_iter();
     let lines = names.map(|(name, versions)| format!("{name} since {}", versions.join(", ")));
-    Some(under(&format!("defines {count}"), lines))
+    let what = match extends {
+        true => "extends",
+        false => "defines",
+    };
+    Some(under(&format!("{what} {count}"), lines))
 }
 
 /// The plugin that something is of, and its file.

@@ -138,7 +138,7 @@ pub struct OpApi {
     pub insert_text:
         Option<unsafe extern "C" fn(*mut Context, *mut Function, *const TextDesc) -> Status>,
     /// Whether a target takes an op, as the definitions of its operator say that speak for the target. REFUSED if it
-    /// doesn't: `last_error` is the reason alone. NOT_FOUND if no definition speaks for the target.
+    /// doesn't: `last_error` is the reason alone. NOT_FOUND if no definition speaks for the target. Another status: one failed.
     pub supports:
         Option<unsafe extern "C" fn(*mut Context, *const Function, OpId, target: Str) -> Status>,
 }
@@ -200,4 +200,6 @@ pub struct DefinitionApi {
     /// The same: sets the layout in which the body gives a result; empty: as it is.
     pub set_result_layout:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, layout: Str) -> Status>,
+    /// In a definition's `supports`: the target that is asked about; lives until the definition returns.
+    pub target: Option<unsafe extern "C" fn(*mut OpCall, out: *mut Str) -> Status>,
 }

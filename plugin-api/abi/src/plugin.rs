@@ -91,7 +91,8 @@ pub type LegalizeOp = InferOp;
 /// `set_result_layout`, and writes the op's body in these, with `set_body`.
 pub type LayoutOp = InferOp;
 
-/// Says whether a target takes an op: OK, or why not, with `DefinitionApi::refuse`.
+/// Says whether the target of `DefinitionApi::target` takes an op: OK; or why not, with `DefinitionApi::refuse`; or
+/// NOT_FOUND, and another definition is asked.
 pub type SupportsOp = InferOp;
 
 /// An attribute that an operator has, and its value where it isn't given.
@@ -122,7 +123,8 @@ impl AttrEntry {
 }
 
 /// An op definition; or what a plugin adds to one that may be another's, if its manifest says `extends`: then it has
-/// `legalize`, `layout`, `alter_layout` and `supports` alone, and is asked before the definition.
+/// `legalize`, `layout`, `alter_layout` and `supports` alone (no traits, no number of operands), and is asked before the
+/// definition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpEntry {
@@ -156,10 +158,12 @@ pub struct OpEntry {
     pub layout: Option<LayoutOp>,
     /// The op in the layouts that its maker wants; null: it wants none.
     pub alter_layout: Option<LayoutOp>,
-    /// The target that `supports` speaks for.
-    pub target: Str,
-    /// Whether the target takes an op; null: nothing is said.
+    /// Whether a target takes an op; null: nothing is said.
     pub supports: Option<SupportsOp>,
+    /// The targets that `supports` speaks for.
+    pub targets: *const Str,
+    /// The number of targets.
+    pub target_count: usize,
 }
 
 impl OpEntry {

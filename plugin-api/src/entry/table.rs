@@ -71,8 +71,9 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         legalize: def.legalize.map(|_| legalize as abi::LegalizeOp),
         layout: def.layout.map(|_| layout as abi::LayoutOp),
         alter_layout: def.alter_layout.map(|_| alter_layout as abi::LayoutOp),
-        target: abi::Str::new(def.target),
         supports: def.supports.map(|_| supports as abi::SupportsOp),
+        targets: targets(def.targets),
+        target_count: def.targets.len(),
         name: abi::Str::new(def.name),
         since: def.since,
         min_operands: def.min_operands,
@@ -84,6 +85,12 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         ..abi::OpEntry::EMPTY
     });
     Box::leak(entries.collect())
+}
+
+/// The names of targets.
+fn targets(names: &[&'static str]) -> *const abi::Str {
+    let names: Box<[abi::Str]> = names.iter().map(|name| abi::Str::new(name)).collect();
+    Box::leak(names).as_ptr()
 }
 
 /// The attributes of an operator; not null, also if it has none.

@@ -177,6 +177,11 @@ impl OpCall {
         self.raw.set_body(self.op, text)
     }
 
+    /// In `supports` of a definition: the target that is asked about; empty elsewhere.
+    pub fn target(&self) -> &str {
+        self.raw.target(self.op)
+    }
+
     /// In `layout` and `alter_layout` of a definition: the layout in which an operand is asked for, or can be had
     /// without an op more, as [`LaidOut`](crate::LaidOut) writes it; `None`: as it is.
     pub fn wanted_layout(&self, index: usize) -> Option<&str> {

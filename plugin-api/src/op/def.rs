@@ -97,10 +97,10 @@ pub struct OpDef {
     pub layout: Option<OpFn>,
     /// Says what it is in the layouts that its maker wants.
     pub alter_layout: Option<OpFn>,
-    /// The target that `supports` speaks for.
-    pub target: &'static str,
-    /// Says whether the target takes an op.
+    /// Says whether a target takes an op.
     pub supports: Option<OpFn>,
+    /// The targets that `supports` speaks for.
+    pub targets: &'static [&'static str],
     /// Whether it only adds to the operator's definition, which may be another plugin's.
     pub extends: bool,
 }
@@ -121,23 +121,24 @@ impl OpDef {
             legalize: None,
             layout: None,
             alter_layout: None,
-            target: "",
             supports: None,
+            targets: &[],
             extends: false,
         }
     }
 
     /// What a plugin adds to the definition of an operator, its own or another plugin's: a body for back ends, layouts,
     /// whether a target takes it. Types, evaluation, traits and attributes are the definition's to say. It is asked
-    /// before the definition and before what was registered after it.
+    /// before the definition, and before what was registered before it.
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// const CONV: OpDef = OpDef::extending("onnx.Conv", 1).supports("npu", |call| {
-    ///     match call.operand_type(1).shape() {
-    ///         Some(kernel) if kernel[2..].iter().all(|&size| size <= 7) => Ok(()),
-    ///         _ => Err("its kernel is larger than 7".into()),
+    /// const CONV: OpDef = OpDef::extending("onnx.Conv", 1).supports(&["npu"], |call| {
+    ///     let shape = call.operand_type(1).shape().unwrap_or_default();
+    ///     match shape.get(2..) {
+    ///         Some(kernel) if kernel.iter().all(|&size| size <= 7) => Ok(()),
+    ///         _ => Err("its kernel isn't known to be of at most 7".into()),
     ///     }
     /// });
     /// # assert!(CONV.extends);
@@ -204,15 +205,19 @@ impl OpDef {
         self
     }
 
-    /// Sets the function that says whether a target takes an op: `Ok`, or the reason why not.
-    pub const fn supports(mut self, target: &'static str, supports: OpFn) -> OpDef {
-        self.target = target;
+    /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the reason
+    /// why not. [`OpCall::target`] is the one that is asked about.
+    pub const fn supports(mut self, targets: &'static [&'static str], supports: OpFn) -> OpDef {
+        self.targets = targets;
         self.supports = Some(supports);
         self
     }
 
-    /// The traits, those that follow from the rest included.
+    /// The traits, those that follow from the rest included; none of what extends a definition.
     pub const fn all_traits(&self) -> OpTraits {
+        if self.extends {
+            return OpTraits::NONE;
+        }
         let mut traits = self.traits.with(OpTraits::DEFINED);
         let functions = [
             (self.evaluate, OpTraits::FOLDS),

@@ -1,12 +1,10 @@
 //! The checks of a plugin's declarations while it is compiled.
 
-use super::names::{
-    equal, is_dotted, is_namespaced, is_op, is_pass_name, is_state, is_text, is_word,
-};
+use super::names::{equal, is_dotted, is_namespaced, is_pass_name, is_state, is_text, is_word};
+use super::ops::check_ops;
 use super::sequential::check_value;
 use super::spec::PluginSpec;
 use crate::data::{OptionDefault, OptionSpec};
-use crate::op::OpDef;
 
 /// Stops the compilation at what every host would refuse.
 #[doc(hidden)]
@@ -342,68 +340,12 @@ const fn check_limits(option: &OptionSpec) {
     );
 }
 
-const fn check_ops(ops: &[OpDef]) {
-    // Comparing each with each would take most of the steps that constant evaluation has.
-    let mut seen = [0u64; 256];
-    let mut o = 0;
-    while o < ops.len() {
-        assert!(
-            is_op(ops[o].name),
-            "an op is called by its domain and name, without blanks: `acme.Gelu`"
-        );
-        assert!(ops[o].since >= 1, "the first version of a domain is 1");
-        assert!(
-            !ops[o].extends || adds_only(&ops[o]),
-            "what extends a definition says nothing of types, values, traits and attributes, which are the definition's to say"
-        );
-        assert!(
-            ops[o].supports.is_none() || !ops[o].target.is_empty(),
-            "`supports` speaks for a target, which has a name"
-        );
-        let hash = hash(ops[o].name, ops[o].since);
-        let (word, bit) = (hash / 64, 1 << (hash % 64));
-        if seen[word] & bit != 0 {
-            let mut other = 0;
-            while other < o {
-                assert!(
-                    ops[other].since != ops[o].since
-                        || ops[other].extends != ops[o].extends
-                        || !equal(ops[other].name, ops[o].name),
-                    "an op is defined twice since the same version"
-                );
-                other += 1;
-            }
-        }
-        seen[word] |= bit;
-        o += 1;
-    }
-}
-
-/// Whether a definition has only what may be added to another one.
-const fn adds_only(op: &OpDef) -> bool {
-    op.infer.is_none()
-        && op.evaluate.is_none()
-        && op.decompose.is_none()
-        && op.attrs.is_none()
-        && op.traits.0 == 0
-}
-
-/// A number below 2^14.
-const fn hash(name: &str, since: i64) -> usize {
-    let bytes = name.as_bytes();
-    let (mut hash, mut i) = (since as u32, 0);
-    while i < bytes.len() {
-        hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
-        i += 1;
-    }
-    ((hash ^ (hash >> 15)) & 0x3fff) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::PassResult;
     use crate::ir::Function;
+    use crate::op::OpDef;
     use crate::pass::PassContext;
     use crate::plugin::sequential::{ChildSpec, SequentialSpec};
     use crate::plugin::spec::{ConfigSpec, PassRun, PassSpec};

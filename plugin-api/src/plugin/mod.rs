@@ -3,6 +3,7 @@
 mod check;
 mod manifest;
 mod names;
+mod ops;
 mod sequential;
 mod spec;
 

@@ -136,6 +136,16 @@ impl RawOpCall {
         Some(unsafe { text(out) })
     }
 
+    /// The target that is asked about; empty if none is. It lives until the call returns, as the handle does.
+    pub(crate) fn target<'a>(self, op: OpId) -> &'a str {
+        let mut out = abi::Str::EMPTY;
+        match call!(self.target(op; &mut out)) {
+            // SAFETY: the host's text, alive until the call returns.
+            Ok(()) => unsafe { text(out) },
+            Err(_) => "",
+        }
+    }
+
     pub(crate) fn set_operand_layout(
         self,
         op: OpId,

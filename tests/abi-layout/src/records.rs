@@ -489,6 +489,7 @@ records! {
         wanted_layout,
         set_operand_layout,
         set_result_layout,
+        target,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,
@@ -541,8 +542,9 @@ records! {
         legalize,
         layout,
         alter_layout,
-        target,
         supports,
+        targets,
+        target_count,
     }
     AttrEntry "passdock_attr_entry" {
         name,

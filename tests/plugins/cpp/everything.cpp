@@ -139,10 +139,11 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     auto legal = cx.legalize(f, sizes);
     expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "what is added to a definition is asked");
     f.erase_op(f.defining_op(legal->at(0)));
-    expect(cx.supports(f, sizes, "npu") == "", "a target takes an op");
-    expect(cx.supports(f, sizes, "gpu") == std::nullopt, "or nobody speaks for it");
+    expect(cx.supports(f, sizes, "npu").answer == passdock::support::taken, "a target takes an op");
+    expect(cx.supports(f, sizes, "gpu").answer == passdock::support::unsaid, "or nobody speaks for it");
     f.set_operand(sizes, 0, one);
-    expect(cx.supports(f, sizes, "npu") == "it isn't of two dims", "or it doesn't, and why");
+    auto refused = cx.supports(f, sizes, "npu-pro");
+    expect(refused.answer == passdock::support::refused && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, and why");
     f.erase_op(sizes);
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "one without a definition has none");
 }
@@ -327,7 +328,7 @@ void legalize_sizes(passdock::op_call &call) {
 }
 
 void supports_sizes(passdock::op_call &call) {
-    if (call.operand_type(0).dims.size() != 2) throw passdock::error("it isn't of two dims");
+    if (call.operand_type(0).dims.size() != 2) throw passdock::error(std::string(call.target()) + ": it isn't of two dims");
 }
 
 /* `acme.Sizes` is what it is in any layout. */
@@ -365,7 +366,7 @@ PASSDOCK_PLUGIN("everything", "0.1.0",
         .legalize(legalize_sizes)
         .layout(lay_out_sizes)
         .alter_layout(lay_out_sizes)
-        .supports("npu", supports_sizes))
+        .supports({"npu", "npu-pro"}, supports_sizes))
     (op, "acme.Listed", 1, passdock::op_definition()
         .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
         .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED)));

@@ -80,7 +80,11 @@ fn table(ops: &[OpInfo]) -> String {
         table.row([
             op.name.clone(),
             op.since.to_string(),
-            operands(op),
+            if op.extends {
+                String::new()
+            } else {
+                operands(op)
+            },
             known(op),
             op.traits.join(", "),
             op.plugin.clone(),
@@ -109,8 +113,8 @@ fn known(op: &OpInfo) -> String {
     ];
     let known = parts.into_iter().filter(|part| part.0);
     let known = known.map(|part| part.1.to_owned());
-    let target = op.target.map(|target| format!("target {target}"));
-    known.chain(target).collect::<Vec<_>>().join(", ")
+    let targets = op.targets.iter().map(|target| format!("target {target}"));
+    known.chain(targets).collect::<Vec<_>>().join(", ")
 }
 
 /// The plugin that defines an operator, and its file.
@@ -131,6 +135,11 @@ fn one(op: &OpInfo, provider: &str) -> String {
     let mut facts = Facts::default();
     facts.add("op", format!("{} since {}", op.name, op.since));
     facts.add("plugin", provider);
+    if op.extends {
+        // The rest is the definition's to say.
+        facts.add("known", known(op));
+        return facts.render();
+    }
     facts.add("operands", operands(op));
     facts.add("known", or(known(op), "nothing"));
     facts.add("traits", or(op.traits.join(", "), "none"));
@@ -182,7 +191,7 @@ mod tests {
             layouts: false,
             extends: false,
             legalization: false,
-            target: None,
+            targets: Vec::new(),
             attributes: None,
             plugin: plugin.to_owned(),
         };

@@ -32,7 +32,7 @@ const SIZES: [(u32, Sizes); 1] = [(
         modules: through(offset_of!(abi::ModuleApi, outline)),
         context: through(offset_of!(abi::ContextApi, rewrite)),
         ops: through(offset_of!(abi::OpApi, supports)),
-        definitions: through(offset_of!(abi::DefinitionApi, set_result_layout)),
+        definitions: through(offset_of!(abi::DefinitionApi, target)),
     },
 )];
 

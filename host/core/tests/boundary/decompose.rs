@@ -220,7 +220,7 @@ fn only_a_decomposition_sets_a_body() {
         let op = f.ops_named("t.Infers").next().ok_or("no op")?;
         Ok(cx.infer(f, op)?)
     });
-    expect!["failed: op0 (t.Infers) is wrong: Neither the inference of types nor an evaluation has a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
+    expect!["failed: op0 (t.Infers) is wrong: Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
 }
 
 /// What is wrong with each op that has a definition.

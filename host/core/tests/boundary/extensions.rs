@@ -31,18 +31,25 @@ fn body(call: &OpCall, operator: &str) -> OpResult {
 const DEFINITION: OpDef = OpDef::new("t.Op", 1)
     .traits(OpTraits::PURE)
     .legalize(|call| body(call, "t.OfDefinition"))
-    .supports("npu", |_| Err("the definition says so".into()));
+    .supports(&["npu"], |_| Err("the definition says so".into()));
 const OLD: OpDef = OpDef::extending("t.Op", 1).legalize(|call| body(call, "t.OfVersion1"));
 const NEW: OpDef = OpDef::extending("t.Op", 3).legalize(|call| body(call, "t.OfVersion3"));
 const NEWER: OpDef = OpDef::extending("t.Op", 5).legalize(|call| body(call, "t.OfVersion5"));
 const NONE: OpDef = OpDef::extending("t.Op", 1).legalize(|_| Err("not today".into()));
 const PANICS: OpDef = OpDef::extending("t.Op", 1)
     .legalize(|_| panic!("oh"))
-    .supports("gpu", |_| panic!("oh"));
+    .supports(&["gpu"], |_| panic!("oh"));
 const SCALARS: OpDef =
-    OpDef::extending("t.Op", 1).supports("npu", |_| Err("it isn't of a scalar".into()));
+    OpDef::extending("t.Op", 1).supports(&["npu"], |_| Err("it isn't of a scalar".into()));
 const BARE: OpDef = OpDef::new("t.Op", 1);
-const NPU: OpDef = OpDef::extending("t.Op", 1).supports("npu", only_vectors);
+const NPU: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], only_vectors);
+
+const BOTH: OpDef = OpDef::extending("t.Op", 1).supports(&["npu", "gpu"], |call| {
+    Err(Refusal::new(format!("{} doesn't take it", call.target())))
+});
+/// Its body is one that no op here has room for.
+const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
+    .legalize(|call| Ok(call.set_body("fn @b(%x) opset(\"t\" = 9) { %y = t.New(%x) return %y }")?));
 
 fn only_vectors(call: &OpCall) -> OpResult {
     match call.operand_type(0).rank() {
@@ -173,6 +180,34 @@ fn the_first_that_speaks_for_a_target_decides_whether_it_takes_an_op() {
 }
 
 #[test]
+fn one_definition_speaks_for_several_targets() {
+    let both = of!("b": BOTH);
+    let refused = |why: &str| Support::Refused(why.to_owned());
+    check(
+        &[both],
+        says("npu", refused("npu doesn't take it")),
+        expect!["unchanged"],
+    );
+    check(
+        &[both],
+        says("gpu", refused("gpu doesn't take it")),
+        expect!["unchanged"],
+    );
+    check(&[both], says("dsp", Support::Unsaid), expect!["unchanged"]);
+}
+
+#[test]
+fn a_body_that_does_not_fit_is_a_mistake() {
+    check(
+        &[of!("d": DEFINITION), of!("n": TOO_NEW)],
+        legalize,
+        expect![[
+            r#"failed: The body of op0 (t.Op) doesn't fit it: it is of opset 9 of the domain "t", the op's function of 4. [main, op0 (t.Op)]"#
+        ]],
+    );
+}
+
+#[test]
 fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
     let (definition, panics) = (of!("d": DEFINITION), of!("guilty": PANICS));
     check(
@@ -186,7 +221,7 @@ fn the_plugin_that_extends_a_definition_is_blamed_for_its_own_mistakes() {
         &[definition, panics],
         says("gpu", Support::Unsaid),
         expect![
-            "failed: The definition of op0 (t.Op), of plugin `guilty` (built in), failed: panicked at host/core/tests/boundary/extensions.rs:41:26: oh [main, op0 (t.Op)]"
+            "failed: The definition of op0 (t.Op), of plugin `guilty` (built in), failed: panicked at host/core/tests/boundary/extensions.rs:41:29: oh [main, op0 (t.Op)]"
         ],
     );
 }

@@ -145,10 +145,9 @@ impl LoadedOp {
         AttrList::new(&self.entry)
     }
 
-    /// The target that the definition's `supports` speaks for; empty if it has none.
-    pub fn target(&self) -> &'static str {
-        // It was checked when the plugin was loaded.
-        table::target(&self.entry).unwrap_or_default()
+    /// Whether the definition's `supports` speaks for a target.
+    pub fn speaks_for(&self, target: &str) -> bool {
+        table::speaks_for(&self.entry, target)
     }
 }
 
@@ -387,9 +386,7 @@ impl LoadedPlugin {
             if spec.extends {
                 table::check_extension(name, entry)?;
             }
-            if entry.supports.is_some() {
-                table::target(entry)?;
-            }
+            table::targets(entry)?;
         }
         let mut loaded_ops = Vec::with_capacity(ops.len());
         if !ops.is_empty() {

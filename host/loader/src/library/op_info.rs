@@ -35,8 +35,8 @@ pub struct OpInfo {
     pub extends: bool,
     /// Whether there is a body for back ends.
     pub legalization: bool,
-    /// The target of which it is said whether it takes an op.
-    pub target: Option<&'static str>,
+    /// The targets of which it is said whether they take an op.
+    pub targets: Vec<&'static str>,
     /// The plugin that defines it, or adds to the definition.
     pub plugin: String,
 }
@@ -166,10 +166,7 @@ impl OpInfo {
             layouts: entry.layout.is_some() || entry.alter_layout.is_some(),
             extends: spec.extends,
             legalization: entry.legalize.is_some(),
-            target: entry
-                .supports
-                .map(|_| table::target(entry))
-                .transpose()
+            targets: table::targets(entry)
                 .map_err(|kind| PluginError::new(plugin.origin().clone(), kind))?,
             attributes,
             plugin: plugin.name().to_owned(),

@@ -115,9 +115,18 @@ fn reason(said: abi::Str) -> String {
     }
 }
 
-/// The target that a definition's `supports` speaks for.
-pub(super) fn target(op: &abi::OpEntry) -> Result<&'static str, Kind> {
-    name(op.target)
+/// The targets that a definition's `supports` speaks for.
+pub(super) fn targets(op: &abi::OpEntry) -> Result<Vec<&'static str>, Kind> {
+    let targets = list(op.targets, op.target_count)?.iter();
+    targets.map(|&target| name(target)).collect()
+}
+
+/// Whether a definition's `supports` speaks for a target; `targets` checked the list when the plugin was loaded.
+pub(super) fn speaks_for(op: &abi::OpEntry, target: &str) -> bool {
+    let targets = list(op.targets, op.target_count).unwrap_or_default();
+    targets
+        .iter()
+        .any(|&own| text(own).is_ok_and(|own| own == target))
 }
 
 /// Refuses an entry that says more than one may that only adds to a definition.
@@ -127,13 +136,21 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
         (op.evaluate.is_some(), "evaluates"),
         (op.decompose.is_some(), "decomposes"),
         (!op.attrs.is_null(), "lists attributes"),
+        (op.traits != 0, "has traits"),
+        (
+            op.min_operands != 0 || !matches!(op.max_operands, 0 | u32::MAX),
+            "counts operands",
+        ),
     ];
-    match parts.iter().find(|(is_there, _)| *is_there) {
-        Some((_, what)) => Err(Kind::Table(format!(
-            "`{name}` extends a definition, and {what}, which is the definition's to say"
-        ))),
-        None => Ok(()),
-    }
+    let functions = [op.legalize, op.layout, op.alter_layout, op.supports];
+    let what = match parts.iter().find(|(is_there, _)| *is_there) {
+        Some((_, what)) => format!("{what}, which is the definition's to say"),
+        None if functions.iter().all(Option::is_none) => "has no function".to_owned(),
+        None => return Ok(()),
+    };
+    Err(Kind::Table(format!(
+        "`{name}` extends a definition, and {what}"
+    )))
 }
 
 /// The attributes that a definition lists; `None` if it has no list.

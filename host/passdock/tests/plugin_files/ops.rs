@@ -9,7 +9,7 @@ use super::{check_load, here, library, parts, search};
 /// An op definition, as a C author writes it.
 const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; uint64_t traits; \
     void *state, *infer, *evaluate; const void *attrs; uint32_t count, stride; \
-    void *decompose, *legalize, *layout, *alter; Str target; void *supports; } Op;";
+    void *decompose, *legalize, *layout, *alter; void *supports; const Str *targets; size_t target_count; } Op;";
 
 #[test]
 fn two_plugins_that_define_one_op_are_both_named() {
@@ -49,14 +49,21 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
         ".legalize = run",
         &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
     );
+    let npu = ".targets = (const Str[]) { NAME(\"npu\") }, .target_count = 1";
     check(
-        ".target = NAME(\"npu\"), .supports = run",
+        &format!(".supports = run, {npu}"),
         &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
     );
     check(
-        ".supports = run",
+        ".supports = run, .target_count = 1",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a list in it is at an invalid address; build the plugin again"
+        ],
+    );
+    check(
+        "",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and has no function; build the plugin again"
         ],
     );
     check(
@@ -69,6 +76,18 @@ fn an_extension_of_an_op_has_functions_of_its_own_alone() {
         ".attrs = ops, .stride = 104",
         &expect![
             "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and lists attributes, which is the definition's to say; build the plugin again"
+        ],
+    );
+    check(
+        ".legalize = run, .traits = 2",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and has traits, which is the definition's to say; build the plugin again"
+        ],
+    );
+    check(
+        ".legalize = run, .min = 1",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `onnx.Relu` extends a definition, and counts operands, which is the definition's to say; build the plugin again"
         ],
     );
 }

@@ -41,12 +41,13 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
         .filter(|error| error.origin == *subject.plugin.origin())
         .map(|error| passdock_core::capitalized(&error.to_string()))
         .collect();
-    let (mut infos, others): (Vec<OpInfo>, Vec<OpInfo>) =
-        infos.into_iter().partition(|info| info.plugin == name);
+    let definitions: Vec<OpInfo> = infos.iter().filter(|op| !op.extends).cloned().collect();
+    let mut infos = infos;
+    infos.retain(|info| info.plugin == name);
     for info in infos.iter_mut().filter(|info| info.extends) {
         // How its calls look is the definition's to say.
-        let mut definitions = others.iter().rev().filter(|other| !other.extends);
-        if let Some(definition) = definitions.find(|other| other.name == info.name) {
+        let mut newest_first = definitions.iter().rev();
+        if let Some(definition) = newest_first.find(|other| other.name == info.name) {
             info.since = info.since.max(definition.since);
             info.min_operands = definition.min_operands;
             info.max_operands = definition.max_operands;
@@ -55,7 +56,7 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckAnswer {
     }
     let asked_of = Arc::new(AskedOf {
         names: infos.iter().map(|op| op.name.clone()).collect(),
-        targets: infos.iter().filter_map(|op| op.target).collect(),
+        targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
     });
     let mut notes = Vec::new();
     let mut asked = 0;
@@ -242,7 +243,7 @@ mod tests {
             layouts: false,
             extends: false,
             legalization: false,
-            target: None,
+            targets: Vec::new(),
             attributes: None,
             plugin: "acme".to_owned(),
         };

@@ -379,7 +379,7 @@ typedef struct passdock_op_api {
     passdock_status (*insert_text)(passdock_context *, passdock_function *, const passdock_text_desc *);
     /* Whether a target takes an op, as the definitions of its operator say that speak for the target.
      * REFUSED if it doesn't: `last_error` of the function is the reason alone. NOT_FOUND if no definition
-     * speaks for the target. */
+     * speaks for the target. Another status: a definition failed. */
     passdock_status (*supports)(passdock_context *, const passdock_function *, passdock_op_id,
                                 passdock_str target);
 } passdock_op_api;
@@ -426,6 +426,8 @@ typedef struct passdock_definition_api {
      * as it is. */
     passdock_status (*set_operand_layout)(passdock_op_call *, uint32_t index, passdock_str layout);
     passdock_status (*set_result_layout)(passdock_op_call *, uint32_t index, passdock_str layout);
+    /* In `supports`: the target that is asked about. It lives until the definition returns. */
+    passdock_status (*target)(passdock_op_call *, passdock_str *out);
 } passdock_definition_api;
 
 /* Everything the host offers. */

@@ -73,8 +73,8 @@ typedef struct passdock_attr_entry {
 #define PASSDOCK_ATTR_ENTRY_DEFAULT 2u  /* an op without it means the default */
 
 /* An op definition; or what a plugin adds to one that may be another's, if its manifest says
- * `extends = true`: then it has `legalize`, `layout`, `alter_layout` and `supports` alone, and is asked
- * before the definition. */
+ * `extends = true`: then it has `legalize`, `layout`, `alter_layout` and `supports` alone (no traits, no
+ * number of operands), and is asked before the definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* canonical, domain included */
     int64_t since;         /* the first version of its domain with this meaning */
@@ -95,8 +95,11 @@ typedef struct passdock_op_entry {
     passdock_op_fn layout;
     /* The same, in the layouts that its maker wants; null: it wants none. */
     passdock_op_fn alter_layout;
-    passdock_str target;     /* what `supports` speaks for */
-    passdock_op_fn supports; /* OK: the target takes the op; else `refuse` says why not; null: nothing is said */
+    /* Whether the target that `target` of passdock_definition_api names takes the op: OK; or `refuse` says
+     * why not; or NOT_FOUND, and another definition is asked; null: nothing is said. */
+    passdock_op_fn supports;
+    const passdock_str *targets; /* those that `supports` speaks for */
+    size_t target_count;
 } passdock_op_entry;
 
 typedef struct passdock_plugin passdock_plugin;
@@ -225,7 +228,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
     "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n"
 
 /* What a plugin adds to the definition of an operator, which may be another plugin's: as PASSDOCK_OP. Its
- * passdock_op_entry has no infer, evaluate, decompose and attrs. */
+ * passdock_op_entry has no infer, evaluate, decompose, attrs, traits and number of operands. */
 #define PASSDOCK_OP_EXTENSION(name, since) PASSDOCK_OP(name, since) "extends = true\n"
 
 /* One instrument: its name, and further lines of TOML ("summary = \"...\"\n"; its options, each

@@ -3,7 +3,6 @@
 use passdock_abi as abi;
 use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditError, Function, Symbols, text};
-use passdock_loader::LoadedOp;
 
 use super::asked::Asked;
 use super::{AskedFor, OpCall, answer, ask, definitions, lacking, no_answer};
@@ -20,9 +19,9 @@ const MAX_BODY: usize = 1 << 24;
 pub(in crate::boundary) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        if matches!(call.asked_for, AskedFor::Nothing) {
+        if matches!(call.asked_for, AskedFor::Nothing | AskedFor::Support(_)) {
             return Err(EditError::refused(
-                "Neither the inference of types nor an evaluation has a body to set.",
+                "Only `decompose`, `legalize`, `layout` and `alter_layout` of a definition have a body to set.",
             ));
         }
         call.body = Some(input::long_text(text, "body", MAX_BODY)?.to_owned());
@@ -68,14 +67,8 @@ unsafe fn replace_by_body(
     unsafe {
         ask(cx, f, |context, session| {
             let name = check_results(session, op, out, count)?;
-            let (body, definition) = body_of(context, session, op, name, which)
+            let values = body_of(context, session, op, name, which)
                 .map_err(|error| lacking(session, op, "has no body", error))?;
-            let copied = session.with(|state| replace_op(context, state.edit()?, op, &body));
-            let values = copied.map_err(|error| match error.status {
-                // A body that this function has no room for isn't wrong.
-                Status::NOT_FOUND => error,
-                _ => Asked::new(context, session, op, &definition).blame(error),
-            })?;
             input::answer_all(out, values);
             Ok(())
         })
@@ -146,15 +139,15 @@ pub(in crate::boundary) fn check_results(
     })
 }
 
-/// The body that one function of an op's definition gives it, as text, and the definition. The message of a `NOT_FOUND` error is the
-/// reason why it has none.
+/// Copies the body that one function of an op's definitions gives it to the place before it; returns the values that
+/// replace the op's results. The message of a `NOT_FOUND` error is the reason why there is none.
 fn body_of(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
     name: SymbolId,
     which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
-) -> Edit<(String, LoadedOp)> {
+) -> Edit<Vec<ValueId>> {
     let none = match definitions::is_defined(context, session, name) {
         true => "its definition gives it none",
         false => definitions::UNDEFINED,
@@ -166,9 +159,14 @@ fn body_of(
             ..OpCall::new(session, op)
         };
         let answered = call.answered(context, function, definition);
-        Some(answered.and_then(|call| {
-            let body = call.body.ok_or_else(no_answer)?;
-            Ok((body, *definition))
+        let body = answered.and_then(|call| call.body.ok_or_else(no_answer));
+        Some(body.and_then(|body| {
+            let copied = session.with(|state| replace_op(context, state.edit()?, op, &body));
+            copied.map_err(|error| match error.status {
+                // A body that this function has no room for isn't wrong.
+                Status::NOT_FOUND => error,
+                _ => Asked::new(context, session, op, definition).blame(error),
+            })
         }))
     })
 }

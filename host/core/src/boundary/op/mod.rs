@@ -63,6 +63,7 @@ pub(in crate::boundary) static DEFINITIONS: abi::DefinitionApi = abi::Definition
     wanted_layout: Some(layout::wanted_layout),
     set_operand_layout: Some(layout::set_operand_layout),
     set_result_layout: Some(layout::set_result_layout),
+    target: Some(supports::target),
     ..abi::DefinitionApi::EMPTY
 };
 
@@ -75,7 +76,7 @@ const MAX_NEW_EXPRS: usize = 1024;
 /// The words of an error that put the blame on the op, not on its definition.
 pub const IS_WRONG: &str = " is wrong: ";
 
-/// What a definition is asked for that it answers in text.
+/// What a definition is asked for, beside types and values.
 #[derive(Clone, Copy)]
 pub(in crate::boundary) enum AskedFor<'c> {
     /// Nothing: it infers or evaluates.
@@ -84,6 +85,8 @@ pub(in crate::boundary) enum AskedFor<'c> {
     Body,
     /// The op's body in these layouts of its operands, or in others.
     Layouts(&'c [&'c str]),
+    /// Whether this target takes the op.
+    Support(&'c str),
 }
 
 /// The object behind a `*mut abi::OpCall`: one call into a definition, with its answers.
@@ -503,7 +506,10 @@ unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
     // SAFETY: see above.
     answer(call, |call| unsafe {
         let reason = input::said_text(reason, "reason", input::MAX_SAID_BYTES)?;
-        call.refusal = Some(reason.trim_end_matches('.').to_owned());
+        call.refusal = Some(match reason.trim_end_matches('.') {
+            "" => "its definition doesn't say why".to_owned(),
+            reason => reason.to_owned(),
+        });
         Ok(())
     });
 }

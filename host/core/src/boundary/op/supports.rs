@@ -1,10 +1,11 @@
 //! `OpApi::supports`: whether a target takes an op, as the definitions of its operator say.
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status, Str};
+use passdock_abi::{OpCall as Handle, OpId, Status, Str};
 use passdock_ir::EditError;
 
-use super::{OpCall, definitions};
+use super::asked::Asked;
+use super::{AskedFor, OpCall, answer, definitions};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::{gate, input};
@@ -12,7 +13,7 @@ use crate::boundary::session::{gate, input};
 /// The longest name of a target, in bytes: that of any name in a plugin's table.
 const MAX_TARGET: usize = 256;
 
-// SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
+// SAFETY of both calls is the contract's: handles are those that the host handed out and that haven't
 // ended, and the text is there as long as the call.
 
 pub(in crate::boundary) unsafe extern "C" fn supports(
@@ -31,22 +32,50 @@ pub(in crate::boundary) unsafe extern "C" fn supports(
             let none = "no definition speaks for the target";
             definitions::first_answer(context, session, name, none, |definition| {
                 let function = definition.entry.supports?;
-                if definition.target() != target {
+                if !definition.speaks_for(target) {
                     return None;
                 }
-                let answered = OpCall::new(session, op).answered(context, function, definition);
-                Some(match answered {
-                    Ok(_) => Ok(Ok(())),
-                    Err(error) => Ok(Err(match error.status {
-                        Status::NOT_FOUND => EditError::refused(error.message),
-                        _ => EditError {
+                let mut call = OpCall {
+                    asked_for: AskedFor::Support(target),
+                    ..OpCall::new(session, op)
+                };
+                let status = match call.run(function, definition) {
+                    Ok(status) => status,
+                    Err(error) => return Some(Err(error)),
+                };
+                match (status, call.refusal.take()) {
+                    (Status::OK, None) => Some(Ok(Ok(()))),
+                    (Status::NOT_FOUND, None) => None,
+                    (status, Some(why)) if status != Status::PANICKED => {
+                        Some(Ok(Err(EditError::refused(why))))
+                    }
+                    (Status::REFUSED, None) => Some(Ok(Err(EditError::refused(
+                        "its definition doesn't say why",
+                    )))),
+                    (status, said) => {
+                        let wrong =
+                            Asked::new(context, session, op, definition).wrong(status, said);
+                        Some(Ok(Err(EditError {
                             status: Status::PANICKED,
-                            ..error
-                        },
-                    })),
-                })
+                            ..wrong
+                        })))
+                    }
+                }
             })
             .and_then(|decided| decided)
         })
     }
+}
+
+pub(in crate::boundary) unsafe extern "C" fn target(call: *mut Handle, out: *mut Str) -> Status {
+    // SAFETY: see above.
+    answer(call, |call| unsafe {
+        input::check_out(out)?;
+        let AskedFor::Support(target) = call.asked_for else {
+            let message = "Only `supports` of a definition is asked about a target.";
+            return Err(EditError::not_found(message));
+        };
+        input::answer(out, Str::new(target));
+        Ok(())
+    })
 }

@@ -216,6 +216,12 @@ private:
     symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
 };
 
+/* Whether a target takes an op, as op definitions say. */
+struct support {
+    enum kind { taken, refused, unsaid } answer;
+    std::string why; /* if it is refused */
+};
+
 /* The context of a running pass, or of an instrument. It lives until the function that got it returns. */
 class context {
 public:
@@ -314,12 +320,12 @@ public:
             return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);
         });
     }
-    /* Whether a target takes an op: nothing if no definition says, an empty reason if it does, else why it doesn't. */
-    std::optional<std::string> supports(function &f, op_id op, std::string_view target) {
+    /* Whether a target takes an op, as op definitions say. */
+    support supports(function &f, op_id op, std::string_view target) {
         auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
-        if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
-        auto why = complaint(f, status);
-        return why ? why : std::string();
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unsaid, {}};
+        if (auto why = complaint(f, status)) return {support::refused, *why};
+        return {support::taken, {}};
     }
     /* What is wrong with an op's operands and attributes, if anything. */
     std::optional<std::string> check_op(function &f, op_id op) {

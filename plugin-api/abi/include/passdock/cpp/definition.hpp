@@ -81,6 +81,12 @@ public:
     void set_body(std::string_view text) {
         check(PASSDOCK_CPP_CALL(api(), set_body)(handle_, str(text)));
     }
+    /* In `supports`: the target that is asked about. */
+    std::string_view target() const {
+        passdock_str target{};
+        check(PASSDOCK_CPP_CALL(api(), target)(handle_, &target));
+        return text(target);
+    }
     /* In `layout` and `alter_layout`: the layout that an operand is asked for in, or has; empty: as it is. */
     std::string_view wanted_layout(uint32_t index) const {
         passdock_str layout{};
@@ -161,9 +167,10 @@ public:
         alter_layout_ = function;
         return *this;
     }
-    /* Says whether a target takes the op: throws an `error` with the reason why not. */
-    op_definition &supports(std::string target, answer function) {
-        target_ = std::move(target);
+    /* Says whether `target` of the call takes the op: throws an `error` with the reason why not. It is asked about
+     * these targets. */
+    op_definition &supports(std::vector<std::string> targets, answer function) {
+        targets_ = std::move(targets);
         supports_ = function;
         return *this;
     }
@@ -179,7 +186,7 @@ private:
     uint32_t least_ = 0, most_ = UINT32_MAX;
     uint64_t traits_ = 0;
     std::vector<attr_line> attrs_;
-    std::string target_;
+    std::vector<std::string> targets_;
     answer infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr, legalize_ = nullptr;
     answer layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
 };

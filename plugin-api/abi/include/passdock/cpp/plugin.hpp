@@ -320,8 +320,11 @@ public:
         if (kept.legalize_ != nullptr) entry.legalize = detail::answer_op<&answers_of::legalize>;
         if (kept.layout_ != nullptr) entry.layout = detail::answer_op<&answers_of::layout>;
         if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::answer_op<&answers_of::alter_layout>;
-        entry.target = str(kept.target_);
         if (kept.supports_ != nullptr) entry.supports = detail::answer_op<&answers_of::supports>;
+        auto &targets = targets_.emplace_back();
+        for (const std::string &target : kept.targets_) targets.push_back(str(target));
+        entry.targets = targets.data();
+        entry.target_count = targets.size();
         if (!kept.attrs_.empty()) {
             const auto &attrs = attr_entries(kept);
             entry.attrs = attrs.data();
@@ -384,6 +387,7 @@ private:
     /* Deques, as what is in them is pointed to. */
     std::deque<op_definition> definitions_;
     std::deque<std::vector<passdock_attr_entry>> attrs_;
+    std::deque<std::vector<passdock_str>> targets_;
     std::deque<std::vector<passdock_bytes>> strings_;
 };
 

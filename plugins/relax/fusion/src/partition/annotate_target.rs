@@ -92,14 +92,11 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
                 continue;
             }
-            let is_named = options.ops.iter().any(|name| name == f.name(op));
-            let why = match is_named || wanted.has(&f, op) {
-                true => None,
-                false => match cx.supports(&f, op, &options.target)? {
-                    Support::Taken => None,
-                    Support::Refused(why) => Some(why),
-                    Support::Unsaid => continue,
-                },
+            let is_named = options.ops.iter().any(|name| name == f.name(op)) || wanted.has(&f, op);
+            let why = match cx.supports(&f, op, &options.target)? {
+                Support::Refused(why) => Some(why),
+                Support::Unsaid if !is_named => continue,
+                Support::Taken | Support::Unsaid => None,
             };
             match why.or_else(|| options.refuses(&f, op).map(str::to_owned)) {
                 None => {

@@ -452,9 +452,9 @@ mod vendor {
     plugin! {
         name: "vendor",
         ops: [
-            OpDef::extending("onnx.Softmax", 1).supports("npu", short_rows),
-            OpDef::extending("onnx.Exp", 1).supports("npu", |_| Ok(())),
-            OpDef::extending("onnx.Neg", 1).supports("gpu", |_| Ok(())),
+            OpDef::extending("onnx.Softmax", 1).supports(&["npu"], short_rows),
+            OpDef::extending("onnx.Exp", 1).supports(&["npu"], |_| Ok(())),
+            OpDef::extending("onnx.Neg", 1).supports(&["gpu"], |_| Ok(())),
         ],
     }
 }
@@ -492,6 +492,15 @@ fn op_definitions_say_what_a_target_takes() {
           }
         }
     "#]].assert_eq(&run(&[ANNOTATE, MERGE, PARTITION], "npu"));
+    // A definition's reason counts, too, where the pipeline names the op.
+    let mut named = target("npu");
+    let ops = vec![OptionValue::String("onnx.Softmax".to_owned())];
+    named.push(("ops".to_owned(), OptionValue::List(ops)));
+    let said = run_in(&registry, &[ANNOTATE], named, source);
+    assert!(
+        said.contains("doesn't take 1 op: their rows are longer than 8."),
+        "{said}"
+    );
     // Whatever nobody speaks for stays.
     assert_eq!(run(&[ANNOTATE], "dsp"), run(&[], "dsp"));
 }
