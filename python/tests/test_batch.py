@@ -18,7 +18,7 @@ import pytest
 
 import passdock
 from passdock import PassError, UnknownNameError, UsageError
-from passdock._batch import engines, worker
+from passdock._batch import engines, loop, worker
 from passdock._batch.outcomes import Outcome, OutcomeFile
 from passdock.batch import Batch
 from support import built_plugin, module
@@ -458,6 +458,25 @@ def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
     again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
     assert again is not None and again.done_before and again.ops_before == 3
     kept.close()
+
+
+def test_no_file_stays_open_where_nothing_can_be_known() -> None:
+    opened: list[str] = []
+
+    class Nobody:
+        def end(self, running: object) -> None:
+            pass
+
+    def keep() -> Any:
+        opened.append("a file")
+
+    def fingerprints() -> Any:
+        raise UsageError("a plugin is gone")
+
+    nobody: Any = Nobody()
+    with pytest.raises(UsageError, match="a plugin is gone"):
+        next(loop.run([], nobody, keep, fingerprints, os.path.exists, resume=True))
+    assert opened == []
 
 
 def test_many_models_are_several_command_lines() -> None:

@@ -15,7 +15,7 @@ use super::matching::{self, Match};
 use super::operators::Operators;
 use super::places::Places;
 use super::rewriter::Rewriter;
-use super::rules::{Compiled, Rules};
+use super::rules::{Compiled, CompiledSet, Rules};
 use crate::data::{EditError, PassError, PassResult};
 use crate::ir::{Function, OpBuilder};
 use crate::pass::PassContext;
@@ -43,7 +43,7 @@ impl PassContext {
 const LAST: usize = 16;
 
 /// What these sets of rules are.
-pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<[Compiled]>>, PassError> {
+pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<CompiledSet>>, PassError> {
     let compiled = rules.iter().map(|rules| {
         rules.compiled().map_err(|error| {
             let message = format!("The rule `{}` can't be read: {}", error.rule, error.message);
@@ -56,12 +56,18 @@ pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<[Compiled]>>, PassErr
     compiled.collect()
 }
 
+/// The rules of sets.
+pub(super) fn all_of(sets: &[Arc<CompiledSet>]) -> Vec<&Compiled> {
+    let rules = sets.iter().flat_map(|set| &set.rules);
+    rules.map(|rule| &**rule).collect()
+}
+
 /// Rewrites a function by these rules until none applies.
 fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
     let sets = compiled(rules)?;
-    let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
+    let rules = all_of(&sets);
     let mut driver = Driver {
-        operators: Operators::new(&rules),
+        operators: Operators::new(&sets),
         rules,
         queue: f.ops().rev().collect(),
         queued: Vec::new(),
@@ -104,7 +110,7 @@ impl Driver<'_> {
             for at in 0..count {
                 let rule = self.operators.of(f, op).rules[at];
                 if self
-                    .apply(f, cx, self.rules[rule], op)
+                    .apply(f, cx, rule, op)
                     .map_err(|error| PassError::from(error).at(op))?
                 {
                     self.count(rule)?;
@@ -156,10 +162,11 @@ impl Driver<'_> {
         &mut self,
         f: &mut Function,
         cx: &PassContext,
-        one: &Compiled,
+        rule: usize,
         root: OpId,
     ) -> Result<bool, EditError> {
-        let found = match matching::find(f, cx, &mut self.operators, &one.rule, root)? {
+        let one = self.rules[rule];
+        let found = match matching::find(f, cx, &mut self.operators, (rule, &one.rule), root)? {
             Some(found) => found,
             None => return Ok(false),
         };

@@ -4,10 +4,10 @@ use passdock_abi::OpId;
 
 use super::condition;
 use super::declared::Declared;
-use super::driver::compiled;
+use super::driver::{all_of, compiled};
 use super::matching::{self, Match};
 use super::operators::Operators;
-use super::rules::{Compiled, Rules};
+use super::rules::Rules;
 use crate::data::{PassError, PassResult};
 use crate::ir::Function;
 use crate::pass::PassContext;
@@ -16,7 +16,13 @@ use crate::pass::PassContext;
 impl PassContext {
     /// Finds what rules look for: all ops in program order, and for each op as a root one rule after the other.
     /// `found` is called with each place, those that share ops with others included; what stands behind the rules' arrows says nothing.
-    /// Rules that the user disabled find nothing. The function stays as it is.
+    /// The function stays as it is.
+    ///
+    /// A place is left out if its rule [may not rewrite](PassContext::may_rewrite): if the user disabled it, and once there
+    /// were as many rewrites in this call as the user wants at most, whether or not the pass means to rewrite anything: the
+    /// host doesn't tell one from the other. A pass that rewrites what was found asks again before each rewrite, as the
+    /// limit may be reached meanwhile. To ask counts no rewrite; where there is a limit, the host notes the rule as the last one to
+    /// begin with one.
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
@@ -45,14 +51,15 @@ impl PassContext {
         mut found: impl FnMut(&Function, &Match<'_>) -> PassResult,
     ) -> PassResult {
         let sets = compiled(rules)?;
-        let rules: Vec<&Compiled> = sets.iter().flat_map(|set| set.iter()).collect();
-        let mut operators = Operators::new(&rules);
+        let rules = all_of(&sets);
+        let mut operators = Operators::new(&sets);
         let roots: Vec<OpId> = function.ops().collect();
         for root in roots {
             let count = operators.of(function, root).rules.len();
             for at in 0..count {
-                let rule = &rules[operators.of(function, root).rules[at]].rule;
-                let place = matching::find(function, self, &mut operators, rule, root);
+                let index = operators.of(function, root).rules[at];
+                let rule = &rules[index].rule;
+                let place = matching::find(function, self, &mut operators, (index, rule), root);
                 let place = match place.map_err(|error| PassError::from(error).at(root))? {
                     Some(place) => place,
                     None => continue,

@@ -14,6 +14,7 @@ use passdock_rule_language::{AttrPattern, Literal, Node, Operand, Rule};
 #[derive(Clone, Debug)]
 pub struct Match<'r> {
     pub(super) rule: &'r Rule,
+    pub(super) index: usize,
     /// The op of each node.
     pub(super) ops: Vec<OpId>,
     pub(super) values: Vec<ValueId>,
@@ -26,6 +27,11 @@ impl Match<'_> {
     /// The name of the rule.
     pub fn rule(&self) -> &str {
         &self.rule.name
+    }
+
+    /// The index of the rule among all that are looked for, set after set: two may have one name.
+    pub fn rule_index(&self) -> usize {
+        self.index
     }
 
     /// The ops of the pattern, operands before users.
@@ -149,12 +155,12 @@ impl Match<'_> {
     }
 }
 
-/// Looks for a rule's pattern with an op as its root.
+/// Looks for the pattern of a rule, which has an index, with an op as its root.
 pub(super) fn find<'r>(
     f: &Function,
     cx: &PassContext,
     operators: &mut Operators,
-    rule: &'r Rule,
+    (index, rule): (usize, &'r Rule),
     root: OpId,
 ) -> Result<Option<Match<'r>>, EditError> {
     let mut search = Search {
@@ -164,6 +170,7 @@ pub(super) fn find<'r>(
         rule,
         found: Match {
             rule,
+            index,
             ops: vec![OpId::NONE; rule.nodes.len()],
             values: vec![ValueId::NONE; rule.values.len()],
             lists: vec![Vec::new(); rule.lists.len()],

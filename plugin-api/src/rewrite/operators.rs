@@ -1,10 +1,11 @@
 //! The operators that the ops of a function are of, looked up once a name.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use passdock_abi::OpId;
 
-use super::rules::Compiled;
+use super::rules::CompiledSet;
 use crate::ir::Function;
 
 /// An operator, as far as rules ask.
@@ -13,15 +14,15 @@ pub(super) struct Operator {
     /// The name; empty for what rules leave alone: a name that a function of the module has, too.
     pub(super) name: String,
     pub(super) is_commutative: bool,
-    /// The rules whose pattern has this operator at its root, by index.
+    /// The rules whose pattern has this operator at its root, by index among all sets'.
     pub(super) rules: Vec<usize>,
 }
 
 /// Operators by the symbols of their names.
 #[derive(Default)]
 pub(super) struct Operators {
-    /// The roots of rules, with the rules' indices.
-    roots: Vec<(String, usize)>,
+    /// The rules.
+    sets: Vec<Arc<CompiledSet>>,
     all: Vec<Operator>,
     /// Where each symbol's operator is in `all`, plus 1: of the first symbols, which most ops are of.
     by_symbol: Vec<u32>,
@@ -33,15 +34,9 @@ pub(super) struct Operators {
 const FIRST: usize = 1 << 10;
 
 impl Operators {
-    pub(super) fn new(rules: &[&Compiled]) -> Operators {
-        let roots = rules.iter().enumerate().flat_map(|(at, one)| {
-            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
-            root.operators
-                .iter()
-                .map(move |operator| (operator.clone(), at))
-        });
+    pub(super) fn new(sets: &[Arc<CompiledSet>]) -> Operators {
         Operators {
-            roots: roots.collect(),
+            sets: sets.to_vec(),
             all: Vec::new(),
             by_symbol: Vec::new(),
             later: HashMap::new(),
@@ -86,9 +81,14 @@ impl Operators {
             return Operator::default();
         }
         let name = f.name(op).to_owned();
-        let rules = self.roots.iter().filter(|(root, _)| *root == name);
+        let (mut rules, mut before) = (Vec::new(), 0);
+        for set in &self.sets {
+            let own = set.roots.get(&name).into_iter().flatten();
+            rules.extend(own.map(|at| before + at));
+            before += set.rules.len();
+        }
         Operator {
-            rules: rules.map(|(_, rule)| *rule).collect(),
+            rules,
             is_commutative: traits.is_commutative(),
             name,
         }

@@ -1,5 +1,6 @@
 //! [`Rules`]: sets of rules, and [`rules!`](crate::rules), which writes them.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +24,7 @@ pub type RuleCode = fn(&mut Rewriter<'_>, &Match<'_>) -> Rewritten;
 /// [`PassContext::rewrite`]: crate::PassContext::rewrite
 pub struct Rules {
     sources: &'static [RuleSource],
-    compiled: Mutex<Option<Arc<[Compiled]>>>,
+    compiled: Mutex<Option<Arc<CompiledSet>>>,
 }
 
 /// What a rule says of itself.
@@ -64,6 +65,26 @@ pub struct RuleSource {
     pub words: &'static str,
     pub text: &'static str,
     pub code: Option<RuleCode>,
+}
+
+/// Rules that can be looked for.
+pub(super) struct CompiledSet {
+    pub(super) rules: Vec<Arc<Compiled>>,
+    /// The rules whose pattern has this operator at its root, by index.
+    pub(super) roots: HashMap<String, Vec<usize>>,
+}
+
+impl CompiledSet {
+    fn new(rules: Vec<Arc<Compiled>>) -> Arc<CompiledSet> {
+        let mut roots: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, one) in rules.iter().enumerate() {
+            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
+            for operator in &root.operators {
+                roots.entry(operator.clone()).or_default().push(at);
+            }
+        }
+        Arc::new(CompiledSet { rules, roots })
+    }
 }
 
 /// A rule that can be looked for.
@@ -140,15 +161,33 @@ impl Rules {
 
     /// Rules that were read; code stands behind the arrow of one alone.
     fn of(rules: Vec<Rule>, mut code: Option<Box<RuleClosure>>) -> Rules {
-        let rules = rules.into_iter().map(|rule| Compiled {
-            rule,
-            code: code.take(),
+        let rules = rules.into_iter().map(|rule| {
+            Arc::new(Compiled {
+                rule,
+                code: code.take(),
+            })
         });
-        let compiled: Vec<Compiled> = rules.collect();
+        Rules::of_compiled(rules.collect())
+    }
+
+    fn of_compiled(rules: Vec<Arc<Compiled>>) -> Rules {
         Rules {
             sources: &[],
-            compiled: Mutex::new(Some(compiled.into())),
+            compiled: Mutex::new(Some(CompiledSet::new(rules))),
         }
+    }
+
+    /// One set of the rules of several, in order. Where they are applied to many functions, or looked for there, it costs
+    /// less than the many do.
+    ///
+    /// # Errors
+    /// If a rule's text is wrong.
+    pub fn joined<'r>(sets: impl IntoIterator<Item = &'r Rules>) -> Result<Rules, RuleError> {
+        let mut rules = Vec::new();
+        for set in sets {
+            rules.extend(set.compiled()?.rules.iter().cloned());
+        }
+        Ok(Rules::of_compiled(rules))
     }
 
     /// A rule whose code is a closure: `pattern` is what stands in front of the arrow, with the conditions.
@@ -169,11 +208,9 @@ impl Rules {
     /// # Errors
     /// If a rule's text is wrong.
     pub fn names(&self) -> Result<Vec<String>, RuleError> {
-        Ok(self
-            .compiled()?
-            .iter()
-            .map(|one| one.rule.name.clone())
-            .collect())
+        let compiled = self.compiled()?;
+        let rules = compiled.rules.iter();
+        Ok(rules.map(|one| one.rule.name.clone()).collect())
     }
 
     /// What the rules say of themselves, in order.
@@ -181,14 +218,14 @@ impl Rules {
     /// # Errors
     /// If a rule's text is wrong.
     pub fn describe(&self) -> Result<Vec<RuleInfo>, RuleError> {
-        let info = |one: &Compiled| RuleInfo {
+        let info = |one: &Arc<Compiled>| RuleInfo {
             name: one.rule.name.clone(),
             doc: one.rule.doc.clone(),
             at: one.rule.at.clone(),
             operators: one.rule.mentions.clone(),
             opsets: one.rule.opsets.clone(),
         };
-        Ok(self.compiled()?.iter().map(info).collect())
+        Ok(self.compiled()?.rules.iter().map(info).collect())
     }
 
     /// What the rules look for, in order.
@@ -197,18 +234,18 @@ impl Rules {
     /// If a rule's text is wrong.
     #[doc(hidden)]
     pub fn patterns(&self) -> Result<Vec<Pattern>, RuleError> {
-        let pattern = |one: &Compiled| Pattern {
+        let pattern = |one: &Arc<Compiled>| Pattern {
             name: one.rule.name.clone(),
             nodes: one.rule.nodes.clone(),
             values: one.rule.values.clone(),
             lists: one.rule.lists.clone(),
             attrs: one.rule.attrs.clone(),
         };
-        Ok(self.compiled()?.iter().map(pattern).collect())
+        Ok(self.compiled()?.rules.iter().map(pattern).collect())
     }
 
     /// The rules, read the first time that somebody asks.
-    pub(super) fn compiled(&self) -> Result<Arc<[Compiled]>, RuleError> {
+    pub(super) fn compiled(&self) -> Result<Arc<CompiledSet>, RuleError> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compiled) = &*compiled {
             return Ok(compiled.clone());
@@ -221,16 +258,16 @@ impl Rules {
             };
             let rule = language::rule(source.name, source.text, extent)?;
             let has = |word| source.words.split_whitespace().any(|other| other == word);
-            rules.push(Compiled {
+            rules.push(Arc::new(Compiled {
                 rule: Rule {
                     grows: has("grows"),
                     keeps_type: has("keeps_type"),
                     ..rule
                 },
                 code: source.code.map(|code| Box::new(code) as Box<RuleClosure>),
-            });
+            }));
         }
-        let rules: Arc<[Compiled]> = rules.into();
+        let rules = CompiledSet::new(rules);
         *compiled = Some(rules.clone());
         Ok(rules)
     }

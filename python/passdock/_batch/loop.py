@@ -78,7 +78,8 @@ def run(
     kept: Kept | None = None
     running: dict[Any, tuple[Item, int]] = {}
     try:
-        kept, of = keep(), fingerprints()
+        of = fingerprints()
+        kept = keep()
         left: list[tuple[Item, int]] = []
         for item in items:
             known = kept.done(item.model, item.output, of(item)) if resume else None

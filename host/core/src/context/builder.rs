@@ -1,7 +1,7 @@
 //! The builder of contexts, which checks all settings, so that every context is valid.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
@@ -212,6 +212,7 @@ impl ContextBuilder {
             instruments: Mutex::new(Instruments {
                 list: self.instruments.into(),
                 entered: 0,
+                calls: Weak::new(),
             }),
             judges: self.judges,
             is_default: self.is_default,

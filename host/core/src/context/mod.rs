@@ -16,7 +16,7 @@ pub(crate) mod stack;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 pub use builder::ContextBuilder;
 pub use device::DeviceType;
@@ -73,6 +73,8 @@ struct Instruments {
     list: Arc<[InstrumentRef]>,
     /// The number of times that the context was entered and not yet left.
     entered: u32,
+    /// What each call holds that is under way while the context isn't entered.
+    calls: Weak<()>,
 }
 
 struct Inner {
@@ -124,8 +126,8 @@ impl PassContext {
     }
 
     /// What fails while what plugins own under this context is freed: instruments, when it is dropped, and kept
-    /// analyses. [`PassContext::scope`] fails of what came until it ends, the call of a pass without one, too. What
-    /// comes later can be asked for before, and taken after; what nobody takes is shown as a diagnostic.
+    /// analyses. [`PassContext::scope`] fails of what came until it ends, the call of a pass without one, too; of calls
+    /// at the same time the last one to end. What comes later can be asked for before, and taken after; what nobody takes is shown as a diagnostic.
     pub fn endings(&self) -> Endings {
         self.0.endings.clone()
     }

@@ -1,6 +1,6 @@
 //! What a context says of rewriting by rules: the rules that are disabled, and how many rewrites there may be.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use passdock_crash::trace_rewrites;
 
@@ -80,7 +80,11 @@ impl PassContext {
             given: inner.given.clone(),
             watches_input: inner.watches_input,
             registry: inner.registry.clone(),
-            instruments: Mutex::new(Instruments { list, entered: 0 }),
+            instruments: Mutex::new(Instruments {
+                list,
+                entered: 0,
+                calls: Weak::new(),
+            }),
             judges: inner.judges.clone(),
             is_default: false,
             // Rewrites are counted in the order of the functions.

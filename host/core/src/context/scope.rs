@@ -141,11 +141,40 @@ impl PassContext {
         &self,
         body: impl FnOnce() -> Result<T, PassError>,
     ) -> Result<T, PassError> {
-        let is_entered = || !self.0.is_default && util::lock(&self.0.instruments).entered > 0;
-        let is_all = self.1.is_none() && !is_entered();
-        self.show_endings(is_all);
+        let call = match self.1 {
+            None => self.begin_call(),
+            Some(_) => None,
+        };
         let made = body();
-        if is_all { self.told(made) } else { made }
+        let Some(call) = call else {
+            return made;
+        };
+        // Nobody begins before it is told.
+        let _now = util::lock(&self.0.instruments);
+        match Arc::into_inner(call) {
+            Some(()) => self.told(made),
+            None => made,
+        }
+    }
+
+    /// What the calls share that are under way while the context isn't entered: the last one to end fails of what came.
+    fn begin_call(&self) -> Option<Arc<()>> {
+        let mut now = util::lock(&self.0.instruments);
+        if !self.0.is_default && now.entered > 0 {
+            return None;
+        }
+        let under_way = now.calls.upgrade();
+        if under_way.is_some() {
+            return under_way;
+        }
+        let call = Arc::new(());
+        now.calls = Arc::downgrade(&call);
+        let before = self.0.endings.take();
+        drop(now);
+        if let Some(ending) = before {
+            self.emit(ending.to_diagnostic());
+        }
+        Some(call)
     }
 
     /// The result, or what failed while it was freed.

@@ -11,14 +11,14 @@ use passdock_core::{ErrorKind, PassError};
 use super::{BatchItem, ModelOutcome, shown};
 use crate::pipeline::{PipelineText, Print, Request};
 
-/// What all results of a batch are made of: passdock itself, the request, the plugins' files.
+/// What all results of a batch are made of: passdock itself, the request, the files of rules that it names, the plugins' files.
 pub struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
     /// The fingerprint of a request, and of the files of plugins that it uses: [`plugin_files`](super::plugin_files). Of the request counts what results are
-    /// made of, however it was said: the command's request and a program's are the same. Plugins are known by their
-    /// names, lengths and times.
-    pub fn new(request: &Request, plugins: &[PathBuf]) -> Fingerprint {
+    /// made of, however it was said: the command's request and a program's are the same. Files of rules that it names are
+    /// known by their texts, plugins by their names, lengths and times.
+    pub fn new(said: &Request, plugins: &[PathBuf]) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         add(&mut hasher, env!("CARGO_PKG_VERSION").as_bytes());
         let request = Request {
@@ -32,23 +32,23 @@ impl Fingerprint {
             reproducer_dir: None,
             self_contained: false,
             resumes: false,
-            pipeline: request.pipeline.clone().map(placed),
-            config: request
-                .config
-                .iter()
-                .map(|setting| plain(setting))
-                .collect(),
-            bind: request.bind.iter().map(|setting| plain(setting)).collect(),
+            pipeline: said.pipeline.clone().map(placed),
+            config: said.config.iter().map(|setting| plain(setting)).collect(),
+            bind: said.bind.iter().map(|setting| plain(setting)).collect(),
             // They are among the files.
             plugin_files: Vec::new(),
             plugin_dirs: Vec::new(),
-            ..request.clone()
+            ..said.clone()
         };
         // All of it is plain data.
         add(
             &mut hasher,
             &serde_json::to_vec(&request).unwrap_or_default(),
         );
+        for file in said.rules_files() {
+            // They are short: their texts count.
+            add(&mut hasher, &fs::read(file).unwrap_or_default());
+        }
         for plugin in plugins {
             let name = plugin.file_name().unwrap_or_default();
             add(&mut hasher, name.as_encoded_bytes());

@@ -8,7 +8,7 @@ use expect_test::expect;
 use passdock_core::PassError;
 
 use super::*;
-use crate::pipeline::Request;
+use crate::pipeline::{PipelineText, Request};
 
 fn dir() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
@@ -137,6 +137,51 @@ fn what_is_done_is_known_until_something_of_it_changes() {
         assert!(Outcomes::open(&file).is_err());
         assert_eq!(fs::read_to_string(&file).expect("text"), other);
     }
+}
+
+#[test]
+fn files_of_rules_count_by_their_texts() {
+    let dir = dir();
+    let dir = dir.path();
+    let name = |file: &str| shown(&dir.join(file));
+    let text = r#"
+        passes = [{ rules = "entry.rules" }, { name = "group", passes = [{ name = "P", options = { rules = ["option.rules"] } }] }]
+        [context.config]
+        "acme.P" = { rules = ["config.rules", "rule r { onnx.Neg(%x) } ; in unnamed.rules"] }
+    "#;
+    let request = Request {
+        pipeline: Some(PipelineText {
+            path: dir.join("p.toml"),
+            text: text.to_owned(),
+            built_in: false,
+        }),
+        passes: vec![name("argument.rules")],
+        config: vec![
+            format!("acme.P.rules=['{}']", name("field.rules")),
+            format!("acme.Q={{ rules = ['{}'] }}", name("fields.rules")),
+            "acme.Q.rules".to_owned(),
+        ],
+        ..Request::default()
+    };
+    let model = write(dir, "a.onnx", "a");
+    let now = || Fingerprint::new(&request, &[]).of_file(&model);
+    for file in ["entry", "option", "config", "argument", "field", "fields"] {
+        let file = format!("{file}.rules");
+        let path = write(dir, &file, "1");
+        let before = now();
+        assert_eq!(now(), before);
+        // Its length and its time stay.
+        let time = fs::metadata(&path).and_then(|about| about.modified());
+        write(dir, &file, "2");
+        let opened = fs::File::options().write(true).open(&path);
+        opened
+            .and_then(|file| file.set_modified(time?))
+            .expect("set");
+        assert_ne!(now(), before, "{file}");
+    }
+    let before = now();
+    write(dir, "unnamed.rules", "1");
+    assert_eq!(now(), before);
 }
 
 #[test]

@@ -56,11 +56,6 @@ pub(super) fn settings(
     for setting in &request.config {
         set(setting, registry, &mut settings.config)?;
     }
-    for value in settings.config.values_mut() {
-        if let toml::Value::Table(fields) = value {
-            rules::put_texts(fields, |path| path.into(), registry)?;
-        }
-    }
     Ok(settings)
 }
 
@@ -185,9 +180,9 @@ fn set(
         };
         return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
     };
-    let given = match field {
-        None => value.clone(),
-        Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),
+    let mut given = match field {
+        None => value,
+        Some(field) => toml::Table::from_iter([(field.to_owned(), value)]).into(),
     };
     let checked = match field {
         // A scalar has no fields to set.
@@ -202,12 +197,15 @@ fn set(
         };
         shown(error.into(), span)
     })?;
+    if let toml::Value::Table(fields) = &mut given {
+        rules::put_texts(fields, |path| path.into(), registry)?;
+    }
     let entry = config
         .entry(key)
         .or_insert_with(|| toml::Table::new().into());
-    match (field, entry) {
-        (Some(field), toml::Value::Table(table)) => _ = table.insert(field.to_owned(), value),
-        (_, entry) => *entry = given,
+    match (field, entry, given) {
+        (Some(_), toml::Value::Table(table), toml::Value::Table(given)) => table.extend(given),
+        (_, entry, given) => *entry = given,
     }
     Ok(())
 }

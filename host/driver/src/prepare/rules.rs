@@ -9,14 +9,15 @@ use passdock_core::{ErrorKind, PassError, Registry, RulesFile};
 use toml::Value;
 
 use super::request::Request;
-use crate::pipeline_file::{Entry, PassTable, PipelineFile, SourceText, table_of};
+use crate::pipeline_file::{Entry, PassTable, PipelineFile, SourceText, lone_value, table_of};
 
 /// The option in which passes take texts of rules that are looked for; a file's name stands for its text.
 const OPTION: &str = "rules";
 
-/// Whether what stands where a pass's name may is a file of rules: `fuse.rules`.
+/// Whether what stands where a pass's name may, or a text of rules, is the name of a file of them: `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
-    Path::new(name).extension() == Some(OsStr::new("rules"))
+    // A text may end with a comment that names one.
+    !name.contains(['{', '\n']) && Path::new(name).extension() == Some(OsStr::new("rules"))
 }
 
 /// Reads a file of rules, whose operators the registry's plugins have to define.
@@ -84,25 +85,53 @@ pub(super) fn put_texts(
     Ok(())
 }
 
+impl Request {
+    /// The files of rules that the request names; none, if its pipeline can't be read.
+    pub(crate) fn rules_files(&self) -> Vec<PathBuf> {
+        files(self, &self.pipeline_file().unwrap_or_default())
+    }
+}
+
 /// The files of rules that a request names.
-pub(super) fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
+fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut open: Vec<&PassTable> = file.passes.iter().collect();
     while let Some(table) = open.pop() {
         match table {
             PassTable::Rules { file, .. } => files.push(request.beside_pipeline(&file.value)),
             PassTable::Pass { options, .. } => {
-                let options = table_of(options);
-                let named = options.get(OPTION).and_then(Value::as_array);
-                let named = named.into_iter().flatten().filter_map(Value::as_str);
-                let named = named.filter(|named| is_file(named));
-                files.extend(named.map(|named| request.beside_pipeline(named)));
+                let named = named_in(&table_of(options).into());
+                files.extend(named.iter().map(|name| request.beside_pipeline(name)));
             }
             _ => {}
         }
         open.extend(table.inner());
     }
+    for (_, fields) in &file.context.config {
+        let named = named_in(&fields.value);
+        files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+    }
     let named = request.passes.iter().filter(|name| is_file(name));
     files.extend(named.map(PathBuf::from));
+    for setting in &request.config {
+        let Some((key, text)) = setting.split_once('=') else {
+            continue;
+        };
+        let field = key.trim().rsplit_once('.').map(|(_, field)| field);
+        let value = lone_value(text).map(|value| match field {
+            Some(OPTION) => toml::Table::from_iter([(OPTION.to_owned(), value)]).into(),
+            _ => value,
+        });
+        let named = value.map(|value| named_in(&value)).unwrap_or_default();
+        files.extend(named.into_iter().map(PathBuf::from));
+    }
     files
+}
+
+/// The files that options or the fields of a config key name.
+fn named_in(options: &Value) -> Vec<String> {
+    let items = options.get(OPTION).and_then(Value::as_array);
+    let names = items.into_iter().flatten().filter_map(Value::as_str);
+    let names = names.filter(|name| is_file(name));
+    names.map(str::to_owned).collect()
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::request::Request;
-use super::rules;
 use crate::model_file;
 use passdock_core::Registry;
 use passdock_files::{directory_of, end_of_links};
@@ -23,8 +22,7 @@ pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Opti
             return Some(name.to_owned());
         }
     }
-    let file = request.pipeline_file().unwrap_or_default();
-    for rules in rules::files(request, &file) {
+    for rules in request.rules_files() {
         if is(&rules) {
             return Some(format!("the rules `{}`", rules.display()));
         }

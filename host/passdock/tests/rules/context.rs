@@ -1,5 +1,7 @@
 //! Contexts that are left by a drop or a panic, and what they refuse.
 
+use std::sync::Mutex;
+
 use expect_test::expect;
 use passdock::{PassContext, PassError, PassRef, create_function_pass};
 use passdock_plugin_api as sdk;
@@ -150,4 +152,25 @@ fn a_call_under_a_context_that_is_not_entered_fails_of_it() {
     drop(keeps_bomb().call_in(module(), &cx).unwrap());
     cx.scope(|_| Ok::<_, PassError>(())).unwrap();
     log.check(expect!["Error: pass-panicked"]);
+}
+
+#[test]
+fn a_call_at_the_same_time_does_not_take_it_away() {
+    let log = Log::new();
+    let cx = context(&log);
+    let kept = keeps_bomb().call_in(module(), &cx).unwrap();
+    let (kept, other) = (Mutex::new(Some(kept)), cx.clone());
+    let frees = create_function_pass(info("frees"), move |_, _| {
+        if let Some(kept) = kept.lock().unwrap().take() {
+            drop(kept);
+            let nothing = create_function_pass(info("nothing"), |_, _| Ok(()));
+            let other = other.clone();
+            let call = std::thread::spawn(move || nothing.call_in(module(), &other).map(drop));
+            call.join().unwrap().unwrap();
+        }
+        Ok(())
+    });
+    let failed = frees.call_in(module(), &cx).unwrap_err();
+    assert!(said(&failed).starts_with(WENT_OFF), "{failed}");
+    log.check(expect![""]);
 }

@@ -32,7 +32,7 @@
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet, btree_map};
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{RuleError, Rules};
@@ -63,10 +63,9 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     for text in &options.rules {
         patterns.extend(Pattern::all_of(text)?);
     }
-    let mut makers = Vec::new();
-    for pattern in &patterns {
-        makers.push(Groups::new(m, &pattern.domain)?);
-    }
+    let all = Rules::joined(patterns.iter().map(|pattern| &pattern.rules));
+    let all = all.map_err(|error| PassError::new(error.to_string()))?;
+    let mut makers: BTreeMap<&str, Groups> = BTreeMap::new();
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
@@ -74,20 +73,27 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             continue;
         }
         drop(f);
-        for (pattern, groups) in patterns.iter().zip(&mut makers) {
-            let mut used: HashSet<OpId> = HashSet::new();
-            let mut found = Vec::new();
-            cx.find(m.edit(entry.name)?, &[&pattern.rules], |_, place| {
-                found.push(place.ops().to_vec());
-                Ok(())
-            })?;
-            for ops in found {
-                let is_free = ops.iter().all(|op| !used.contains(op));
-                let may = is_free && cx.may_rewrite(&pattern.rule);
-                if may && pattern.make(m, groups, entry.name, &ops)? {
-                    cx.rewrote(&pattern.rule);
-                    used.extend(ops);
-                }
+        let mut found = Vec::new();
+        cx.find(m.edit(entry.name)?, &[&all], |_, place| {
+            found.push((place.rule_index(), place.ops().to_vec()));
+            Ok(())
+        })?;
+        // Those of one pattern stay in program order.
+        found.sort_by_key(|(pattern, _)| *pattern);
+        let mut used: HashSet<OpId> = HashSet::new();
+        for (at, ops) in found {
+            let pattern = &patterns[at];
+            let is_free = ops.iter().all(|op| !used.contains(op));
+            if !is_free || !cx.may_rewrite(&pattern.rule) {
+                continue;
+            }
+            let groups = match makers.entry(&pattern.domain) {
+                btree_map::Entry::Occupied(known) => known.into_mut(),
+                btree_map::Entry::Vacant(new) => new.insert(Groups::new(m, &pattern.domain)?),
+            };
+            if pattern.make(m, groups, entry.name, &ops)? {
+                cx.rewrote(&pattern.rule);
+                used.extend(ops);
             }
         }
     }
@@ -135,15 +141,16 @@ impl Pattern {
     /// The patterns of a text of rules.
     fn all_of(text: &str) -> Result<Vec<Pattern>, PassError> {
         let unread = |error: RuleError| {
-            let line = text.get(..error.at.start).unwrap_or(text).lines().count();
-            PassError::new(match text.ends_with(".rules") {
+            let before = text.get(..error.at.start).unwrap_or(text);
+            let line = 1 + before.matches('\n').count();
+            let is_name = !text.contains(['{', '\n']) && text.ends_with(".rules");
+            PassError::new(match is_name {
                 true => format!(
                     "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file and \
                      `--config` name files."
                 ),
                 false => format!(
-                    "The option `rules` has a text that can't be read, line {}: {error}",
-                    line.max(1)
+                    "The option `rules` has a text that can't be read, line {line}: {error}"
                 ),
             })
         };

@@ -70,7 +70,7 @@ impl Behind<'_> {
         Ok(steps)
     }
 
-    /// The only op that uses what a branch made, if it works element by element.
+    /// The only op that uses what a branch made, if it works element by element and has a result of its channels.
     fn next(&self, branch: &Branch) -> Option<OpId> {
         let f = self.f;
         let value = f.result(branch.last(), 0);
@@ -85,8 +85,19 @@ impl Behind<'_> {
             && is_plain
             && f.result_count(op) == 1
             && f.regions(op).is_empty()
-            && f.parent_region(op) == f.parent_region(branch.product);
+            && f.parent_region(op) == f.parent_region(branch.product)
+            && self.has_channels(branch, f.result(op, 0), value);
         (fits && (!self.only_sums || operator(f, op) == SUM)).then_some(op)
+    }
+
+    /// Whether a result can be split as what a branch made is: some ops take a value for its type alone.
+    fn has_channels(&self, branch: &Branch, result: ValueId, value: ValueId) -> bool {
+        let rank = self.f.rank(result);
+        let dims = self.f.dims(result);
+        let channels = dims.and_then(|dims| dims.get(self.axis));
+        rank.is_some()
+            && rank == self.f.rank(value)
+            && channels == Some(Dim::constant(branch.channels))
     }
 
     /// These ops as one; `None` if they differ in more than numbers for channels.

@@ -340,6 +340,58 @@ fn numbers_behind_that_differ_stay_behind_the_split() {
 }
 
 #[test]
+fn what_takes_only_the_type_of_a_value_stays_behind_the_split() {
+    check_stays(
+        "%p: f32[], %q: f32[]",
+        "    %0 = onnx.Conv(%x, %w1) : f32[1,1,2,2]
+    %1 = onnx.CastLike(%half, %0) : f32[]
+    %2 = onnx.Conv(%x, %w2) : f32[1,2,2,2]
+    %3 = onnx.CastLike(%other, %2) : f32[]
+    return %1, %3",
+    );
+    check_stays(
+        "%p: f32[1,1,1], %q: f32[2,1,1]",
+        "    %0 = onnx.Conv(%x, %w1) : f32[1,1,2,2]
+    %1 = onnx.CastLike(%s1, %0) : f32[1,1,1]
+    %2 = onnx.Conv(%x, %w2) : f32[1,2,2,2]
+    %3 = onnx.CastLike(%s2, %2) : f32[2,1,1]
+    return %1, %3",
+    );
+    check(
+        TWO,
+        17,
+        "    %0 = onnx.Conv(%x, %w1) : f32[1,1,2,2]
+    %1 = onnx.CastLike(%0, %half) : f32[1,1,2,2]
+    %2 = onnx.Conv(%x, %w2) : f32[1,2,2,2]
+    %3 = onnx.CastLike(%2, %half) : f32[1,2,2,2]
+    return %1, %3",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,2,2], %z: f32[1,1,2,2], %c: bool[]) -> (%p: f32[1,1,2,2], %q: f32[1,2,2,2]) opset("" = 17) {
+                %w3 = const f32[3,1,1,1] [4.0, 5.0, 6.0]
+                %v3 = const f32[3,1,1,2] [4.0, 5.0, 6.0, 4.0, 5.0, 6.0]
+                %b1 = const f32[1] [0.1]
+                %b2 = const f32[2] [0.2, 0.3]
+                %b3 = const f32[3] [0.4, 0.5, 0.6]
+                %s1 = const f32[1,1,1] [1.5]
+                %s2 = const f32[2,1,1] [2.5, 3.5]
+                %t2 = const f32[1,2,1,1] [2.5, 3.5]
+                %half = const f32[] 0.5
+                %other = const f32[] 0.5
+                %two = const f32[] 2.0
+                %0 = const f32[3,1,1,1] [1.0, 2.0, 3.0]
+                %1 = const i64[2] [1, 2]
+                %2 = onnx.Conv(%x, %0) : f32[1,3,2,2]
+                %3 = onnx.CastLike(%2, %half) : f32[1,3,2,2]
+                %4, %5 = onnx.Split(%3, %1) {axis = 1} : f32[1,1,2,2], f32[1,2,2,2]
+                return %4, %5
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn regions_stay_apart() {
     check_stays(
         "%p: f32[1,1,2,2], %q: f32[1,2,2,2]",
@@ -461,4 +513,19 @@ fn gemms_that_differ_stay() {
     ] {
         support::check_stays(GEMM, &gemms(COLUMNS, body));
     }
+}
+
+#[test]
+fn what_takes_only_the_type_of_a_product_stays() {
+    support::check_stays(
+        GEMM,
+        &gemms(
+            "%p: f32[1], %q: f32[2]",
+            "    %0 = onnx.Gemm(%x, %w1) : f32[n,1]
+    %1 = onnx.CastLike(%b1, %0) : f32[1]
+    %2 = onnx.Gemm(%x, %w2) : f32[n,2]
+    %3 = onnx.CastLike(%b2, %2) : f32[2]
+    return %1, %3",
+        ),
+    );
 }

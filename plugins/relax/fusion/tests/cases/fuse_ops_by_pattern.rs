@@ -225,6 +225,52 @@ fn texts_that_are_no_rules_are_refused() {
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
         r#"rules = ["rule a.b { onnx.Relu(%x) } rule a.b { onnx.Neg(%x) }"]"#,
     ));
+    // In the first column, and in a text that ends with a file's name.
+    expect![[r#"
+        error[pass-failed]: The option `rules` has a text that can't be read, line 2: Here has to be `rule NAME { … }`, not `rulee`.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"rules = ["rule a.b { onnx.Relu(%x) }\nrulee"]"#));
+    expect![[r#"
+        error[pass-failed]: The option `rules` has a text that can't be read, line 1: in the rule `a.b`: Here has to be `,`, not `}`.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
+        r#"rules = ["rule a.b { onnx.Relu(%x } ; more in gpu.rules"]"#,
+    ));
+}
+
+#[test]
+fn patterns_may_have_one_name() {
+    check(
+        r#"rules = [
+"rule npu.k { onnx.Neg(onnx.Relu(%x)) } rule npu.other { onnx.Relu(%x) }",
+"rule npu.k { onnx.Conv(%x, %w) } rule npu.other { onnx.Neg(%x) }",
+]"#,
+        CONV,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%b: f32[1,8,6,6], %e: f32[1,8,6,6]) opset("" = 17, "npu" = 1) {
+                %a = npu.k_1(%x, %w) : f32[1,8,6,6] loc("c1")
+                %b = npu.other(%a) : f32[1,8,6,6] loc("r1")
+                %c = npu.k_1(%x, %w) {names = ["c2"]} : f32[1,8,6,6] loc("c2")
+                %e = npu.k(%c) : f32[1,8,6,6] loc("r2", "n2")
+                return %b, %e
+              }
+              fn @npu.k(%c: f32[1,8,6,6]) -> (%e: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.k"} {
+                %d = onnx.Relu(%c) : f32[1,8,6,6] loc("r2")
+                %e = onnx.Neg(%d) : f32[1,8,6,6] loc("n2")
+                return %e
+              }
+              fn @npu.other(%a: f32[1,8,6,6]) -> (%b: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.other"} {
+                %b = onnx.Relu(%a) : f32[1,8,6,6] loc("r1")
+                return %b
+              }
+              fn @npu.k_1(%x: f32[1,8,8,8], %w: f32[8,8,3,3]) -> (%a: f32[1,8,6,6]) opset("" = 17, "npu" = 1) attributes {Composite = "npu.k", param names = strings[]} {
+                %a = onnx.Conv(%x, %w) : f32[1,8,6,6] loc("c1")
+                return %a
+              }
+            }
+        "#]],
+    );
 }
 
 #[test]
