@@ -136,17 +136,14 @@ impl PassContext {
         Ok(())
     }
 
-    /// The result of a call of a pass: under a context that isn't entered it fails of [`PassContext::endings`].
-    pub(crate) fn around_call<T>(
+    /// The result of a call of a pass that `begin_call` began: under a context that isn't entered it fails of
+    /// [`PassContext::endings`].
+    pub(crate) fn end_call<T>(
         &self,
-        body: impl FnOnce() -> Result<T, PassError>,
+        begun: Option<Arc<()>>,
+        made: Result<T, PassError>,
     ) -> Result<T, PassError> {
-        let call = match self.1 {
-            None => self.begin_call(),
-            Some(_) => None,
-        };
-        let made = body();
-        let Some(call) = call else {
+        let Some(call) = begun else {
             return made;
         };
         // Nobody begins before it is told.
@@ -158,9 +155,9 @@ impl PassContext {
     }
 
     /// What the calls share that are under way while the context isn't entered: the last one to end fails of what came.
-    fn begin_call(&self) -> Option<Arc<()>> {
+    pub(crate) fn begin_call(&self) -> Option<Arc<()>> {
         let mut now = util::lock(&self.0.instruments);
-        if !self.0.is_default && now.entered > 0 {
+        if self.1.is_some() || !self.0.is_default && now.entered > 0 {
             return None;
         }
         let under_way = now.calls.upgrade();

@@ -55,8 +55,11 @@ impl dyn Pass + '_ {
     /// # Errors
     /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
-        // The given module ends with the call, and what only it holds.
-        cx.around_call(move || call(self, &module, cx, !calls::in_callback()))
+        let begun = cx.begin_call();
+        let made = call(self, &module, cx, !calls::in_callback());
+        // It ends with the call, and what only it holds.
+        drop(module);
+        cx.end_call(begun, made)
     }
 }
 
