@@ -148,10 +148,7 @@ fn body_of(
     name: SymbolId,
     which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
 ) -> Edit<Vec<ValueId>> {
-    let none = match definitions::is_defined(context, session, name) {
-        true => "its definition gives it none",
-        false => definitions::UNDEFINED,
-    };
+    let none = "its definition gives it none";
     definitions::first_answer(context, session, name, none, |definition| {
         let function = which(&definition.entry)?;
         let call = OpCall {

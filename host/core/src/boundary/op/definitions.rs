@@ -9,7 +9,7 @@ use crate::boundary::session::context::{self, ContextSession};
 use crate::boundary::session::function::FunctionSession;
 
 /// The reason why an op has no answer that nobody defines.
-pub(in crate::boundary) const UNDEFINED: &str = "no plugin defines it";
+const UNDEFINED: &str = "no plugin defines it";
 
 /// The traits of an op in a function; 0 if no plugin defines it.
 pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
@@ -48,15 +48,6 @@ pub(in crate::boundary) fn get(
     found.ok_or_else(|| EditError::not_found(UNDEFINED))
 }
 
-/// Whether an op of a function has a definition.
-pub(in crate::boundary) fn is_defined(
-    context: &ContextSession<'_>,
-    session: &FunctionSession,
-    name: SymbolId,
-) -> bool {
-    find(context, session, name).is_some()
-}
-
 /// The first answer of what is said of an op: `ask` asks one definition, and answers `NOT_FOUND` with the reason if it
 /// has nothing to say. Without one, the reason of the last, or that `none` of them speaks of it.
 pub(in crate::boundary) fn first_answer<T>(
@@ -71,7 +62,10 @@ pub(in crate::boundary) fn first_answer<T>(
         let names_function = || context.names_function(function.symbols(), name);
         Ok(all_definitions(defs, function, name, names_function))
     })?;
-    let mut refusal = EditError::not_found(none);
+    let mut refusal = EditError::not_found(match find(context, session, name) {
+        Some(_) => none,
+        None => UNDEFINED,
+    });
     for definition in &all {
         match ask(definition) {
             None => {}

@@ -100,10 +100,7 @@ fn ask_for(
         );
         return Err(EditError::invalid(message));
     }
-    let none = match definitions::is_defined(context, session, name) {
-        true => "its definition knows of no other layouts",
-        false => definitions::UNDEFINED,
-    };
+    let none = "its definition knows of no other layouts";
     definitions::first_answer(context, session, name, none, |definition| {
         let function = which(&definition.entry)?;
         let call = OpCall {

@@ -29,40 +29,28 @@ pub(in crate::boundary) unsafe extern "C" fn supports(
             let target = input::long_text(target, "target", MAX_TARGET)?;
             let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
             // The first that speaks for the target decides: that it doesn't take the op is an answer.
-            let none = "no definition speaks for the target";
-            definitions::first_answer(context, session, name, none, |definition| {
-                let function = definition.entry.supports?;
-                if !definition.speaks_for(target) {
-                    return None;
-                }
+            definitions::first_answer(context, session, name, "", |definition| {
+                let asks = definition.entry.supports;
+                let function = asks.filter(|_| definition.speaks_for(target))?;
                 let mut call = OpCall {
                     asked_for: AskedFor::Support(target),
                     ..OpCall::new(session, op)
                 };
-                let status = match call.run(function, definition) {
-                    Ok(status) => status,
-                    Err(error) => return Some(Err(error)),
-                };
-                match (status, call.refusal.take()) {
-                    (Status::OK, None) => Some(Ok(Ok(()))),
-                    (Status::NOT_FOUND, None) => None,
-                    (status, Some(why)) if status != Status::PANICKED => {
-                        Some(Ok(Err(EditError::refused(why))))
-                    }
-                    (Status::REFUSED, None) => Some(Ok(Err(EditError::refused(
-                        "its definition doesn't say why",
-                    )))),
-                    (status, said) => {
-                        let wrong =
-                            Asked::new(context, session, op, definition).wrong(status, said);
-                        Some(Ok(Err(EditError {
+                let answer = call.run(function, definition).map(|status| {
+                    match (status, call.refusal.take()) {
+                        (Status::OK, None) => Some(Ok(())),
+                        (Status::NOT_FOUND, None) => None,
+                        (status, Some(why)) if status != Status::PANICKED => {
+                            Some(Err(EditError::refused(why)))
+                        }
+                        (status, said) => Some(Err(EditError {
                             status: Status::PANICKED,
-                            ..wrong
-                        })))
+                            ..Asked::new(context, session, op, definition).wrong(status, said)
+                        })),
                     }
-                }
-            })
-            .and_then(|decided| decided)
+                });
+                answer.transpose()
+            })?
         })
     }
 }
