@@ -38,7 +38,7 @@ fn found(
         }
         cx.find(f, &sets, |f, place| {
             let mut lines = sink.lock().unwrap();
-            lines.push_str(place.rule());
+            lines.push_str(&format!("{} {}", place.rule_index(), place.rule()));
             for &op in place.ops() {
                 let name = f.value_name(f.result(op, 0)).unwrap_or("?");
                 lines.push_str(&format!(" %{name}"));
@@ -61,9 +61,9 @@ fn found(
 #[test]
 fn every_place_is_found_in_program_order() {
     expect![[r#"
-        neg_neg %a %b
-        neg_neg %b %c
-        relu_neg %d %e
+        0 neg_neg %a %b
+        0 neg_neg %b %c
+        1 relu_neg %d %e
     "#]]
     .assert_eq(&found(Vec::new(), BODY, |cx| cx));
 }
@@ -82,9 +82,30 @@ fn what_is_not_there_is_not_found() {
 fn disabled_rules_find_nothing() {
     let found = found(Vec::new(), BODY, |cx| cx.disabled_rule(["neg_neg"]));
     expect![[r#"
-        relu_neg %d %e
+        1 relu_neg %d %e
     "#]]
     .assert_eq(&found);
+}
+
+#[test]
+fn rules_that_may_rewrite_nothing_more_find_nothing() {
+    assert_eq!(found(Vec::new(), BODY, |cx| cx.rewrite_limit(0)), "");
+}
+
+#[test]
+fn joined_sets_are_one_in_which_names_may_be_there_twice() {
+    let own = Rules::pattern("neg_neg", "onnx.Neg(onnx.Neg(onnx.Neg(%x)))").unwrap();
+    let joined = Rules::joined([&own, &RULES]).unwrap();
+    assert_eq!(joined.names().unwrap(), ["neg_neg", "neg_neg", "relu_neg"]);
+    let apart = found(vec![own, Rules::joined([&RULES]).unwrap()], BODY, |cx| cx);
+    expect![[r#"
+        1 neg_neg %a %b
+        0 neg_neg %a %b %c
+        1 neg_neg %b %c
+        2 relu_neg %d %e
+    "#]]
+    .assert_eq(&apart);
+    assert_eq!(found(vec![joined], BODY, |cx| cx), apart);
 }
 
 #[test]
@@ -97,11 +118,11 @@ fn patterns_need_no_arrow_and_have_domains() {
     let patterns = Rules::parse_patterns(text).unwrap();
     assert_eq!(patterns.len(), 3);
     expect![[r#"
-        npu.neg %a
-        npu.neg %b
-        npu.neg %c
-        npu.relu %d
-        npu.neg %e
+        1 npu.neg %a
+        1 npu.neg %b
+        1 npu.neg %c
+        0 npu.relu %d
+        1 npu.neg %e
     "#]]
     .assert_eq(&found(patterns, BODY, |cx| cx));
     let whole = Rules::parse(text).map(|_| ()).unwrap_err();
