@@ -250,7 +250,9 @@ fn the_pipelines_on_their_page_are_right_or_wrong_as_it_says() {
             ..Request::default()
         };
         let rules = "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }";
-        fs::write(directory.join("fuse.rules"), rules).expect("a directory of ours");
+        for file in ["fuse.rules", "npu.rules"] {
+            fs::write(directory.join(file), rules).expect("a directory of ours");
+        }
         let checked = pipeline::check(&standard_registry(), &request);
         let said = match &checked {
             Ok(_) => String::new(),
