@@ -21,6 +21,7 @@ TYPES = {
     "float": "float",
     "string": "str",
     "strings": "Sequence[str]",
+    "rules": "Sequence[str]",
     "ints": "Mapping[str, int]",
     "values": "Mapping[str, Any]",
 }

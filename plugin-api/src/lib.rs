@@ -92,7 +92,7 @@ pub mod prelude {
         LaidOut, Match, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef,
         OpId, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
         PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
-        SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+        RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
 mod raw;
@@ -101,7 +101,7 @@ pub mod testing;
 
 pub use data::{
     AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
-    PassResult, Place, Table,
+    PassResult, Place, RulesText, Table,
 };
 pub use ir::walk::{
     Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,

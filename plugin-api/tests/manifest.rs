@@ -36,6 +36,7 @@ options! {
         goal: String = "size",
         names: Vec<String> = ["a", "b\""],
         none: Vec<String> = [],
+        found: Vec<RulesText> = ["rule a.b { onnx.Relu(%x) }"],
     }
 }
 
@@ -183,6 +184,10 @@ default = ["a", "b\""]
 name = "none"
 type = "strings"
 default = []
+[[pass.option]]
+name = "found"
+type = "rules"
+default = ["rule a.b { onnx.Relu(%x) }"]
 
 [[pass]]
 name = "acme.transform.Unroll"
@@ -382,7 +387,7 @@ fn a_struct_of_options_is_a_table_of_its_fields() {
     };
     assert_eq!(
         OptionValue::from(limit).to_string(),
-        r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [] }"#
+        r#"{ most = 7, least = 1, count = 3, goal = "size", names = ["a", "b\""], none = [], found = ["rule a.b { onnx.Relu(%x) }"] }"#
     );
 }
 

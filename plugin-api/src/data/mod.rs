@@ -14,5 +14,7 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use laid_out::LaidOut;
 pub use op_traits::OpTraits;
-pub use setting::{field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
+pub use setting::{
+    field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options, RulesText,
+};
 pub use table::Table;

@@ -1,8 +1,8 @@
 //! [`options!`](crate::options): a struct whose fields the user sets in a pipeline.
 
 /// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String`,
-/// `Vec<String>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a default is
-/// mandatory: a pipeline that doesn't set it is refused before anything runs, and only
+/// `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a
+/// default is mandatory: a pipeline that doesn't set it is refused before anything runs, and only
 /// `Default::default()` has a zero there. The host refuses numbers out of a `#[range(0..=8)]` or
 /// `#[range(0..)]` or of the integer's own type, and strings that aren't among `#[choices(…)]`. A
 /// [`Table`](crate::Table) has entries under names that the user chooses, and `[]` as its default; a
@@ -112,7 +112,7 @@ macro_rules! options {
              this order and each if it is needed: doc comments; `#[range(0..=8)]` or `#[range(0..)]`, of \
              plain numbers; `#[choices(\"rows\", \"columns\")]`, of plain strings; `#[rest]`. A field is \
              `name: type = default`, or `name: type` for one that has to be set; its type is `bool`, an \
-             integer, `f64`, `String`, `Vec<String>`, `Table<i64>` or `Table<OptionValue>`"
+             integer, `f64`, `String`, `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`"
         );
     };
 }
@@ -130,17 +130,20 @@ macro_rules! __option_default {
     (spec String $default:expr) => {
         $crate::__private::OptionDefault::Str($default)
     };
+    (spec Vec<$item:ident>) => {
+        $crate::__option_default!(spec Vec<$item> [])
+    };
     (spec Vec<String> $default:expr) => {
         $crate::__private::OptionDefault::Strs(&$default)
+    };
+    (spec Vec<RulesText> $default:expr) => {
+        $crate::__private::OptionDefault::Rules(&$default)
     };
     (spec Table<i64> $($default:expr)?) => {
         $crate::__private::OptionDefault::Ints
     };
     (spec Table<OptionValue> $($default:expr)?) => {
         $crate::__private::OptionDefault::Values
-    };
-    (spec Vec<String>) => {
-        $crate::__private::OptionDefault::Strs(&[])
     };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
@@ -202,12 +205,9 @@ macro_rules! __option_default {
     (range $ty:ident) => {
         ::std::option::Option::None
     };
-    (value Vec<String> $default:expr) => {{
+    (value Vec<$item:ident> $default:expr) => {{
         let default: &[&str] = &$default;
-        default
-            .iter()
-            .map(|item| ::std::string::String::from(*item))
-            .collect()
+        default.iter().map(|item| $item::from(*item)).collect()
     }};
     (value Table<$item:ident> $default:expr) => {{
         // The only default is `[]`.
@@ -217,7 +217,7 @@ macro_rules! __option_default {
     (value Table<$item:ident>) => {
         $crate::Table::default()
     };
-    (value Vec<String>) => {
+    (value Vec<$item:ident>) => {
         ::std::vec::Vec::new()
     };
     (value $ty:ident) => {

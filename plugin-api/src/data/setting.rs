@@ -57,9 +57,23 @@ impl fmt::Display for OptionValue {
     }
 }
 
+/// A text of rules, as a `.rules` file has it: an option of type `Vec<RulesText>`. In its place a
+/// pipeline, or who runs one, names a file, which the host reads, and refuses with the place
+/// underlined if it is wrong. A program's texts come as they are given, for
+/// [`Rules::parse`](crate::Rules::parse) or
+/// [`Rules::parse_patterns`](crate::Rules::parse_patterns) to judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RulesText(pub String);
+
+impl From<&str> for RulesText {
+    fn from(text: &str) -> RulesText {
+        RulesText(text.to_owned())
+    }
+}
+
 /// A struct of options, made by [`options!`](crate::options) and not by hand; or the value of a
-/// config key that is no struct: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`, a
-/// [`Table`](crate::Table). `()` has no options.
+/// config key that is no struct: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`,
+/// a `Vec<RulesText>`, a [`Table`](crate::Table). `()` has no options.
 pub trait Options: Default {
     /// The fields as the manifest describes them.
     #[doc(hidden)]
@@ -103,6 +117,8 @@ pub enum OptionDefault {
     Float(&'static str),
     Str(&'static str),
     Strs(&'static [&'static str]),
+    /// Texts of rules.
+    Rules(&'static [&'static str]),
     /// An empty table of integers.
     Ints,
     /// An empty table of values.
@@ -166,16 +182,26 @@ impl OptionType for OptionValue {
     }
 }
 
-impl OptionType for Vec<String> {
-    fn from_value(value: &OptionValue) -> Option<Vec<String>> {
+impl OptionType for RulesText {
+    fn from_value(value: &OptionValue) -> Option<RulesText> {
+        String::from_value(value).map(RulesText)
+    }
+
+    fn into_value(self) -> OptionValue {
+        OptionValue::String(self.0)
+    }
+}
+
+impl<T: OptionType> OptionType for Vec<T> {
+    fn from_value(value: &OptionValue) -> Option<Vec<T>> {
         match value {
-            OptionValue::List(items) => items.iter().map(String::from_value).collect(),
+            OptionValue::List(items) => items.iter().map(T::from_value).collect(),
             _ => None,
         }
     }
 
     fn into_value(self) -> OptionValue {
-        OptionValue::List(self.into_iter().map(OptionValue::String).collect())
+        OptionValue::List(self.into_iter().map(T::into_value).collect())
     }
 }
 
@@ -231,6 +257,7 @@ scalars! {
     f64, OptionDefault::Float("0.0");
     String, OptionDefault::Str("");
     Vec<String>, OptionDefault::Strs(&[]);
+    Vec<RulesText>, OptionDefault::Rules(&[]);
     Table<i64>, OptionDefault::Ints;
     Table<OptionValue>, OptionDefault::Values;
 }

@@ -235,8 +235,9 @@ const fn type_number(default: OptionDefault) -> u8 {
         OptionDefault::Float(_) => 2,
         OptionDefault::Str(_) => 3,
         OptionDefault::Strs(_) => 4,
-        OptionDefault::Ints => 5,
-        OptionDefault::Values => 6,
+        OptionDefault::Rules(_) => 5,
+        OptionDefault::Ints => 6,
+        OptionDefault::Values => 7,
     }
 }
 
@@ -326,7 +327,7 @@ const fn check_limits(option: &OptionSpec) {
         "the default of an option isn't among its choices"
     );
     let texts = match option.default {
-        OptionDefault::Strs(texts) => texts,
+        OptionDefault::Strs(texts) | OptionDefault::Rules(texts) => texts,
         _ => &[],
     };
     let (mut is_shown, mut t) = (is_text(default), 0);

@@ -145,6 +145,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                     OptionDefault::Float(_) => "type = \"float\"\n",
                     OptionDefault::Str(_) => "type = \"string\"\n",
                     OptionDefault::Strs(_) => "type = \"strings\"\n",
+                    OptionDefault::Rules(_) => "type = \"rules\"\n",
                     OptionDefault::Ints => "type = \"ints\"\n",
                     OptionDefault::Values => "type = \"values\"\n",
                 });
@@ -168,7 +169,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                         escaped!(text, 0);
                         byte!(b'"');
                     }
-                    OptionDefault::Strs(texts) => list!(texts),
+                    OptionDefault::Strs(texts) | OptionDefault::Rules(texts) => list!(texts),
                     OptionDefault::Ints | OptionDefault::Values => raw!("{}"),
                 }
                 byte!(b'\n');

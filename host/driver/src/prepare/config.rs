@@ -23,9 +23,10 @@ pub(super) fn settings(
     }
     let mut settings = file.context.settings();
     for (key, value) in &file.context.config {
-        if let Some(toml::Value::Table(fields)) = settings.config.get_mut(&key.value) {
+        if let Some(given) = settings.config.get_mut(&key.value) {
+            let schema = registry.config_schema(&key.value)?;
             let beside = |path: &str| request.beside_pipeline(path);
-            rules::put_texts(fields, beside, registry)
+            rules::put_texts(given, &schema, beside, registry)
                 .map_err(|error| file.source.locate(error, &value.span))?;
         }
     }
@@ -170,7 +171,7 @@ fn set(
         let text = text.trim();
         let help = match known.map(|known| (known, known.ty)) {
             None => format!("It is {}.", schema.type_name()),
-            Some((_, FieldType::Strings)) => {
+            Some((_, FieldType::Strings | FieldType::Rules)) => {
                 format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
             }
             Some((_, FieldType::String | FieldType::Values)) => {
@@ -197,9 +198,7 @@ fn set(
         };
         shown(error.into(), span)
     })?;
-    if let toml::Value::Table(fields) = &mut given {
-        rules::put_texts(fields, |path| path.into(), registry)?;
-    }
+    rules::put_texts(&mut given, &schema, |path| path.into(), registry)?;
     let entry = config
         .entry(key)
         .or_insert_with(|| toml::Table::new().into());

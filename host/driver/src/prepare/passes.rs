@@ -214,7 +214,7 @@ fn listed(
         .option_schema(&name.value)
         .map_err(|error| source.locate(error, &name.span))?;
     check_options(&schema, options, source)?;
-    let options = rules::with_texts(options, request, source, registry)?;
+    let options = rules::with_texts(options, &schema, request, source, registry)?;
     registry
         .get_pass_with_options(&name.value, &options)
         .map_err(|error| source.locate(error, &name.span))

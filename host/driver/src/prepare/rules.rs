@@ -5,14 +5,11 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use passdock_core::{ErrorKind, PassError, Registry, RulesFile};
+use passdock_core::{ErrorKind, FieldType, PassError, Registry, RulesFile, Schema};
 use toml::Value;
 
 use super::request::Request;
 use crate::pipeline_file::{Entry, PassTable, PipelineFile, SourceText, lone_value, table_of};
-
-/// The option in which passes take texts of rules that are looked for; a file's name stands for its text.
-const OPTION: &str = "rules";
 
 /// Whether what stands where a pass's name may, or a text of rules, is the name of a file of them: `fuse.rules`.
 pub(super) fn is_file(name: &str) -> bool {
@@ -46,31 +43,58 @@ fn text_of(path: &Path) -> Result<String, PassError> {
     })
 }
 
-/// The options of a pipeline's pass, or the fields of a config key, with the texts of files of rules in the place of their names.
+/// The options of a pipeline's pass, with the texts of files of rules in the place of their names.
 pub(super) fn with_texts(
     options: &[Entry],
+    schema: &Schema,
     request: &Request,
     source: &SourceText,
     registry: &Registry,
 ) -> Result<toml::Table, PassError> {
-    let mut table = table_of(options);
-    let at = options.iter().find(|(key, _)| key.value == OPTION);
-    put_texts(&mut table, |path| request.beside_pipeline(path), registry).map_err(
-        |error| match at {
-            Some((_, value)) => source.locate(error, &value.span),
-            None => error,
-        },
-    )?;
+    let path_of = |path: &str| request.beside_pipeline(path);
+    let mut table = toml::Table::new();
+    for (key, located) in options {
+        let mut value = located.value.clone();
+        if takes_rules(schema, &key.value) {
+            put_into(&mut value, path_of, registry)
+                .map_err(|error| source.locate(error, &located.span))?;
+        }
+        table.insert(key.value.clone(), value);
+    }
     Ok(table)
 }
 
-/// Puts the texts of files in the place of their names, in the option that takes rules. What is no name of a file stays.
+/// Puts the texts of files in the place of their names, where a config key takes rules: itself, or in its fields.
 pub(super) fn put_texts(
-    options: &mut toml::Table,
+    value: &mut Value,
+    schema: &Schema,
     path_of: impl Fn(&str) -> PathBuf,
     registry: &Registry,
 ) -> Result<(), PassError> {
-    let Some(Value::Array(items)) = options.get_mut(OPTION) else {
+    match value {
+        Value::Table(fields) => {
+            let mut taken = fields
+                .iter_mut()
+                .filter(|(name, _)| takes_rules(schema, name));
+            taken.try_for_each(|(_, value)| put_into(value, &path_of, registry))
+        }
+        value if takes_rules(schema, "") => put_into(value, path_of, registry),
+        _ => Ok(()),
+    }
+}
+
+fn takes_rules(schema: &Schema, name: &str) -> bool {
+    let mut fields = schema.fields.iter();
+    fields.any(|field| field.name == name && field.ty == FieldType::Rules)
+}
+
+/// Puts texts into a list. What is no name of a file stays.
+fn put_into(
+    value: &mut Value,
+    path_of: impl Fn(&str) -> PathBuf,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    let Value::Array(items) = value else {
         return Ok(());
     };
     for item in items {
@@ -86,7 +110,8 @@ pub(super) fn put_texts(
 }
 
 impl Request {
-    /// The files of rules that the request names; none, if its pipeline can't be read.
+    /// The files of rules that the request names, as far as that can be told before plugins say which options take rules: each
+    /// name of such a file that stands in a list. None, if its pipeline can't be read.
     pub(crate) fn rules_files(&self) -> Vec<PathBuf> {
         files(self, &self.pipeline_file().unwrap_or_default())
     }
@@ -114,24 +139,71 @@ fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     let named = request.passes.iter().filter(|name| is_file(name));
     files.extend(named.map(PathBuf::from));
     for setting in &request.config {
-        let Some((key, text)) = setting.split_once('=') else {
+        let Some((_, text)) = setting.split_once('=') else {
             continue;
         };
-        let field = key.trim().rsplit_once('.').map(|(_, field)| field);
-        let value = lone_value(text).map(|value| match field {
-            Some(OPTION) => toml::Table::from_iter([(OPTION.to_owned(), value)]).into(),
-            _ => value,
-        });
-        let named = value.map(|value| named_in(&value)).unwrap_or_default();
+        let named = lone_value(text)
+            .map(|value| named_in(&value))
+            .unwrap_or_default();
         files.extend(named.into_iter().map(PathBuf::from));
     }
     files
 }
 
-/// The files that options or the fields of a config key name.
-fn named_in(options: &Value) -> Vec<String> {
-    let items = options.get(OPTION).and_then(Value::as_array);
-    let names = items.into_iter().flatten().filter_map(Value::as_str);
-    let names = names.filter(|name| is_file(name));
-    names.map(str::to_owned).collect()
+/// The files that lists name: options, the fields of a config key, or its value.
+fn named_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::Table(fields) => fields
+            .iter()
+            .flat_map(|(_, value)| named_in(value))
+            .collect(),
+        Value::Array(items) => {
+            let names = items.iter().filter_map(Value::as_str);
+            names
+                .filter(|name| is_file(name))
+                .map(str::to_owned)
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_core::{Field, FieldValue};
+
+    use super::*;
+
+    const TEXT: &str = "rule acme.neg_neg { onnx.Neg(onnx.Neg(%x)) }";
+
+    fn given(fields: &[(&str, FieldType)], value: Value) -> Value {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("npu.rules"), TEXT).unwrap();
+        let fields = fields.iter().map(|&(name, ty)| Field {
+            ty,
+            ..Field::new(name, FieldValue::Strings(Vec::new()))
+        });
+        let schema = Schema::new("acme.Take", fields.collect());
+        let mut value = value;
+        let path_of = |name: &str| directory.path().join(name);
+        put_texts(&mut value, &schema, path_of, &Registry::new()).unwrap();
+        value
+    }
+
+    #[test]
+    fn only_what_takes_rules_reads_files_of_them() {
+        let value = toml::toml! { rules = ["npu.rules"] found = ["npu.rules", "rule x { }"] };
+        let fields = [("rules", FieldType::Strings), ("found", FieldType::Rules)];
+        let value = given(&fields, value.into());
+        assert_eq!(value["rules"][0].as_str(), Some("npu.rules"));
+        assert_eq!(value["found"][0].as_str(), Some(TEXT));
+        assert_eq!(value["found"][1].as_str(), Some("rule x { }"));
+    }
+
+    #[test]
+    fn a_config_key_may_be_a_list_of_rules_itself() {
+        let value = vec!["npu.rules"].into();
+        let value = given(&[("", FieldType::Rules)], value);
+        assert_eq!(value[0].as_str(), Some(TEXT));
+    }
 }

@@ -102,7 +102,7 @@ choices! {
     PanicStrategy { Unwind, Abort, None }
     PassKind { Function, PrimFunction, Module }
     Phase { Early, Simplify, Late, Lower }
-    FieldType { Bool, Int, Float, String, Strings, Ints, Values }
+    FieldType { Bool, Int, Float, String, Strings, Rules, Ints, Values }
 }
 
 impl Coded for bool {
@@ -215,7 +215,7 @@ impl Coded for FieldValue {
             FieldType::Int => FieldValue::Int(Coded::get(from)?),
             FieldType::Float => FieldValue::Float(Coded::get(from)?),
             FieldType::String => FieldValue::String(Coded::get(from)?),
-            FieldType::Strings => FieldValue::Strings(Coded::get(from)?),
+            FieldType::Strings | FieldType::Rules => FieldValue::Strings(Coded::get(from)?),
             FieldType::Ints => FieldValue::Ints(Coded::get(from)?),
             FieldType::Values => FieldValue::Values(Coded::get(from)?),
         })

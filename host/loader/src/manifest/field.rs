@@ -14,6 +14,7 @@ pub enum FieldType {
     Float,
     String,
     Strings,
+    Rules,
     Ints,
     Values,
 }
@@ -27,6 +28,7 @@ impl FieldType {
             FieldType::Float => "a float",
             FieldType::String => "a string",
             FieldType::Strings => "a list of strings",
+            FieldType::Rules => "a list of texts of rules",
             FieldType::Ints => "a table of ints",
             FieldType::Values => "a table of values",
         }
@@ -44,7 +46,7 @@ impl FieldType {
             FieldType::Int => FieldValue::Int(0),
             FieldType::Float => FieldValue::Float(0.0),
             FieldType::String => FieldValue::String(String::new()),
-            FieldType::Strings => FieldValue::Strings(Vec::new()),
+            FieldType::Strings | FieldType::Rules => FieldValue::Strings(Vec::new()),
             FieldType::Ints => FieldValue::Ints(BTreeMap::new()),
             FieldType::Values => FieldValue::Values(BTreeMap::new()),
         }
@@ -58,7 +60,7 @@ impl FieldType {
             (FieldType::Float, toml::Value::Float(x)) => Some(FieldValue::Float(*x)),
             (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
             (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
-            (FieldType::Strings, toml::Value::Array(items)) => {
+            (FieldType::Strings | FieldType::Rules, toml::Value::Array(items)) => {
                 let strings = items.iter().map(|item| item.as_str().map(str::to_owned));
                 strings.collect::<Option<_>>().map(FieldValue::Strings)
             }
@@ -126,7 +128,7 @@ pub enum FieldValue {
 }
 
 impl FieldValue {
-    /// The type of the value.
+    /// The type of the value; texts of rules are strings.
     pub fn ty(&self) -> FieldType {
         match self {
             FieldValue::Bool(_) => FieldType::Bool,

@@ -341,7 +341,7 @@ impl Field {
             }
             (Some(value), _) => return Ok(value),
             // A string isn't taken for a list of one.
-            (None, _) if self.ty == FieldType::Strings && value.is_str() => {
+            (None, _) if self.ty.zero().ty() == FieldType::Strings && value.is_str() => {
                 let help = format!("Did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
             }

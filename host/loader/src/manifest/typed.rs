@@ -88,6 +88,7 @@ fn field_type(default: OptionDefault) -> FieldType {
         OptionDefault::Float(_) => FieldType::Float,
         OptionDefault::Str(_) => FieldType::String,
         OptionDefault::Strs(_) => FieldType::Strings,
+        OptionDefault::Rules(_) => FieldType::Rules,
         OptionDefault::Ints => FieldType::Ints,
         OptionDefault::Values => FieldType::Values,
     }

@@ -113,6 +113,7 @@ fn lists(field: &Field) -> Vec<toml::Value> {
             let (min, max) = field.range.unwrap_or((i64::MIN, i64::MAX));
             table(1.clamp(min, max).into()).into()
         }
+        FieldType::Rules => toml::Value::from(vec!["rule a { onnx.Relu(%x) }"]),
         FieldType::Values => table("a".into()).into(),
         _ => return Vec::new(),
     };

@@ -49,7 +49,7 @@ options! {
         /// Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         patterns: Vec<String> = [],
         /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them: `npu.rules`.
-        rules: Vec<String> = [],
+        rules: Vec<RulesText> = [],
     }
 }
 
@@ -61,7 +61,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         patterns.push(Pattern::of(text)?);
     }
     for text in &options.rules {
-        patterns.extend(Pattern::all_of(text)?);
+        patterns.extend(Pattern::all_of(&text.0)?);
     }
     let all = Rules::joined(patterns.iter().map(|pattern| &pattern.rules));
     let all = all.map_err(|error| PassError::new(error.to_string()))?;
