@@ -200,3 +200,21 @@ fn calls_that_stay_at_the_bound_are_told() {
     "#]]
     .assert_eq(&ran.stderr);
 }
+
+#[test]
+fn ops_that_no_definition_fits_are_told_with_the_pass() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.UseUnknownOp");
+    expect![[r#"
+        warning[made-ops]: Passes made ops that no op definition fits.
+         |
+         = note: 2 ops in @main: No plugin defines the operator `bad.FastRelu`.
+         = note: passes that changed what they are in: `bad.transform.UseUnknownOp`
+         = help: `passdock blame` says which pass made an op. A plugin defines its own operators, or the pass adds an opset of a domain that only a back end knows.
+    "#]].assert_eq(&ran.stderr);
+    assert_eq!(ran.status, 0);
+    let ran = bench.passdock("run out.ir --passes bad.transform.Count");
+    let warns = ran.stderr.starts_with("warning[unknown-operators]");
+    assert!(warns, "{}", ran.stderr);
+}

@@ -138,6 +138,10 @@ fn passes_that_misbehave_are_found() {
         ),
         ("verifier", "modules: `bad.transform.Fail` on"),
         (
+            "verifier",
+            "UseUnknownOp` on elementwise.ir: 2 ops in @main: No plugin defines the operator `bad.FastRelu`.",
+        ),
+        (
             "interface",
             "ChangeInterface` on small.ir, @same: The pass changed",
         ),

@@ -10,7 +10,7 @@ use passdock_core::{
     State,
 };
 
-use super::level;
+use super::remarks;
 use super::report::PipelineReport;
 use crate::prepare::{Phases, Prepared, Request, Watched};
 
@@ -106,7 +106,7 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     let mut explanation = prepared.explain()?;
     let plugins = registry.plugins();
     let odd = plugins.iter().flat_map(|plugin| plugin.unknown_keys());
-    explanation.diagnostics = odd.chain(level::note(request, &prepared)).collect();
+    explanation.diagnostics = odd.chain(remarks::level(request, &prepared)).collect();
     Ok(explanation)
 }
 

@@ -3,25 +3,21 @@
 //! [`Prepared`] is a request whose names were looked up; [`run`](fn@run), [`explain`](fn@explain),
 //! [`check`], [`Rerun`] and [`Pipeline`] go on with it.
 
-mod absent;
-mod aliases;
 mod check;
 mod dot;
 mod embed;
 mod explain;
-mod level;
-mod recursion;
+mod remarks;
 mod report;
 mod reproduce;
 mod rerun;
 mod run;
 mod types;
-mod unknown_ops;
-mod unplaced;
 
 pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
+pub use remarks::UsedOperators;
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{failed, process_changes, run, run_on, run_to_module};

@@ -9,8 +9,9 @@ use passdock_crash::{Panic, caught};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
+use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
-use super::{absent, aliases, level, recursion, reproduce, types, unknown_ops, unplaced};
+use super::{reproduce, types};
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
@@ -199,10 +200,7 @@ fn run_to_end(
     if request.value_info {
         types::find(&context)?;
     }
-    let notes = level::note(request, &prepared).into_iter();
-    let notes = notes.chain(aliases::note(request, &prepared));
-    let notes = notes.chain(absent::notes(request, &prepared));
-    let notes = notes.chain(unplaced::note(&prepared));
+    let notes = remarks::of_request(request, &prepared).into_iter();
     notes.for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = match given {
@@ -218,10 +216,11 @@ fn run_to_end(
         let message = capitalized(&error.to_string());
         context.emit(Diagnostic::new(Severity::Warning, "data", message));
     }
-    if let Some(warning) = unknown_ops::warning(&module, &context.registry().op_defs()) {
+    if let Some(warning) = remarks::unknown_ops(&module, &context.registry().op_defs()) {
         context.emit(warning);
     }
-    if let Some(warning) = recursion::warning(request, &module) {
+    let used = UsedOperators::of(&module);
+    if let Some(warning) = remarks::recursion(request, &module) {
         context.emit(warning);
     }
     report.model.ops_before = module.op_count();
@@ -244,6 +243,9 @@ fn run_to_end(
         && let Some(broken) = verify::broken(&after, &recorder.foreign())
     {
         return Err(broken);
+    }
+    if let Some(warning) = used.warning(&after, &context.registry().op_defs(), recorder) {
+        context.emit(warning);
     }
     // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
     drop((prepared, context));

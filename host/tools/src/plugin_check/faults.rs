@@ -2,9 +2,10 @@
 //! the host's memory.
 
 use passdock_core::{PanicStrategy, PassError, Verify, toml};
+use passdock_driver::pipeline::UsedOperators;
 
-use super::CheckAnswer;
 use super::subject::{Fault, Subject, told};
+use super::{CheckAnswer, CheckVerdict};
 
 /// No pass panics.
 pub(super) fn panics(subject: &Subject<'_>) -> CheckAnswer {
@@ -27,8 +28,31 @@ pub(super) fn panics(subject: &Subject<'_>) -> CheckAnswer {
 /// All that passes make is right.
 pub(super) fn verifier(subject: &Subject<'_>) -> CheckAnswer {
     let mut answer = survey(subject, Fault::Invalid, Verify::All, false);
+    let unfit = unfit_ops(subject);
+    if !unfit.is_empty() {
+        answer.verdict = CheckVerdict::Fail;
+        answer.reasons.extend(unfit);
+    }
     answer.notes.extend(refusals(subject));
     answer
+}
+
+/// What passes make of operators that nobody defines, or with other numbers of operands: for each pass on the first sample.
+fn unfit_ops(subject: &Subject<'_>) -> Vec<String> {
+    let defs = subject.registry.op_defs();
+    let mut findings = Vec::new();
+    for pass in subject.passes() {
+        findings.extend(subject.samples.iter().find_map(|sample| {
+            let given = sample.fresh();
+            let used = UsedOperators::of(&given);
+            let verify = |context: passdock_core::ContextBuilder| context.verify(Verify::All);
+            let made = subject.run(pass, &toml::Table::new(), sample, verify);
+            let wrong = used.wrong_in(&made.ok()?, &defs);
+            let (_, first) = wrong.first()?;
+            Some(format!("`{}` on {}: {first}", pass.name(), sample.name))
+        }));
+    }
+    findings
 }
 
 /// Interfaces stay, where nothing else is declared.

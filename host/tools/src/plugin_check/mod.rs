@@ -89,7 +89,7 @@ pub const CHECKS: [PluginCheck; 14] = [
     },
     PluginCheck {
         name: "verifier",
-        description: "What passes make of the corpus is right, by the verifier.",
+        description: "What passes make of the corpus is right, by the verifier, and by the definitions of operators.",
         twice: false,
         work: Work::Subject(faults::verifier),
     },

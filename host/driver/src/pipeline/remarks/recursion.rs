@@ -3,11 +3,11 @@
 use passdock_core::{Diagnostic, Severity};
 use passdock_ir::Module;
 
-use super::Request;
 use crate::model_file::Format;
+use crate::prepare::Request;
 
 /// Says which functions call each other in a circle, if the model is an ONNX file or is to be one.
-pub(super) fn warning(request: &Request, module: &Module) -> Option<Diagnostic> {
+pub(in crate::pipeline) fn warning(request: &Request, module: &Module) -> Option<Diagnostic> {
     let paths = [Some(&request.model), request.output.as_ref()];
     let mut paths = paths.into_iter().flatten();
     if !paths.any(|path| matches!(Format::of(path), Ok(Format::Onnx))) {

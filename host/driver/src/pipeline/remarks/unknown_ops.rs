@@ -12,7 +12,7 @@ use passdock_core::{Diagnostic, OpDefs, Severity};
 const SHOWN: usize = 8;
 
 /// Says which operators the definitions don't know, by domain, with how many ops of each there are.
-pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
+pub(in crate::pipeline) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
     let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let functions = module.functions();
     for function in functions.filter(|f| f.kind() == FunctionKind::GRAPH) {

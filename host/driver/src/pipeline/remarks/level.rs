@@ -5,7 +5,7 @@ use passdock_core::{Diagnostic, Severity};
 use crate::prepare::{Prepared, Request};
 
 /// A note if the level of the request takes the place of another one of the file.
-pub(super) fn note(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
+pub(in crate::pipeline) fn note(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
     let asked = request.opt_level?;
     let file = &prepared.file;
     let own = file.context.opt_level.filter(|own| *own != asked)?;

@@ -1,0 +1,118 @@
+//! Ops that passes made and no op definition fits: a misspelt operator, too many operands. Passes of plugins may make what
+//! they like, since a back end may know it; so it is said, and not refused.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use passdock_abi::{FunctionKind, SymbolId};
+use passdock_core::{Diagnostic, OpDefs, Recorder, Severity, check_new_op, suggest};
+use passdock_ir::{Function, Module, OpName};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// More mistakes than are shown.
+const SHOWN: usize = 8;
+
+/// The operators of a module, each with the numbers of operands that its ops have.
+#[derive(Debug, Default)]
+pub struct UsedOperators(FxHashSet<(String, usize)>);
+
+impl UsedOperators {
+    /// The operators of all graph functions.
+    pub fn of(module: &Module) -> UsedOperators {
+        let used = graphs(module).flat_map(|function| {
+            let counted = counts(function).into_keys();
+            counted.map(|(name, operands)| (function.text(name).to_owned(), operands))
+        });
+        UsedOperators(used.collect())
+    }
+
+    /// What is wrong with ops of the module whose operator, with so many operands, wasn't used: a sentence for each kind in
+    /// each function, with the function's name.
+    pub fn wrong_in(&self, after: &Module, defs: &OpDefs) -> Vec<(String, String)> {
+        let mut wrong = Vec::new();
+        for function in graphs(after) {
+            let opset = |domain: &str| function.opset(function.symbols().find(domain)?);
+            let mut said = BTreeMap::new();
+            for ((name, operands), count) in counts(function) {
+                let text = function.text(name);
+                let is_of_ir = OpName::parse(text).is_none_or(|name| name.domain.is_none());
+                if is_of_ir
+                    || after.function(name).is_some()
+                    || self.0.contains(&(text.to_owned(), operands))
+                {
+                    continue;
+                }
+                if let Err(refused) = check_new_op(text, operands, opset, defs) {
+                    let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
+                    let message = refused.message + &near.unwrap_or_default();
+                    *said.entry(message).or_insert(0) += count;
+                }
+            }
+            let name = function.text(function.name());
+            wrong.extend(said.into_iter().map(|(message, count)| {
+                let ops = if count == 1 { "op" } else { "ops" };
+                (
+                    name.to_owned(),
+                    format!("{count} {ops} in @{name}: {message}"),
+                )
+            }));
+        }
+        wrong
+    }
+
+    /// Warns of such ops, and names the passes that changed their functions.
+    pub(in crate::pipeline) fn warning(
+        &self,
+        after: &Module,
+        defs: &OpDefs,
+        recorder: &Recorder,
+    ) -> Option<Diagnostic> {
+        let wrong = self.wrong_in(after, defs);
+        if wrong.is_empty() {
+            return None;
+        }
+        let message = "Passes made ops that no op definition fits.";
+        let mut diagnostic = Diagnostic::new(Severity::Warning, "made-ops", message);
+        let notes = wrong.iter().take(SHOWN).map(|(_, said)| said.clone());
+        diagnostic.notes = notes.collect();
+        if wrong.len() > SHOWN {
+            let more = wrong.len() - SHOWN;
+            diagnostic.notes.push(format!("{more} more like these"));
+        }
+        let mut functions: Vec<&String> = wrong.iter().map(|(function, _)| function).collect();
+        functions.dedup();
+        let mut passes = Vec::new();
+        for pass in functions
+            .iter()
+            .flat_map(|name| recorder.changing_function(name))
+        {
+            if !passes.contains(&pass) {
+                passes.push(pass);
+            }
+        }
+        diagnostic.notes.push(format!(
+            "passes that changed what they are in: {}",
+            suggest::listed(passes.iter().map(String::as_str))
+        ));
+        diagnostic.help = Some(
+            "`passdock blame` says which pass made an op. A plugin defines its own operators, or the pass adds an opset of a \
+             domain that only a back end knows."
+                .to_owned(),
+        );
+        Some(diagnostic)
+    }
+}
+
+fn graphs(module: &Module) -> impl Iterator<Item = &Arc<Function>> {
+    let functions = module.functions();
+    functions.filter(|function| function.kind() == FunctionKind::GRAPH)
+}
+
+fn counts(function: &Function) -> FxHashMap<(SymbolId, usize), usize> {
+    let mut counts = FxHashMap::default();
+    for op in function.walk(function.body()) {
+        let operands = function.operands(op).len();
+        *counts.entry((function.op(op).name, operands)).or_default() += 1;
+    }
+    counts
+}
