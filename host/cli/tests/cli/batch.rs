@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use crate::json::{SCHEMA, checker::Schema};
-use crate::support::{Bench, RELUS, Ran, plugin_elsewhere, without_time};
+use crate::support::{Bench, RELUS, Ran, in_c, plugin_elsewhere, without_time};
 
 /// A batch in which one of three models isn't one.
 fn batch() -> Bench {
@@ -193,4 +193,16 @@ fn only_plugins_that_it_uses_begin_a_batch_again() {
     assert_eq!(before(&disabled), [false, false]);
     built_again();
     assert_eq!(before(&disabled), [true, true]);
+    // A module pass may run any pass by its name.
+    let Some(_) = in_c(&bench, "examples/c-pass/c_pass.c", &[]) else {
+        return;
+    };
+    let beside = format!("{used} --plugin plugin.so");
+    assert_eq!(before(&beside), [false, false]);
+    assert_eq!(before(&beside), [true, true]);
+    assert_eq!(
+        before(&format!("{unrelated} --plugin plugin.so")),
+        [false, false]
+    );
+    assert_eq!(before(unrelated), [true, true]);
 }

@@ -1,9 +1,9 @@
 //! The plugins that the results of a batch depend on.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use passdock_core::{PassError, Registry};
+use passdock_core::{PassError, PassKind, Plugin, Registry};
 
 use crate::pipeline::INFER_TYPE;
 use crate::prepare::{BINDING, Prepared, Request, Watched};
@@ -12,7 +12,8 @@ use crate::prepare::{BINDING, Prepared, Request, Watched};
 /// instruments; and those that define operators, which each pass may ask about. Another plugin of the registry, or of the
 /// request's directories, isn't one of them.
 ///
-/// A pass that runs one of another plugin by its name alone, without requiring it, isn't known to.
+/// A module pass may run any pass by its name alone, without requiring it. The standard ones don't; as soon as one of another
+/// plugin runs, all plugins count.
 ///
 /// # Errors
 /// The first mistake in the request.
@@ -20,7 +21,18 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     let prepared = Prepared::new(registry, request, Watched::default())?;
     let explained = prepared.explain()?;
     let passes = explained.passes.into_iter().filter(|pass| pass.runs);
-    let mut used: BTreeSet<String> = passes.filter_map(|pass| pass.plugin).collect();
+    let passes: Vec<_> = passes.collect();
+    let runs_any = |plugin: &Plugin| {
+        let path = plugin.origin().path();
+        let is_standard = path
+            .and_then(Path::parent)
+            .is_some_and(|dir| request.standard_dirs.iter().any(|known| known == dir));
+        let mut own = plugin.manifest().passes.iter();
+        let runs = |name: &str| passes.iter().any(|pass| pass.name == name);
+        !is_standard && own.any(|pass| pass.kind == PassKind::Module && runs(pass.name()))
+    };
+    let counts_all = registry.plugins().iter().any(|plugin| runs_any(plugin));
+    let mut used: BTreeSet<String> = passes.into_iter().filter_map(|pass| pass.plugin).collect();
     let instruments = prepared.context().instruments();
     let instruments = instruments.iter().filter_map(|own| own.provider());
     used.extend(instruments.map(|by| by.plugin.clone()));
@@ -31,9 +43,9 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     let around = around.filter_map(|pass| registry.plugin_of(pass));
     used.extend(around.map(|plugin| plugin.name().to_owned()));
     let plugins = registry.plugins();
-    let plugins = plugins
-        .iter()
-        .filter(|plugin| used.contains(plugin.name()) || !plugin.manifest().ops.is_empty());
+    let plugins = plugins.iter().filter(|plugin| {
+        counts_all || used.contains(plugin.name()) || !plugin.manifest().ops.is_empty()
+    });
     let files = plugins.filter_map(|plugin| plugin.origin().path());
     let mut files: Vec<PathBuf> = files.map(PathBuf::from).collect();
     files.sort_by_key(|file| file.file_name().map(ToOwned::to_owned));
