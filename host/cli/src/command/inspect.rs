@@ -36,13 +36,20 @@ struct Answers<'m> {
 enum Opened {
     Plugin(Box<Plugin>),
     Rules(RulesFile),
+    /// Rules that are only looked for.
+    Patterns(Vec<RuleInfo>),
     Unusable(PassError),
 }
 
 impl Opened {
     fn of(file: &Path) -> Opened {
         let opened = match is_rules(file) {
-            true => pipeline::read_rules(file).map(Opened::Rules),
+            true => pipeline::read_rules(file)
+                .map(Opened::Rules)
+                .or_else(|error| {
+                    let patterns = pipeline::read_patterns(file).map(Opened::Patterns);
+                    patterns.map_err(|_| error)
+                }),
             false => Plugin::open(file)
                 .map(|plugin| Opened::Plugin(Box::new(plugin)))
                 .map_err(PassError::from),
@@ -72,9 +79,9 @@ pub(super) fn rule(rule: &RuleInfo) -> Value {
     })
 }
 
-/// The rules of a file, as a table.
-pub(super) fn rules_table(file: &RulesFile) -> String {
-    let rows = file.rules().iter().map(|rule| {
+/// Rules, as a table.
+pub(super) fn rules_table(rules: &[RuleInfo]) -> String {
+    let rows = rules.iter().map(|rule| {
         let joined = |made| operators(rule, made).join(", ");
         [
             rule.name.clone(),
@@ -104,8 +111,18 @@ pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
             }
             Opened::Rules(read) => {
                 let (name, pass) = (read.name(), read.pass_name());
-                texts.push(format!("{name}: the pass {pass}\n\n{}", rules_table(read)));
+                let table = rules_table(read.rules());
+                texts.push(format!("{name}: the pass {pass}\n\n{table}"));
                 rules = Some(read.rules().iter().map(rule).collect());
+                Vec::new()
+            }
+            Opened::Patterns(patterns) => {
+                let table = rules_table(patterns);
+                texts.push(format!(
+                    "{}: patterns, for passes that look for rules\n\n{table}",
+                    file.display()
+                ));
+                rules = Some(patterns.iter().map(rule).collect());
                 Vec::new()
             }
             Opened::Unusable(error) => {

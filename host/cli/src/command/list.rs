@@ -186,7 +186,7 @@ fn rules(path: &str) -> Shown {
         "file": path,
         "rules": rules,
     });
-    let text = in_full::rules(info, path) + "\n" + &inspect::rules_table(&file);
+    let text = in_full::rules(info, path) + "\n" + &inspect::rules_table(file.rules());
     Ok((json!({ "passes": [entry] }), text))
 }
 

@@ -197,3 +197,19 @@ fn keys_of_manifests_that_mean_nothing_are_told() {
          = help: Did you mean `thread_safe`?
     "#]].assert_eq(&ran.stderr);
 }
+
+#[test]
+fn a_file_of_patterns_is_shown_though_no_pipeline_runs_it() {
+    let bench = Bench::new();
+    let text = "// On the accelerator.\nrule npu.conv_relu { onnx.Relu(onnx.Conv(%x, %w)) where rank(%x) == 4 }\n";
+    bench.write("npu.rules", text);
+    expect![[r#"
+        npu.rules: patterns, for passes that look for rules
+
+        rule           looks for             about
+        npu.conv_relu  onnx.Relu, onnx.Conv  On the accelerator.
+    "#]]
+    .assert_eq(&bench.passdock("inspect npu.rules").stdout);
+    let json = bench.passdock("inspect npu.rules --json").json();
+    assert_eq!(json["rules"][0]["makes"], serde_json::json!([]));
+}

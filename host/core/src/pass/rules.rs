@@ -89,11 +89,7 @@ impl RulesFile {
     /// What is wrong with the text, with the place underlined.
     pub fn parse(name: &str, text: &str) -> Result<RulesFile, PassError> {
         let source = Source { name, text };
-        let read = || {
-            let compiled = Rules::parse(text)?;
-            Ok((compiled.describe()?, compiled))
-        };
-        match read() {
+        match Rules::parse(text).and_then(|compiled| Ok((compiled.describe()?, compiled))) {
             Ok((rules, _)) if rules.is_empty() => {
                 let error = source.error(0..0, "", "There is no rule in this file.");
                 Err(error.help(
@@ -110,21 +106,25 @@ impl RulesFile {
         }
     }
 
-    /// Refuses a text of patterns that isn't one, or of which one is never found, as far as these definitions tell: rules that
-    /// are only looked for, so that they may end before the arrow.
+    /// The patterns of a text: rules that are only looked for, so that they may end before the arrow. Refused are what is no
+    /// text of them, and one that is never found, as far as these definitions tell.
     ///
     /// # Errors
     /// What is wrong with the text, with the place underlined.
-    pub fn check_patterns(name: &str, text: &str, ops: &OpDefs) -> Result<(), PassError> {
+    pub fn patterns(name: &str, text: &str, ops: &OpDefs) -> Result<Vec<RuleInfo>, PassError> {
         let source = Source { name, text };
-        let patterns = Rules::parse_patterns(text);
-        let patterns = patterns.map_err(|wrong| source.refused(wrong, ""))?;
+        let refused = |wrong| source.refused(wrong, "");
+        let patterns = Rules::parse_patterns(text).map_err(refused)?;
         if patterns.is_empty() {
             let error = source.error(0..0, "", "There is no rule in this file.");
             return Err(error.help("A pattern is `rule NAME { what is looked for }`."));
         }
-        let mut patterns = patterns.iter();
-        patterns.try_for_each(|pattern| source.check(pattern, ops))
+        let mut described = Vec::new();
+        for pattern in patterns {
+            source.check(&pattern, ops)?;
+            described.extend(pattern.describe().map_err(refused)?);
+        }
+        Ok(described)
     }
 
     /// The name that the file was read by.

@@ -28,6 +28,6 @@ pub use crate::pipeline_file::SCHEMA;
 pub use crate::pipeline_file::built_in::{BUILT_IN, BuiltInPipeline, DEFAULT};
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
-    no_plugins, read_rules,
+    no_plugins, read_patterns, read_rules,
 };
 pub use passdock_core::Watch;

@@ -5,7 +5,8 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use passdock_core::{ErrorKind, FieldType, PassError, Registry, RulesFile, Schema};
+use passdock_core::sdk::RuleInfo;
+use passdock_core::{ErrorKind, FieldType, OpDefs, PassError, Registry, RulesFile, Schema};
 use toml::Value;
 
 use super::request::Request;
@@ -30,6 +31,18 @@ pub(super) fn read(path: &Path, registry: &Registry) -> Result<RulesFile, PassEr
 /// If it can't be read, or isn't one of rules: what is wrong, and where.
 pub fn read_file(path: &Path) -> Result<RulesFile, PassError> {
     RulesFile::parse(&path.display().to_string(), &text_of(path)?)
+}
+
+/// Reads a file of patterns: of rules that are only looked for, which may end before the arrow.
+///
+/// # Errors
+/// If it can't be read, or isn't one of patterns: what is wrong, and where.
+pub fn read_patterns(path: &Path) -> Result<Vec<RuleInfo>, PassError> {
+    RulesFile::patterns(
+        &path.display().to_string(),
+        &text_of(path)?,
+        &OpDefs::default(),
+    )
 }
 
 fn text_of(path: &Path) -> Result<String, PassError> {
@@ -102,7 +115,7 @@ fn put_into(
         if is_file(named) {
             let path = path_of(named);
             let text = text_of(&path)?;
-            RulesFile::check_patterns(&path.display().to_string(), &text, &registry.op_defs())?;
+            RulesFile::patterns(&path.display().to_string(), &text, &registry.op_defs())?;
             *named = text;
         }
     }
