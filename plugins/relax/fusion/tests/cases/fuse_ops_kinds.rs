@@ -347,3 +347,77 @@ fn ops_around_and_in_a_region_stay_apart() {
 }"#,
     );
 }
+
+#[test]
+fn what_is_repeated_for_a_convolution_is_part_of_its_kernel() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (%y: f32[1,2,6,6]) opset("" = 17) {
+    %axes = const i64[2] [1, 2]
+    %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+    %1 = onnx.Unsqueeze(%b, %axes) : f32[2,1,1]
+    %2 = onnx.Add(%0, %1) : f32[1,2,6,6]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (%y: f32[1,2,6,6]) opset("" = 17, "passdock.fused" = 1) {
+                %axes = const i64[2] [1, 2]
+                %0 = passdock.fused.fused_conv_unsqueeze_add(%x, %w, %b) : f32[1,2,6,6]
+                return %0
+              }
+              fn @passdock.fused.fused_conv_unsqueeze_add(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (_: f32[1,2,6,6]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+                %axes = const i64[2] [1, 2]
+                %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+                %1 = onnx.Unsqueeze(%b, %axes) : f32[2,1,1]
+                %2 = onnx.Add(%0, %1) : f32[1,2,6,6]
+                return %2
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_repeated_is_reduced_at_once() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,1]) -> (%y: f32[2,1]) opset("" = 17) {
+    %shape = const i64[2] [2, 4]
+    %0 = onnx.Expand(%x, %shape) : f32[2,4]
+    %1 = onnx.ReduceMax(%0) {axes = [1]} : f32[2,1]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,1]) -> (%y: f32[2,1]) opset("" = 17, "passdock.fused" = 1) {
+                %shape = const i64[2] [2, 4]
+                %0 = passdock.fused.fused_expand_reduce_max(%x) : f32[2,1]
+                return %0
+              }
+              fn @passdock.fused.fused_expand_reduce_max(%x: f32[2,1]) -> (_: f32[2,1]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+                %shape = const i64[2] [2, 4]
+                %0 = onnx.Expand(%x, %shape) : f32[2,4]
+                %1 = onnx.ReduceMax(%0) {axes = [1]} : f32[2,1]
+                return %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_convolution_takes_nothing_that_repeats_its_result() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3]) -> (%y: f32[1,2,6,6,1]) opset("" = 17) {
+    %axes = const i64[1] [4]
+    %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+    %1 = onnx.Unsqueeze(%0, %axes) : f32[1,2,6,6,1]
+    return %1
+  }
+}"#,
+    );
+}
