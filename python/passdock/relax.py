@@ -73,7 +73,8 @@ def AnnotateTarget(
 
     Args:
         target: The target's name.
-        domain: The domain of its functions; none: the target's name.
+        domain: The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a
+            point.
         ops: Names of ops that it takes.
         traits: Traits of ops that it takes.
         dtypes: The element types that it takes; none: any.
@@ -320,7 +321,12 @@ def FuseOps(
     )
 
 
-def FuseOpsByPattern(*, patterns: Sequence[str] | None = None, rules: Sequence[str] | None = None) -> ModulePass:
+def FuseOpsByPattern(
+    *,
+    patterns: Sequence[str] | None = None,
+    rules: Sequence[str] | None = None,
+    inner_results: bool | None = None,
+) -> ModulePass:
     """Makes functions of ops that patterns find.
 
     Level 0. Requires InferType.
@@ -329,8 +335,16 @@ def FuseOpsByPattern(*, patterns: Sequence[str] | None = None, rules: Sequence[s
         patterns: Patterns, each behind its name: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
         rules: Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of
             them: `npu.rules`.
+        inner_results: Whether ops are taken of which others use results in between, and the function gives those, too.
     """
-    return ModulePass._of(standard("relax.transform.FuseOpsByPattern", patterns=patterns, rules=rules))
+    return ModulePass._of(
+        standard(
+            "relax.transform.FuseOpsByPattern",
+            patterns=patterns,
+            rules=rules,
+            inner_results=inner_results,
+        )
+    )
 
 
 def InferType() -> ModulePass:

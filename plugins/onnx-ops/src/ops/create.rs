@@ -20,7 +20,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     ]),
     Operator::new("onnx.ConstantOfShape", 9, (1, 1))
         .attrs(attrs![value: tensor])
-        .with(GROWS)
+        .with(GROWS.with(OpTraits::INJECTIVE))
         .infers(constant_of_shape)
         .folds(create::constant_of_shape),
     Operator::new("onnx.EyeLike", 9, (1, 1))

@@ -11,6 +11,7 @@ use crate::infer::{Answer, Infer, wrong};
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Det", 11, (1, 1)).infers(det),
     Operator::new("onnx.Einsum", 12, (1, MANY))
+        .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![equation: required string])
         .infers(einsum),
     GEMM,

@@ -12,16 +12,21 @@ const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator 
     Operator::new(name, since, operands).infers(same_type)
 }
 
+/// One that reduces and scales: elementwise ops behind it can become part of it.
+const fn scaled(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
+    same(name, since, operands).with(OpTraits::OUT_FUSABLE)
+}
+
 pub(super) const OPERATORS: &[Operator] = &[
-    same("onnx.BatchNormalization", 7, (5, 5))
+    scaled("onnx.BatchNormalization", 7, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1])
         .infers(batch_normalization)
         .folds(normalize::batch_normalization),
-    same("onnx.BatchNormalization", 9, (5, 5))
+    scaled("onnx.BatchNormalization", 9, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9])
         .infers(batch_normalization)
         .folds(normalize::batch_normalization),
-    same("onnx.BatchNormalization", 14, (5, 5))
+    scaled("onnx.BatchNormalization", 14, (5, 5))
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0])
         .infers(batch_normalization)
         .folds(normalize::batch_normalization),
@@ -34,11 +39,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![seed: int])
         .only(OpTraits::RANDOM)
         .infers(dropout),
-    same("onnx.GroupNormalization", 18, (3, 3))
+    scaled("onnx.GroupNormalization", 18, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
         .infers(group_normalization)
         .decomposes(decompose::normalize::group),
-    same("onnx.GroupNormalization", 21, (3, 3))
+    scaled("onnx.GroupNormalization", 21, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1])
         .infers(group_normalization)
         .decomposes(decompose::normalize::group),
@@ -52,42 +57,42 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(along_last)
         .with(OpTraits::IDEMPOTENT)
         .folds(choose::hardmax),
-    same("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
-    same("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
-    same("onnx.LayerNormalization", 17, (2, 3))
+    scaled("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
+    scaled("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
+    scaled("onnx.LayerNormalization", 17, (2, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization)
         .decomposes(decompose::normalize::layer),
-    same("onnx.LogSoftmax", 1, (1, 1))
+    scaled("onnx.LogSoftmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .infers(along_last)
         .folds(softmax::log_softmax)
         .decomposes(decompose::normalize::log_softmax),
-    same("onnx.LogSoftmax", 13, (1, 1))
+    scaled("onnx.LogSoftmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
         .infers(along_last)
         .folds(softmax::log_softmax)
         .decomposes(decompose::normalize::log_softmax),
-    same("onnx.LpNormalization", 1, (1, 1))
+    scaled("onnx.LpNormalization", 1, (1, 1))
         .attrs(attrs![axis: int = -1, p: int = 2])
         .infers(along_last),
     same("onnx.LRN", 1, (1, 1)).attrs(attrs![
         alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: required int,
     ]),
-    same("onnx.MeanVarianceNormalization", 9, (1, 1))
+    scaled("onnx.MeanVarianceNormalization", 9, (1, 1))
         .attrs(attrs![axes: ints = [0, 2, 3]])
         .infers(mean_variance)
         .decomposes(decompose::normalize::mean_variance),
-    same("onnx.RMSNormalization", 23, (2, 2))
+    scaled("onnx.RMSNormalization", 23, (2, 2))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(along_last)
         .decomposes(decompose::normalize::rms),
-    same("onnx.Softmax", 1, (1, 1))
+    scaled("onnx.Softmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .infers(along_last)
         .folds(softmax::softmax)
         .decomposes(decompose::normalize::softmax),
-    same("onnx.Softmax", 13, (1, 1))
+    scaled("onnx.Softmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
         .infers(along_last)
         .folds(softmax::softmax)

@@ -34,11 +34,12 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const DEQUANTIZE_LINEAR: Operator = Operator::new("onnx.DequantizeLinear", 10, (2, 3))
-    .with(OpTraits::GROWS)
+    .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
     .infers(dequantize)
     .folds(quantize::dequantize);
 
 const QUANTIZE_LINEAR: Operator = Operator::new("onnx.QuantizeLinear", 10, (2, 3))
+    .with(OpTraits::INJECTIVE)
     .infers(quantized)
     .folds(quantize::quantize);
 

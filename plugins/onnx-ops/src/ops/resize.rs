@@ -36,11 +36,12 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![mode: string = "nearest"])
     .infers(resize);
 
 const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
-    .with(OpTraits::GROWS)
+    .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
     .infers(upsample)
     .any_attrs();
 

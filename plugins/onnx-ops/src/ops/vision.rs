@@ -11,11 +11,12 @@ use crate::infer::{Answer, Infer, as_const, wrong};
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
         .attrs(attrs![align_corners: int = 0])
-        .with(OpTraits::GROWS)
+        .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
         .infers(affine_grid)
         .decomposes(decompose::movement::affine_grid),
     Operator::new("onnx.CenterCropPad", 18, (2, 2))
         .attrs(attrs![axes: ints])
+        .with(OpTraits::INJECTIVE)
         .infers(center_crop_pad)
         .decomposes(decompose::movement::center_crop_pad),
     Operator::new("onnx.Col2Im", 18, (3, 3))
@@ -54,6 +55,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const GRID_SAMPLE: Operator = Operator::new("onnx.GridSample", 16, (2, 2))
+    .with(OpTraits::INJECTIVE)
     .attrs(attrs![
         align_corners: int = 0, mode: string = "bilinear", padding_mode: string = "zeros",
     ])

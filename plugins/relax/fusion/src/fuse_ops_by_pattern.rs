@@ -28,7 +28,8 @@
 //! name.
 //!
 //! It does not take ops with an effect, nor in functions that skip optimization or that groups became already; nor ops of
-//! which one that isn't among them needs a result and makes an operand.
+//! which one that isn't among them needs a result and makes an operand. Ops of which others use a result in between stay, too,
+//! unless `inner_results` is set: then the function has those results as well.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`.
 
@@ -50,6 +51,8 @@ options! {
         patterns: Vec<String> = [],
         /// Texts of rules, of which what stands in front of the arrows is looked for. A pipeline names files of them: `npu.rules`.
         rules: Vec<RulesText> = [],
+        /// Whether ops are taken of which others use results in between, and the function gives those, too.
+        inner_results: bool = false,
     }
 }
 
@@ -91,7 +94,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 btree_map::Entry::Occupied(known) => known.into_mut(),
                 btree_map::Entry::Vacant(new) => new.insert(Groups::new(m, &pattern.domain)?),
             };
-            if pattern.make(m, groups, entry.name, &ops)? {
+            if pattern.make(m, groups, entry.name, &ops, options.inner_results)? {
                 cx.rewrote(&pattern.rule);
                 used.extend(ops);
             }
@@ -175,6 +178,7 @@ impl Pattern {
         groups: &mut Groups,
         holder: SymbolId,
         ops: &[OpId],
+        inner_results: bool,
     ) -> Result<bool, PassError> {
         let f = m.edit(holder)?;
         let Some((&root, others)) = ops.split_last() else {
@@ -183,7 +187,8 @@ impl Pattern {
         let region = f.parent_region(root);
         let is_inner = |&op: &OpId| {
             let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
-            f.parent_region(op) == region && uses.all(|one| ops.contains(&one.op))
+            f.parent_region(op) == region
+                && (inner_results || uses.all(|one| ops.contains(&one.op)))
         };
         if !ops.iter().all(|&op| f.traits(op).is_pure()) || !others.iter().all(is_inner) {
             return Ok(false);

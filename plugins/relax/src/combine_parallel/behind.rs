@@ -46,15 +46,13 @@ pub(super) struct Behind<'b> {
     pub(super) f: &'b Function,
     /// The axis of the channels.
     pub(super) axis: usize,
-    /// Whether it is one sum at most.
-    pub(super) only_sums: bool,
 }
 
 impl Behind<'_> {
     /// The ops behind all branches, which become theirs.
     pub(super) fn follow(&self, branches: &mut [Branch]) -> Result<Vec<Step>, EditError> {
         let mut steps = Vec::new();
-        while !self.only_sums || steps.is_empty() {
+        loop {
             let ops: Option<Vec<OpId>> = branches.iter().map(|branch| self.next(branch)).collect();
             let Some(ops) = ops else {
                 break;
@@ -87,7 +85,7 @@ impl Behind<'_> {
             && f.regions(op).is_empty()
             && f.parent_region(op) == f.parent_region(branch.product)
             && self.has_channels(branch, f.result(op, 0), value);
-        (fits && (!self.only_sums || operator(f, op) == SUM)).then_some(op)
+        fits.then_some(op)
     }
 
     /// Whether a result can be split as what a branch made is: some ops take a value for its type alone.
@@ -157,7 +155,7 @@ impl Behind<'_> {
         if values.iter().all(|value| value.is_none()) {
             return Ok(Some(Operand::Same(first)));
         }
-        if !self.only_sums && self.are_one_number(&values)? {
+        if self.are_one_number(&values)? {
             return Ok(Some(Operand::Same(first)));
         }
         let mut axis = None;
@@ -196,9 +194,6 @@ impl Behind<'_> {
     fn channels_at(&self, branch: &Branch, value: ValueId) -> Option<usize> {
         let f = self.f;
         let shape = own_constant(f, value)?;
-        if self.only_sums {
-            return (shape == [branch.channels]).then_some(0);
-        }
         let rank = f.rank(f.result(branch.product, 0))?;
         let at = (self.axis + shape.len()).checked_sub(rank)?;
         let fits = |(index, &dim): (usize, &i64)| match index == at {

@@ -51,7 +51,6 @@ const FAMILY: Family = Family {
     },
     axis: |_, _| Some(1),
     has_bias: true,
-    only_sums: false,
 };
 
 pub(crate) fn combine_parallel_conv2d(f: &mut Function, cx: &PassContext) -> PassResult {

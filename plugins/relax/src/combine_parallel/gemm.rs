@@ -45,7 +45,6 @@ const FAMILY: Family = Family {
     },
     axis: |_, _| Some(1),
     has_bias: true,
-    only_sums: false,
 };
 
 pub(crate) fn combine_parallel_gemm(f: &mut Function, cx: &PassContext) -> PassResult {

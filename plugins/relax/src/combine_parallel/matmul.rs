@@ -24,9 +24,9 @@
 //! }
 //! ```
 //!
-//! The weights are constants of rank 2 that nobody else uses, as those of queries, keys and values in a transformer; what is
-//! added behind each product, one number a column, is added at once. It does so only where that leaves fewer ops: two
-//! products without sums would be a product and a `Split`. The model doesn't grow, as the weights replace the others. Where
+//! The weights are constants of rank 2 that nobody else uses, as those of queries, keys and values in a transformer. Ops behind
+//! that work element by element are put together as far as they are the same everywhere, but for constants of one number for each column: a sum, then a `Relu`. It does
+//! so only where that leaves fewer ops: two products with nothing behind them would be a product and a `Split`. The model doesn't grow, as the weights replace the others. Where
 //! they have more than 128 MiB in all, they stay as they are: they would be held in memory.
 //!
 //! `Gemm`s and `Conv`s have passes of their own, and products in different regions stay. A runtime's kernels may sum in another order
@@ -41,10 +41,9 @@ use super::{Family, combine_parallel};
 const FAMILY: Family = Family {
     product: "onnx.MatMul",
     rule: "products_of_one_value",
-    weights: |_, _| Some(1),
+    weights: |f, op| (f.rank(f.operand(op, 1)?) == Some(2)).then_some(1),
     axis: |f, x| f.rank(x)?.checked_sub(1),
     has_bias: false,
-    only_sums: true,
 };
 
 pub(crate) fn combine_parallel_matmul(f: &mut Function, cx: &PassContext) -> PassResult {

@@ -35,8 +35,6 @@ pub(crate) struct Family {
     axis: fn(&Function, ValueId) -> Option<usize>,
     /// Whether the third operand is one number for each channel, or left out.
     has_bias: bool,
-    /// Whether of what stands behind only one sum is put together, too, instead of all that works element by element.
-    only_sums: bool,
 }
 
 /// Puts the ops of a kind together that take one value, where that leaves fewer ops.
@@ -73,7 +71,7 @@ impl Branch {
         let along = (family.weights)(f, product)?;
         let weights = f.operand(product, 1)?;
         let mut shape = own_constant(f, weights)?;
-        if shape.len() < 2 || (family.only_sums && shape.len() != 2) {
+        if shape.len() < 2 {
             return None;
         }
         let count = shape.iter().map(|&dim| dim as u64);
@@ -187,11 +185,7 @@ fn parallel(f: &Function, family: &Family) -> Result<Vec<Group>, EditError> {
         let Some(axis) = x.and_then(|x| (family.axis)(f, x)) else {
             continue;
         };
-        let behind = Behind {
-            f,
-            axis,
-            only_sums: family.only_sums,
-        };
+        let behind = Behind { f, axis };
         let steps = behind.follow(&mut branches)?;
         let group = Group { branches, steps };
         if group.pays() {

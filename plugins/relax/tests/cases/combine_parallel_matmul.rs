@@ -114,6 +114,85 @@ fn two_products_with_sums_are_one_with_a_sum() {
 }
 
 #[test]
+fn what_stands_behind_all_is_put_together() {
+    check(
+        TWO,
+        13,
+        "    %0 = onnx.MatMul(%x, %w1) : f32[b,s,1]
+    %1 = onnx.Add(%0, %b1) : f32[b,s,1]
+    %2 = onnx.Relu(%1) : f32[b,s,1]
+    %3 = onnx.MatMul(%x, %w2) : f32[b,s,2]
+    %4 = onnx.Add(%3, %b2) : f32[b,s,2]
+    %5 = onnx.Relu(%4) : f32[b,s,2]
+    return %2, %5",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[b,s,2], %c: bool[]) -> (%p: f32[b,s,1], %q: f32[b,s,2]) opset("" = 13) {
+                %w3 = const f32[2,3] [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+                %0 = const f32[2,3] [1.0, 3.0, 4.0, 2.0, 5.0, 6.0]
+                %1 = const f32[3] [0.5, 1.5, 2.5]
+                %2 = const i64[2] [1, 2]
+                %3 = onnx.MatMul(%x, %0) : f32[b,s,3]
+                %4 = onnx.Add(%3, %1) : f32[b,s,3]
+                %5 = onnx.Relu(%4) : f32[b,s,3]
+                %6, %7 = onnx.Split(%5, %2) {axis = 2} : f32[b,s,1], f32[b,s,2]
+                return %6, %7
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_differs_stays_behind_the_split() {
+    check(
+        TWO,
+        13,
+        "    %0 = onnx.MatMul(%x, %w1) : f32[b,s,1]
+    %1 = onnx.Add(%0, %b1) : f32[b,s,1]
+    %2 = onnx.Relu(%1) : f32[b,s,1]
+    %3 = onnx.MatMul(%x, %w2) : f32[b,s,2]
+    %4 = onnx.Add(%3, %b2) : f32[b,s,2]
+    %5 = onnx.Tanh(%4) : f32[b,s,2]
+    return %2, %5",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[b,s,2], %c: bool[]) -> (%p: f32[b,s,1], %q: f32[b,s,2]) opset("" = 13) {
+                %w3 = const f32[2,3] [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+                %0 = const f32[2,3] [1.0, 3.0, 4.0, 2.0, 5.0, 6.0]
+                %1 = const f32[3] [0.5, 1.5, 2.5]
+                %2 = const i64[2] [1, 2]
+                %3 = onnx.MatMul(%x, %0) : f32[b,s,3]
+                %4 = onnx.Add(%3, %1) : f32[b,s,3]
+                %5, %6 = onnx.Split(%4, %2) {axis = 2} : f32[b,s,1], f32[b,s,2]
+                %7 = onnx.Relu(%5) : f32[b,s,1]
+                %8 = onnx.Tanh(%6) : f32[b,s,2]
+                return %7, %8
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn weights_of_batches_stay() {
+    support::check_stays(
+        PASS,
+        r#"module {
+  fn @main(%x: f32[3,2]) -> (%p: f32[1,3,2], %q: f32[1,3,2], %r: f32[1,3,2]) opset("" = 13) {
+    %w1 = const f32[1,2,2] [1.0, 2.0, 3.0, 4.0]
+    %w2 = const f32[1,2,2] [5.0, 6.0, 7.0, 8.0]
+    %w3 = const f32[1,2,2] [9.0, 8.0, 7.0, 6.0]
+    %0 = onnx.MatMul(%x, %w1) : f32[1,3,2]
+    %1 = onnx.MatMul(%x, %w2) : f32[1,3,2]
+    %2 = onnx.MatMul(%x, %w3) : f32[1,3,2]
+    return %0, %1, %2
+  }
+}"#,
+    );
+}
+
+#[test]
 fn what_would_leave_as_many_ops_stays() {
     check_stays(
         TWO,

@@ -46,7 +46,11 @@ impl Kind {
             };
         }
         if traits.is_injective() {
-            Kind::Injective
+            // An element stands at its place in several, or beside new axes.
+            match f.name(op) {
+                "onnx.Expand" | "onnx.Unsqueeze" => Kind::Broadcast,
+                _ => Kind::Injective,
+            }
         } else if traits.is_reduction() {
             Kind::Reduction
         } else if traits.is_out_fusable() {

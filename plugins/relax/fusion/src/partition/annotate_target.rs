@@ -46,7 +46,7 @@ options! {
     pub struct AnnotateTarget {
         /// The target's name.
         target: String = "",
-        /// The domain of its functions; none: the target's name.
+        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point.
         domain: String = "",
         /// Names of ops that it takes.
         ops: Vec<String> = [],
@@ -73,10 +73,10 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let wanted = Traits::of(&options.traits)?;
     let domain = match &*options.domain {
-        "" => &*options.target,
-        domain => domain,
+        "" => plain(&options.target),
+        domain => domain.to_owned(),
     };
-    let mut groups = Groups::new(m, domain)?;
+    let mut groups = Groups::new(m, &domain)?;
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let attrs = [(TARGET, AttrValue::from(&*options.target))];
     let entries: Vec<_> = m.functions().collect();
@@ -124,6 +124,18 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         cx.emit(&Diagnostic::note(note).code("relax::not-taken"));
     }
     Ok(())
+}
+
+/// A target's name as a domain.
+fn plain(target: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '.' {
+            c
+        } else {
+            '_'
+        }
+    };
+    target.chars().map(plain).collect()
 }
 
 /// The functions that patterns named for a target.

@@ -162,7 +162,7 @@ fn a_diamond_around_something_opaque_stays_open() {
         r#"module {
   fn @main(%x: f32[10,20]) -> (%d: f32[10,20]) opset("" = 17) {
     %a = onnx.Exp(%x) : f32[10,20]
-    %b = onnx.Softmax(%a) : f32[10,20]
+    %b = onnx.Hardmax(%a) : f32[10,20]
     %c = onnx.Abs(%a) : f32[10,20]
     %d = onnx.Mul(%b, %c) : f32[10,20]
     return %d
@@ -172,7 +172,7 @@ fn a_diamond_around_something_opaque_stays_open() {
             module {
               fn @main(%x: f32[10,20]) -> (%d: f32[10,20]) opset("" = 17, "passdock.fused" = 1) {
                 %a = onnx.Exp(%x) : f32[10,20]
-                %b = onnx.Softmax(%a) : f32[10,20]
+                %b = onnx.Hardmax(%a) : f32[10,20]
                 %d = passdock.fused.fused_abs_mul(%a, %b) : f32[10,20]
                 return %d
               }
@@ -275,8 +275,8 @@ fn unknown_types_broadcast() {
 fn what_is_computed_beside_an_opaque_op_is_one() {
     check(
         r#"module {
-  fn @main(%x: f32[2,8], %s: f32[8]) -> (%y: f32[2,8]) opset("" = 17) {
-    %0 = onnx.LayerNormalization(%x, %s) {axis = -1} : f32[2,8]
+  fn @main(%x: f32[2,8]) -> (%y: f32[2,8]) opset("" = 17) {
+    %0 = onnx.Hardmax(%x) : f32[2,8]
     %1 = onnx.Sigmoid(%0) : f32[2,8]
     %2 = onnx.Mul(%0, %1) : f32[2,8]
     return %2
@@ -284,8 +284,8 @@ fn what_is_computed_beside_an_opaque_op_is_one() {
 }"#,
         expect![[r#"
             module {
-              fn @main(%x: f32[2,8], %s: f32[8]) -> (%y: f32[2,8]) opset("" = 17, "passdock.fused" = 1) {
-                %0 = onnx.LayerNormalization(%x, %s) {axis = -1} : f32[2,8]
+              fn @main(%x: f32[2,8]) -> (%y: f32[2,8]) opset("" = 17, "passdock.fused" = 1) {
+                %0 = onnx.Hardmax(%x) : f32[2,8]
                 %1 = passdock.fused.fused_sigmoid_mul(%0) : f32[2,8]
                 return %1
               }
@@ -305,7 +305,7 @@ fn opaque_ops_take_nothing_and_are_not_taken() {
         r#"module {
   fn @main(%x: f32[2,8]) -> (%y: f32[2,8]) opset("" = 17) {
     %0 = onnx.Exp(%x) : f32[2,8]
-    %1 = onnx.Softmax(%0) {axis = -1} : f32[2,8]
+    %1 = onnx.Hardmax(%0) {axis = -1} : f32[2,8]
     %2 = onnx.Neg(%1) : f32[2,8]
     return %2
   }
@@ -343,6 +343,80 @@ fn ops_around_and_in_a_region_stay_apart() {
       }
     %4 = onnx.Relu(%3) : f32[2]
     return %4
+  }
+}"#,
+    );
+}
+
+#[test]
+fn what_is_repeated_for_a_convolution_is_part_of_its_kernel() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (%y: f32[1,2,6,6]) opset("" = 17) {
+    %axes = const i64[2] [1, 2]
+    %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+    %1 = onnx.Unsqueeze(%b, %axes) : f32[2,1,1]
+    %2 = onnx.Add(%0, %1) : f32[1,2,6,6]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (%y: f32[1,2,6,6]) opset("" = 17, "passdock.fused" = 1) {
+                %axes = const i64[2] [1, 2]
+                %0 = passdock.fused.fused_conv_unsqueeze_add(%x, %w, %b) : f32[1,2,6,6]
+                return %0
+              }
+              fn @passdock.fused.fused_conv_unsqueeze_add(%x: f32[1,2,8,8], %w: f32[2,2,3,3], %b: f32[2]) -> (_: f32[1,2,6,6]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+                %axes = const i64[2] [1, 2]
+                %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+                %1 = onnx.Unsqueeze(%b, %axes) : f32[2,1,1]
+                %2 = onnx.Add(%0, %1) : f32[1,2,6,6]
+                return %2
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_repeated_is_reduced_at_once() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,1]) -> (%y: f32[2,1]) opset("" = 17) {
+    %shape = const i64[2] [2, 4]
+    %0 = onnx.Expand(%x, %shape) : f32[2,4]
+    %1 = onnx.ReduceMax(%0) {axes = [1]} : f32[2,1]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,1]) -> (%y: f32[2,1]) opset("" = 17, "passdock.fused" = 1) {
+                %shape = const i64[2] [2, 4]
+                %0 = passdock.fused.fused_expand_reduce_max(%x) : f32[2,1]
+                return %0
+              }
+              fn @passdock.fused.fused_expand_reduce_max(%x: f32[2,1]) -> (_: f32[2,1]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1} {
+                %shape = const i64[2] [2, 4]
+                %0 = onnx.Expand(%x, %shape) : f32[2,4]
+                %1 = onnx.ReduceMax(%0) {axes = [1]} : f32[2,1]
+                return %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_convolution_takes_nothing_that_repeats_its_result() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,2,8,8], %w: f32[2,2,3,3]) -> (%y: f32[1,2,6,6,1]) opset("" = 17) {
+    %axes = const i64[1] [4]
+    %0 = onnx.Conv(%x, %w) : f32[1,2,6,6]
+    %1 = onnx.Unsqueeze(%0, %axes) : f32[1,2,6,6,1]
+    return %1
   }
 }"#,
     );

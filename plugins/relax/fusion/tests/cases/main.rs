@@ -9,3 +9,4 @@ mod groups;
 mod partition;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
+mod tvm;

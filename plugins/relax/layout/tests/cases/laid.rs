@@ -14,8 +14,14 @@ const ALTER: &str = "relax.transform.AlterOpLayout";
 /// run has to change nothing, and so has a run in which the layouts are the operators' own.
 #[track_caller]
 pub(crate) fn check(desired: &str, params: &str, body: &str, expected: Expect) {
+    check_of(17, desired, params, body, expected);
+}
+
+/// As [`check`], of an opset version.
+#[track_caller]
+pub(crate) fn check_of(opset: i64, desired: &str, params: &str, body: &str, expected: Expect) {
     let registry = support::registry();
-    let source = source(params, body);
+    let source = source_of(opset, params, body);
     let run = |passes: &[&str], own: bool| run(&registry, passes, &source, desired, own);
     let once = run(&[INFER, CONVERT], false);
     assert_eq!(once, run(&[INFER, CONVERT, CONVERT], false));
@@ -58,7 +64,11 @@ pub(crate) fn whole(desired: &str, params: &str, body: &str) -> String {
 }
 
 fn source(params: &str, body: &str) -> String {
-    format!(r#"module {{ fn @main({params}) opset("" = 17, "acme" = 1) {{ {body} }} }}"#)
+    source_of(17, params, body)
+}
+
+fn source_of(opset: i64, params: &str, body: &str) -> String {
+    format!(r#"module {{ fn @main({params}) opset("" = {opset}, "acme" = 1) {{ {body} }} }}"#)
 }
 
 fn run(registry: &Registry, passes: &[&str], source: &str, desired: &str, own: bool) -> String {

@@ -146,6 +146,20 @@ fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<Option<(ValueId, Bounds)>, EditE
     }))
 }
 
+/// Whether a value of integers is kept within those that another dtype of integers has.
+pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<bool, EditError> {
+    let f = r.function();
+    let (Some(op), Some(room)) = (f.defining_op(value), all(dtype)) else {
+        return Ok(false);
+    };
+    let keeps = ["onnx.Clip", "onnx.Min", "onnx.Max"];
+    if is_float(dtype) || is_float(f.dtype(value)) || !keeps.iter().any(|name| is(f, op, name)) {
+        return Ok(false);
+    }
+    let own = bounds(r, op)?;
+    Ok(own.is_some_and(|(_, own)| room.low <= own.low && own.high <= room.high))
+}
+
 /// What all results of an op are within, whatever it is given.
 fn range(f: &Function, op: OpId) -> Option<Bounds> {
     let is_any = |names: &[&str]| names.iter().any(|name| is(f, op, name));

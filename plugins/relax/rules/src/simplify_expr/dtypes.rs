@@ -2,6 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
+use super::bounds::fits;
 use crate::shared::read::{is, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
@@ -14,6 +15,10 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
         onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
     } => quantized;
+    rule arg_of_dequantized {
+        %inner = onnx.DequantizeLinear(%x, %scale, %zero?)
+        onnx.ArgMax|onnx.ArgMin(%inner)
+    } => unscaled;
     rule quantize_what_moved { %y = onnx.QuantizeLinear(%inner, %scale, %zero?) } => moved;
 };
 
@@ -27,20 +32,38 @@ fn quantized(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 /// Whether a value that is dequantised by one op and quantised by the other, with the same numbers, is what it was.
 fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
     const SMALL: [DType; 4] = [DType::I8, DType::U8, DType::I16, DType::U16];
-    let is_plain = |op: OpId| {
-        let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
-        !has("block_size") && !has("output_dtype") && !has("precision")
-    };
     let (Some(x), Some(scale)) = (f.operand(from, 0), f.operand(to, 1)) else {
         return Ok(false);
     };
     let is_same = f.dtype(scale) == DType::F32
         && SMALL.contains(&f.dtype(x))
         && f.dtype(x) == f.dtype(f.result(to, 0))
-        && is_plain(to)
-        && is_plain(from);
+        && is_plain(f, to)
+        && is_plain(f, from);
     let scales = f.constant_floats(scale)?.unwrap_or_default();
     Ok(is_same && !scales.is_empty() && scales.iter().all(|s| (1e-30..1e30).contains(s)))
+}
+
+/// Whether an op that quantises or dequantises has no attribute but its axis.
+fn is_plain(f: &Function, op: OpId) -> bool {
+    let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
+    !has("block_size") && !has("output_dtype") && !has("precision")
+}
+
+/// The largest of integers of 8 bits is where the largest of what they mean is: no two of them mean the same number.
+fn unscaled(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, scale) = (m.value(f, "x"), m.value(f, "scale"));
+    let is_small = [DType::I8, DType::U8].contains(&f.dtype(x)) && f.dtype(scale) == DType::F32;
+    let scales = f.constant_floats(scale)?.unwrap_or_default();
+    let is_one = matches!(scales[..], [scale] if (1e-30..1e30).contains(&scale));
+    if !is_small || !is_one || !is_plain(f, m.op("inner")) || f.use_count(m.value(f, "inner")) != 1
+    {
+        return Ok(None);
+    }
+    let made = like(f, m.root(), &[]);
+    made.map(|made| Ok(vec![r.op(made.operand(x))?]))
+        .transpose()
 }
 
 /// The most ops between a `DequantizeLinear` and a `QuantizeLinear`.
@@ -106,12 +129,12 @@ fn unquantized(
     r.op(made.operands(operands)).map(Some)
 }
 
-/// A cast of a cast is one, if the first loses nothing.
+/// A cast of a cast is one, if the first loses nothing: its dtype has all numbers, or all that there can be.
 fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     let (from, by, to) = (f.dtype(x), f.dtype(inner), f.dtype(outer));
-    if !keeps_all(from, by) {
+    if !keeps_all(from, by) && !fits(r, x, by)? {
         return Ok(None);
     }
     if from == to {

@@ -488,3 +488,110 @@ fn zeros_that_change_a_sign_stay_if_asked() {
         "#]],
     );
 }
+
+#[test]
+fn casts_of_what_is_kept_within_bounds() {
+    check(
+        r#"module {
+  fn @main(%x: i32[n]) -> (%a: i32[n], %b: i16[n], %c: i32[n]) opset("" = 17) {
+    %low = const i32[] 0
+    %high = const i32[] 255
+    %more = const i32[] 256
+    %0 = onnx.Clip(%x, %low, %high) : i32[n]
+    %1 = onnx.Cast(%0) {to = 2} : u8[n]
+    %2 = onnx.Cast(%1) {to = 6} : i32[n]
+    %3 = onnx.Cast(%1) {to = 5} : i16[n]
+    %4 = onnx.Clip(%x, %low, %more) : i32[n]
+    %5 = onnx.Cast(%4) {to = 2} : u8[n]
+    %6 = onnx.Cast(%5) {to = 6} : i32[n]
+    return %2, %3, %6
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: i32[n]) -> (%a: i32[n], %b: i16[n], %c: i32[n]) opset("" = 17) {
+                %low = const i32[] 0
+                %high = const i32[] 255
+                %more = const i32[] 256
+                %0 = onnx.Clip(%x, %low, %high) : i32[n]
+                %1 = onnx.Cast(%0) {to = 5} : i16[n]
+                %2 = onnx.Clip(%x, %low, %more) : i32[n]
+                %3 = onnx.Cast(%2) {to = 2} : u8[n]
+                %4 = onnx.Cast(%3) {to = 6} : i32[n]
+                return %0, %1, %4
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn casts_of_what_may_be_out_of_bounds_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: i32[n], %f: f32[n]) -> (%a: i32[n], %b: i32[n], %c: i32[n]) opset("" = 17) {
+    %low = const i32[] -1
+    %high = const i32[] 255
+    %0 = onnx.Clip(%x, %low, %high) : i32[n]
+    %1 = onnx.Cast(%0) {to = 2} : u8[n]
+    %2 = onnx.Cast(%1) {to = 6} : i32[n]
+    %3 = onnx.Min(%x, %high) : i32[n]
+    %4 = onnx.Cast(%3) {to = 2} : u8[n]
+    %5 = onnx.Cast(%4) {to = 6} : i32[n]
+    %zero = const f32[] 0.0
+    %most = const f32[] 255.0
+    %6 = onnx.Clip(%f, %zero, %most) : f32[n]
+    %7 = onnx.Cast(%6) {to = 2} : u8[n]
+    %8 = onnx.Cast(%7) {to = 6} : i32[n]
+    return %2, %5, %8
+  }
+}"#,
+    );
+}
+
+#[test]
+fn the_place_of_the_largest_of_dequantized_integers() {
+    check(
+        r#"module {
+  fn @main(%x: i8[n,4], %z: i8[]) -> (%a: i64[n,1], %b: i64[n]) opset("" = 17) {
+    %s = const f32[] 0.02
+    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n,4]
+    %1 = onnx.ArgMax(%0) {axis = 1} : i64[n,1]
+    %2 = onnx.DequantizeLinear(%x, %s) : f32[n,4]
+    %3 = onnx.ArgMin(%2) {axis = -1, keepdims = 0, select_last_index = 1} : i64[n]
+    return %1, %3
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: i8[n,4], %z: i8[]) -> (%a: i64[n,1], %b: i64[n]) opset("" = 17) {
+                %0 = onnx.ArgMax(%x) {axis = 1} : i64[n,1]
+                %1 = onnx.ArgMin(%x) {axis = -1, keepdims = 0, select_last_index = 1} : i64[n]
+                return %0, %1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn the_place_of_the_largest_by_several_scales_stays() {
+    check_stays(
+        r#"module {
+  fn @main(%x: i8[n,2], %y: i32[n,2], %t: f32[]) -> (%a: i64[n,1], %b: i64[n,1], %c: i64[n,1], %d: i64[n,1], %e: f32[n,2]) opset("" = 17) {
+    %s = const f32[2] [0.02, 0.5]
+    %p = const f32[] 0.5
+    %q = const f32[] -0.5
+    %0 = onnx.DequantizeLinear(%x, %s) : f32[n,2]
+    %1 = onnx.ArgMax(%0) {axis = 1} : i64[n,1]
+    %2 = onnx.DequantizeLinear(%y, %p) : f32[n,2]
+    %3 = onnx.ArgMax(%2) {axis = 1} : i64[n,1]
+    %4 = onnx.DequantizeLinear(%x, %q) : f32[n,2]
+    %5 = onnx.ArgMax(%4) {axis = 1} : i64[n,1]
+    %6 = onnx.DequantizeLinear(%x, %p) : f32[n,2]
+    %7 = onnx.ArgMax(%6) {axis = 1} : i64[n,1]
+    return %1, %3, %5, %7, %6
+  }
+}"#,
+    );
+}

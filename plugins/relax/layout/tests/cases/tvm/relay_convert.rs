@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::laid::{check, check_stays};
+use crate::laid::{check, check_of, check_stays};
 
 #[test]
 fn no_convert_layout() {
@@ -164,18 +164,56 @@ fn conv_concat_convert_layout() {
     );
 }
 
-/// `DeformConv` is of version 19; in version 17 there is none.
 #[test]
 fn deformable_conv_bias_pool_convert_layout() {
-    check_stays(
-        "onnx.DeformConv NHWC",
-        "%x: f32[1,8,5,5], %w: f32[4,8,3,3], %o: f32[1,18,3,3], %b: f32[4,1,1]",
-        "%c = acme.Skip(%o)
-         %d = onnx.Conv(%x, %w)
+    check_of(
+        19,
+        "onnx.DeformConv NHWC HWIO",
+        "%x: f32[1,8,6,6], %w: f32[4,8,3,3], %o: f32[1,18,4,4], %b: f32[4,1,1]",
+        "%d = onnx.DeformConv(%x, %w, %o)
          %a = onnx.Add(%d, %b)
          %r = onnx.Relu(%a)
          %y = onnx.MaxPool(%r) {kernel_shape = [2, 2]}
-         return %y, %c",
+         return %y",
+        expect![[r#"
+            %0 = const i64[3] [1, 1, 4]
+            %1 = onnx.Reshape(%b, %0) : f32[1,1,4]
+            %2 = onnx.Transpose(%w) {perm = [2, 3, 1, 0]} : f32[3,3,8,4]
+            %3 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,6,6,8]
+            %4 = passdock.layout.DeformConv_NHWC_HWIO(%3, %2, %o) : f32[1,4,4,4]
+            %5 = onnx.Add(%4, %1) : f32[1,4,4,4]
+            %6 = onnx.Relu(%5) : f32[1,4,4,4]
+            %7 = passdock.layout.MaxPool_NHWC(%6) : f32[1,3,3,4]
+            %y = onnx.Transpose(%7) {perm = [0, 3, 1, 2]} : f32[1,4,3,3]
+            return %y
+        "#]],
+    );
+}
+
+/// A pool that is asked for in its own layout has it.
+#[test]
+fn deformable_conv_bias_pool_uses_specified_convert_layout() {
+    check_of(
+        19,
+        "onnx.DeformConv NHWC HWIO; onnx.MaxPool NCHW",
+        "%x: f32[1,8,6,6], %w: f32[4,8,3,3], %o: f32[1,18,4,4], %b: f32[4,1,1]",
+        "%d = onnx.DeformConv(%x, %w, %o)
+         %a = onnx.Add(%d, %b)
+         %r = onnx.Relu(%a)
+         %y = onnx.MaxPool(%r) {kernel_shape = [2, 2]}
+         return %y",
+        expect![[r#"
+            %0 = const i64[3] [1, 1, 4]
+            %1 = onnx.Reshape(%b, %0) : f32[1,1,4]
+            %2 = onnx.Transpose(%w) {perm = [2, 3, 1, 0]} : f32[3,3,8,4]
+            %3 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,6,6,8]
+            %4 = passdock.layout.DeformConv_NHWC_HWIO(%3, %2, %o) : f32[1,4,4,4]
+            %5 = onnx.Add(%4, %1) : f32[1,4,4,4]
+            %6 = onnx.Relu(%5) : f32[1,4,4,4]
+            %r = onnx.Transpose(%6) {perm = [0, 3, 1, 2]} : f32[1,4,4,4]
+            %y = onnx.MaxPool(%r) {kernel_shape = [2, 2]} : f32[1,4,3,3]
+            return %y
+        "#]],
     );
 }
 

@@ -205,26 +205,53 @@ fn default_keyword() {
     );
 }
 
+/// What is asked for in its own layout stays, between two that aren't.
 #[test]
 fn different_ops_convert_layout() {
     check(
-        "onnx.Conv NHWC HWIO; onnx.QLinearConv NHWC; onnx.ConvTranspose NHWC default",
-        "%x: f32[1,8,5,5], %w1: f32[8,8,3,3], %w2: f32[8,8,3,3]",
-        "%c = onnx.Conv(%x, %w1) {pads = [1, 1, 1, 1]}
-         %r = onnx.Relu(%c)
-         %d = onnx.ConvTranspose(%r, %w2) {pads = [1, 1, 1, 1]}
-         %s = onnx.Relu(%d)
-         %y = onnx.Cast(%s) {to = 6}
+        "onnx.Conv NHWC HWIO; onnx.QLinearConv NCHW; onnx.ConvTranspose NHWC",
+        "%x: f32[1,8,5,5], %w1: f32[8,8,3,3], %w2: i8[8,8,3,3], %w3: f32[8,8,3,3]",
+        "%s = const f32[] 1.0
+         %p = const i8[] 1
+         %c = onnx.Conv(%x, %w1) {pads = [1, 1, 1, 1]}
+         %q = onnx.Cast(%c) {to = 3}
+         %d = onnx.QLinearConv(%q, %s, %p, %w2, %s, %p, %s, %p) {pads = [1, 1, 1, 1]}
+         %e = onnx.Cast(%d) {to = 1}
+         %y = onnx.ConvTranspose(%e, %w3) {pads = [1, 1, 1, 1]}
          return %y",
         expect![[r#"
+            %s = const f32[] 1.0
+            %p = const i8[] 1
             %0 = onnx.Transpose(%w1) {perm = [2, 3, 1, 0]} : f32[3,3,8,8]
             %1 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,5,5,8]
             %2 = passdock.layout.Conv_NHWC_HWIO(%1, %0) : f32[1,5,5,8]
-            %3 = onnx.Relu(%2) : f32[1,5,5,8]
-            %4 = passdock.layout.ConvTranspose_NHWC(%3, %w2) : f32[1,5,5,8]
-            %5 = onnx.Relu(%4) : f32[1,5,5,8]
-            %6 = onnx.Cast(%5) {to = 6} : i32[1,5,5,8]
-            %y = onnx.Transpose(%6) {perm = [0, 3, 1, 2]} : i32[1,8,5,5]
+            %3 = onnx.Cast(%2) {to = 3} : i8[1,5,5,8]
+            %q = onnx.Transpose(%3) {perm = [0, 3, 1, 2]} : i8[1,8,5,5]
+            %d = onnx.QLinearConv(%q, %s, %p, %w2, %s, %p, %s, %p) {pads = [1, 1, 1, 1]} : i8[1,8,5,5]
+            %e = onnx.Cast(%d) {to = 1} : f32[1,8,5,5]
+            %4 = onnx.Transpose(%e) {perm = [0, 2, 3, 1]} : f32[1,5,5,8]
+            %5 = passdock.layout.ConvTranspose_NHWC(%4, %w3) : f32[1,5,5,8]
+            %y = onnx.Transpose(%5) {perm = [0, 3, 1, 2]} : f32[1,8,5,5]
+            return %y
+        "#]],
+    );
+}
+
+/// In TVM an op that nothing is asked for stays; here it follows, which takes as many `Transpose`s.
+#[test]
+fn no_desired_layout_follows() {
+    check(
+        "onnx.Conv NHWC HWIO",
+        "%x: f32[1,8,5,5], %w: f32[8,8,3,3], %rois: f32[3,4], %of: i64[3]",
+        "%c = onnx.Conv(%x, %w) {pads = [1, 1, 1, 1]}
+         %y = onnx.RoiAlign(%c, %rois, %of) {output_height = 2, output_width = 2}
+         return %y",
+        expect![[r#"
+            %0 = onnx.Transpose(%w) {perm = [2, 3, 1, 0]} : f32[3,3,8,8]
+            %1 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[1,5,5,8]
+            %2 = passdock.layout.Conv_NHWC_HWIO(%1, %0) : f32[1,5,5,8]
+            %3 = passdock.layout.RoiAlign_NHWC(%2, %rois, %of) : f32[3,2,2,8]
+            %y = onnx.Transpose(%3) {perm = [0, 3, 1, 2]} : f32[3,8,2,2]
             return %y
         "#]],
     );
