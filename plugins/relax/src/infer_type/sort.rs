@@ -150,6 +150,30 @@ impl Sort {
         }
     }
 
+    /// The type itself; of another one the element type where it says none, and the symbols that were made up for sizes that it
+    /// doesn't know.
+    pub(crate) fn named_as(&self, other: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
+        match (self, other) {
+            (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
+                let size = |(x, y): (&Size, &Size)| match x {
+                    Size::Unknown if y.is_of(made_up) => y.clone(),
+                    x => x.clone(),
+                };
+                let dims = match (x, y) {
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        Some(x.iter().zip(y).map(size).collect())
+                    }
+                    _ => x.clone(),
+                };
+                Sort::Tensor(if *a == DType::NONE { *b } else { *a }, dims)
+            }
+            (Sort::Unknown, Sort::Tensor(dtype, _)) => Sort::Tensor(*dtype, None),
+            // Of what is no tensor only dims aren't checked.
+            (Sort::Unknown, other) => other.without_sizes(),
+            _ => self.clone(),
+        }
+    }
+
     /// Without sizes and ranks, which an unknown number of rounds may change.
     pub(crate) fn without_sizes(&self) -> Sort {
         match self {
@@ -219,6 +243,12 @@ impl Size {
             Size::Expr(_, sides) => sides.iter().any(|side| side.mentions(symbols)),
             _ => false,
         }
+    }
+
+    /// Whether all of it is made of some symbols and numbers.
+    fn is_of(&self, symbols: &impl Fn(i64) -> bool) -> bool {
+        let all = self.symbols();
+        !all.is_empty() && all.into_iter().all(symbols)
     }
 
     /// The symbols in it.

@@ -363,3 +363,42 @@ fn an_attribute_out_of_range_is_told_and_the_type_known_all_the_same() {
         "#]],
     );
 }
+
+/// Nobody checks what a model declares of its outputs, so what uses one goes by what the output's own op says.
+#[test]
+fn what_uses_an_output_goes_by_the_outputs_op() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2], %z) opset("" = 23) {
+    %s = onnx.SequenceConstruct(%x)
+    %c = onnx.ConcatFromSequence(%s) {axis = 1, new_axis = 1}
+    %v = onnx.Identity(%c) : f32[2,2]
+    %t = onnx.Transpose(%v) {perm = [0, 1, 2]}
+    %w = onnx.Squeeze(%t) : f32[2,2]
+    %z = onnx.Neg(%v)
+    return %v, %w, %z
+  }
+}"#,
+        expect![[""]],
+    );
+}
+
+/// What is declared and can't be found out isn't relied on either; symbols that were made up stay, and so does what is
+/// declared of ops without a definition.
+#[test]
+fn what_only_an_output_declares_is_its_own() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,3], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
+    %a = onnx.NonZero(%x) : i64[1,3]
+    %b = onnx.Reshape(%x, %s) : f32[4,5]
+    %c = acme.Own(%x) : f32[6]
+    %d = onnx.Neg(%a)
+    %e = onnx.Neg(%b)
+    %f = onnx.Neg(%c)
+    return %a, %b, %c, %d, %e, %f
+  }
+}"#,
+        expect![[""]],
+    );
+}
