@@ -37,7 +37,7 @@ fn an_old_models_inputs_all_stay() {
 /// constants stay constants, also of a graph that nobody changed, and of one that was text in between.
 #[test]
 fn an_old_model_that_gets_functions_keeps_its_constants() {
-    let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
+    let body = graph(&[node("y = Add(x, w)")], &["x", "w", "unused"], &["y"]).all(
         graphs::INITIALIZER,
         &[floats("w", &[1.0]), floats("unused", &[2.0])],
     );
@@ -63,6 +63,11 @@ fn an_old_model_that_gets_functions_keeps_its_constants() {
         let mut again = read(&bytes).unwrap();
         assert_eq!(again.metadata()[0].1, "8");
         expect![[r#"
+            g(x) -> (y)
+              y = Add(x, w)
+              init w: 4 bytes
+              init unused: 4 bytes
+            fn d.F() -> ()
         "#]]
         .assert_eq(&show(&bytes));
         let f = main_of(&mut again);

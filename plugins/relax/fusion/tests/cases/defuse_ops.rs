@@ -103,7 +103,7 @@ fn a_constant_that_is_gone_is_made_again() {
         source,
         expect![[r#"
             module {
-              fn @main(%x: f32[2]) -> (%b: f32[2]) opset("" = 17, "passdock.fused" = 1) {
+              fn @main(%x: f32[2]) -> (%b: f32[2]) opset("" = 17) {
                 %half = const f32[] 0.5
                 %a = onnx.Mul(%x, %half) : f32[2]
                 %b = onnx.Neg(%a) : f32[2]
@@ -132,7 +132,7 @@ fn what_was_changed_since_stays_right() {
 }"#,
         expect![[r#"
             module {
-              fn @main(%x: f32[k,3]) -> (%y: f32[k,3]) opset("" = 17, "passdock.fused" = 1) {
+              fn @main(%x: f32[k,3]) -> (%y: f32[k,3]) opset("" = 17) {
                 %e = onnx.Exp(%x)
                 %a = onnx.Neg(%e) : f32[k,3]
                 %e_1 = onnx.Exp(%a)
