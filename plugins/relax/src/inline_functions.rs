@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
-use passdock_plugins_relax_fusion::domains::take_back_domains;
+use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 

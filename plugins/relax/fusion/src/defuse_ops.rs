@@ -38,7 +38,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::domains::take_back_domains;
+use crate::shared::domains::take_back_domains;
 use crate::shared::marks::is_primitive;
 use crate::shared::restore::{Kernel, constants_by_name};
 use order::put_in_order;

@@ -4,9 +4,10 @@
 //! end recognises what is its. The plugin `relax` lists the passes.
 
 pub mod defuse_ops;
-pub mod domains;
 pub mod fuse_ops;
 pub mod fuse_ops_by_pattern;
 pub mod group;
 pub mod partition;
 mod shared;
+
+pub use shared::domains::take_back_domains;
