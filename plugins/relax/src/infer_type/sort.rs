@@ -150,24 +150,22 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the symbols that were made up for sizes that it
-    /// doesn't know.
-    pub(crate) fn named_as(&self, other: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
+    /// The type itself; of another one the element type where it says none, and the names of sizes that it doesn't know.
+    pub(crate) fn named_as(&self, other: &Sort) -> Sort {
         match (self, other) {
-            (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
-                let size = |(x, y): (&Size, &Size)| match x {
-                    Size::Unknown if y.is_of(made_up) => y.clone(),
-                    x => x.clone(),
+            (Sort::Tensor(..), Sort::Tensor(dtype, sizes)) => {
+                let name = |size: &Size| match size {
+                    Size::Const(_) => Size::Unknown,
+                    name => name.clone(),
                 };
-                let dims = match (x, y) {
-                    (Some(x), Some(y)) if x.len() == y.len() => {
-                        Some(x.iter().zip(y).map(size).collect())
+                let known = match (self, sizes) {
+                    (Sort::Tensor(_, Some(own)), Some(sizes)) if own.len() == sizes.len() => {
+                        Some(sizes.iter().map(name).collect())
                     }
-                    _ => x.clone(),
+                    _ => None,
                 };
-                Sort::Tensor(if *a == DType::NONE { *b } else { *a }, dims)
+                self.or(&Sort::Tensor(*dtype, known))
             }
-            (Sort::Unknown, Sort::Tensor(dtype, _)) => Sort::Tensor(*dtype, None),
             // Of what is no tensor only dims aren't checked.
             (Sort::Unknown, other) => other.without_sizes(),
             _ => self.clone(),
@@ -243,12 +241,6 @@ impl Size {
             Size::Expr(_, sides) => sides.iter().any(|side| side.mentions(symbols)),
             _ => false,
         }
-    }
-
-    /// Whether all of it is made of some symbols and numbers.
-    fn is_of(&self, symbols: &impl Fn(i64) -> bool) -> bool {
-        let all = self.symbols();
-        !all.is_empty() && all.into_iter().all(symbols)
     }
 
     /// The symbols in it.

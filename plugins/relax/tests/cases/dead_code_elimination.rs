@@ -302,21 +302,27 @@ fn a_domain_of_ours_goes_with_its_last_function() {
 }}"#
         )
     };
-    check(&source("onnx.Relu"), expect![[r#"
+    check(
+        &source("onnx.Relu"),
+        expect![[r#"
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
             %0 = onnx.Relu(%x) : f32[2]
             return %0
           }
         }
-    "#]]);
+    "#]],
+    );
     // An op of it that is no call.
-    check(&source("passdock.layout.unknown"), expect![[r#"
+    check(
+        &source("passdock.layout.unknown"),
+        expect![[r#"
         module {
           fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.layout" = 1, "acme" = 1) {
             %0 = passdock.layout.unknown(%x) : f32[2]
             return %0
           }
         }
-    "#]]);
+    "#]],
+    );
 }

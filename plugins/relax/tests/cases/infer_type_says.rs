@@ -407,14 +407,14 @@ fn what_uses_an_output_goes_by_the_outputs_op() {
     );
 }
 
-/// What is declared and can't be found out isn't relied on either; symbols that were made up stay, and so does what is
+/// A number that is declared and can't be found out isn't relied on either; the name of a size is, and so is what is
 /// declared of ops without a definition.
 #[test]
 fn what_only_an_output_declares_is_its_own() {
     check(
         r#"module {
-  fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,3], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
-    %a = onnx.NonZero(%x) : i64[1,3]
+  fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,k], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
+    %a = onnx.NonZero(%x) : i64[1,k]
     %b = onnx.Reshape(%x, %s) : f32[4,5]
     %c = acme.Own(%x) : f32[6]
     %d = onnx.Neg(%a)
@@ -425,12 +425,12 @@ fn what_only_an_output_declares_is_its_own() {
 }"#,
         expect![[r#"
             module {
-              fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,3], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
-                %a = onnx.NonZero(%x) : i64[1,3]
+              fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,k], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
+                %a = onnx.NonZero(%x) : i64[1,k]
                 %b = onnx.Reshape(%x, %s) : f32[4,5]
                 %c = acme.Own(%x) : f32[6]
-                %d = onnx.Neg(%a) : i64[1,_1]
-                %e = onnx.Neg(%b) : f32[_2,_3]
+                %d = onnx.Neg(%a) : i64[1,k]
+                %e = onnx.Neg(%b) : f32[_1,_2]
                 %f = onnx.Neg(%c) : f32[6]
                 return %a, %b, %c, %d, %e, %f
               }
