@@ -1,8 +1,8 @@
 //! What a model only declares of the values that it gives out, put aside while types are inferred from them.
 //!
 //! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So what uses
-//! an output inside has the type that follows from the output's own op, also where that knows less; only the names of sizes that it
-//! doesn't know are those that are declared. The output itself keeps what is declared.
+//! an output inside has the type that follows from the output's own op, also where that knows less; only the names of sizes that aren't
+//! known as numbers are those that are declared. The output itself keeps what is declared.
 
 use std::collections::HashSet;
 

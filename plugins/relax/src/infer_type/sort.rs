@@ -150,21 +150,22 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the names of sizes that it doesn't know.
+    /// The type itself; of another one the element type where it says none, and the names of sizes that it doesn't have as
+    /// numbers.
     pub(crate) fn named_as(&self, other: &Sort) -> Sort {
+        let size = |(own, other): (&Size, &Size)| match (own, other) {
+            (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
+            (_, name) => name.clone(),
+        };
         match (self, other) {
-            (Sort::Tensor(..), Sort::Tensor(dtype, sizes)) => {
-                let name = |size: &Size| match size {
-                    Size::Const(_) => Size::Unknown,
-                    name => name.clone(),
-                };
-                let known = match (self, sizes) {
-                    (Sort::Tensor(_, Some(own)), Some(sizes)) if own.len() == sizes.len() => {
-                        Some(sizes.iter().map(name).collect())
+            (Sort::Tensor(own, x), Sort::Tensor(dtype, y)) => {
+                let sizes = match (x, y) {
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        Some(x.iter().zip(y).map(size).collect())
                     }
-                    _ => None,
+                    _ => x.clone(),
                 };
-                self.or(&Sort::Tensor(*dtype, known))
+                Sort::Tensor(*own, sizes).or(&Sort::Tensor(*dtype, None))
             }
             // Of what is no tensor only dims aren't checked.
             (Sort::Unknown, other) => other.without_sizes(),
