@@ -143,7 +143,8 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(*mut Function, RegionId, *const ResultsDesc) -> Status>,
     /// Sets the version of a domain that the function's ops mean; ONNX's own domain is "". Raising one
     /// that is there changes the interface, and is for who sees to it that the function's ops mean what they
-    /// meant. Refused for a version below the one that is there, and for the 1,025th domain.
+    /// meant. Version 0 takes a domain back that none of the function's ops is of. Refused for another version below
+    /// the one that is there, for 0 if an op is of the domain, and for the 1,025th domain.
     pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
     /// The location of what came from several places: each of them, once, in this order.
     pub fuse_locs: Option<

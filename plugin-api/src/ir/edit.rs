@@ -342,10 +342,10 @@ impl Function {
     /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`.
     ///
     /// Raising one that is there changes the interface, and is for passes that see to it that all the function's ops mean
-    /// what they meant.
+    /// what they meant. Version 0 takes a domain back that none of the ops is of.
     ///
     /// # Errors
-    /// If the domain has a later version already, or it is the 1,025th.
+    /// If the domain has a later version already, is to be taken back and an op is of it, or is the 1,025th.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         self.raw.set_opset(domain, version)
     }

@@ -5,7 +5,7 @@
 
 use passdock_abi::{OpId, Position, TypeId, ValueId};
 
-use super::driver::is_given_out;
+use super::given_out::is_given_out;
 use super::matching::Match;
 use crate::data::EditError;
 use crate::ir::{Function, OpBuilder, TypeSpec};
@@ -24,7 +24,7 @@ impl Declared {
         let mut aside = Vec::new();
         let mut ops = found.ops.clone();
         for &op in &found.ops {
-            let outputs = f.operands(op).filter(|value| is_output(f, *value));
+            let outputs = f.operands(op).filter(|value| is_given_out(f, *value));
             ops.extend(outputs.filter_map(|value| f.defining_op(value)));
         }
         ops.sort();
@@ -57,20 +57,6 @@ impl Declared {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether an op makes a value that the op's own region gives out. Many may use a value, and many may be given out, but
-/// seldom both.
-fn is_output(f: &Function, value: ValueId) -> bool {
-    let op = f.defining_op(value);
-    let end = op.and_then(|op| f.terminator(f.parent_region(op)));
-    match end {
-        Some(end) if f.operand_count(end) < f.use_count(value) => {
-            f.operands(end).any(|given| given == value)
-        }
-        Some(end) => f.iter_uses(value).any(|one| one.op == end),
-        None => false,
     }
 }
 

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{symbol, OpId, Status, ValueId};
+use passdock_abi::{OpId, Status, ValueId};
 
 use super::condition;
 use super::declared::Declared;
-use super::given_out::GivenOut;
+use super::given_out::{is_given_out, GivenOut};
 use super::matching::{self, Match};
 use super::operators::Operators;
 use super::places::Places;
@@ -296,12 +296,6 @@ impl Driver<'_> {
         }
         copies
     }
-}
-
-/// Whether the region that defines a value gives it out. What it gives out is few.
-pub(super) fn is_given_out(f: &Function, value: ValueId) -> bool {
-    let mut uses = f.iter_uses(value);
-    uses.any(|one| matches!(f.symbol(one.op), symbol::RETURN | symbol::YIELD))
 }
 
 /// Whether values may stand for the results of a root.

@@ -69,6 +69,20 @@ impl GivenOut {
     }
 }
 
+/// Whether the region of the op that makes a value gives it out. Many may use a value, and many may be given out, but
+/// seldom both, so the shorter of both lists is looked through.
+pub(super) fn is_given_out(f: &Function, value: ValueId) -> bool {
+    let op = f.defining_op(value);
+    let end = op.and_then(|op| f.terminator(f.parent_region(op)));
+    match end {
+        Some(end) if f.operand_count(end) < f.use_count(value) => {
+            f.operands(end).any(|given| given == value)
+        }
+        Some(end) => f.iter_uses(value).any(|one| one.op == end),
+        None => false,
+    }
+}
+
 /// The region of an op's result or of a constant.
 fn home(f: &Function, value: ValueId) -> Option<RegionId> {
     if let Some(op) = f.defining_op(value) {

@@ -15,7 +15,8 @@
 //! ```
 //!
 //! Ops without effects whose results nobody uses, constants that nobody uses, and functions that no
-//! entry function reaches. One sweep from the end: the users of an op stand behind it, so they are
+//! entry function reaches; with the last function of a domain that passes made up, `passdock.…`, its version where no op is of it.
+//! One sweep from the end: the users of an op stand behind it, so they are
 //! gone before it is looked at, and the whole takes time linear in the ops.
 //!
 //! It does not erase ops that may have an effect (an op without a definition may), parameters, anything
@@ -29,6 +30,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::ConstId;
 use passdock_plugin_api::abi::Constant;
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::purity::{Purity, callee_or_name};
 
@@ -103,10 +105,12 @@ fn erase_dead_functions(m: &mut Module<'_>, options: &DeadCodeElimination) -> Pa
     while let Some(name) = pending.pop() {
         pending.extend(graph.callees(name).filter(|&callee| alive.insert(callee)));
     }
+    let mut removed = Vec::new();
     for entry in graph.functions() {
         if !alive.contains(&entry.name) {
             m.remove(entry.name)?;
+            removed.push(entry.name);
         }
     }
-    Ok(())
+    take_back_domains(m, &removed)
 }

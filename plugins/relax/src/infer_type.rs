@@ -22,13 +22,15 @@
 //! model declares, both places are named in a warning. A size that no operand
 //! says, as it depends on data, gets a symbol that no function has, `_1`: it says what else is as large,
 //! not even whether it is 0, and gives way to whatever is found out later. What a function takes and
-//! gives stays as it is declared. Functions that skip optimization have types, too: their ops stay as
+//! gives stays as it is declared; but what a function uses of what it gives has its type from the value's own op, as
+//! no runtime holds a model to what it declares of its outputs. Functions that skip optimization have types, too: their ops stay as
 //! they are.
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 
 mod builtin;
 mod calls;
+mod declared;
 mod regions;
 mod report;
 mod sizes;

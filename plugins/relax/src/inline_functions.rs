@@ -18,7 +18,8 @@
 //!
 //! What the copies call is replaced in turn. Attribute parameters become what the call sets, or their defaults. A copy's location
 //! begins with that of the call. Dims that the function names after its parameters' are the
-//! arguments', others are unknown. A function that nobody calls any more is removed.
+//! arguments', others are unknown. A function that nobody calls any more is removed, and with the last one of a domain that passes
+//! made up, `passdock.…`, its version where no op is of it.
 //!
 //! It does not inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,
 //! `Compiler`, `Extern`) nor calls in them, nor calls of a function of another opset version than its
@@ -33,6 +34,7 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
+use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 
@@ -68,15 +70,17 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     for caller in order {
         plan.decide(m, cx, &graph, &chosen, &options, caller)?;
     }
+    let mut removed = Vec::new();
     for function in graph.functions().map(|entry| entry.name) {
         let was_called = graph.callers(function).next().is_some();
         if chosen.contains(&function) && was_called && !plan.kept.contains(&function) {
             m.remove(function)?;
+            removed.push(function);
         } else {
             plan.carry_out(m, function)?;
         }
     }
-    Ok(())
+    take_back_domains(m, &removed)
 }
 
 /// Which calls are replaced. It is known for all functions before one is changed: what only leads to

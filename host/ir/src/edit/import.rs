@@ -4,8 +4,11 @@ use passdock_abi::{
     Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
 
-use crate::error::Edit;
+use rustc_hash::FxHashSet;
+
+use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::name::OpName;
 
 /// The largest number of domains that a function or file may import: they are searched one by one.
 pub const MAX_OPSETS: usize = 1024;
@@ -43,6 +46,31 @@ impl Function {
             }),
         }
         self.touch_function();
+    }
+
+    /// Takes a domain back that none of the function's ops is of.
+    ///
+    /// # Errors
+    /// If one is.
+    pub fn remove_opset(&mut self, domain: SymbolId) -> Edit {
+        let Some(at) = (self.opsets.iter()).position(|opset| opset.domain == domain) else {
+            return Ok(());
+        };
+        let live = self.ops.iter().filter(|op| op.flags & Op::DEAD == 0);
+        let names: FxHashSet<SymbolId> = live.map(|op| op.name).collect();
+        let text = self.text(domain);
+        let is_of_it = |name: &SymbolId| {
+            let name = OpName::parse(self.text(*name)).and_then(|name| name.domain);
+            name.is_some_and(|own| own == text)
+        };
+        if names.iter().any(is_of_it) {
+            return Err(EditError::refused(format!(
+                "The version of the domain `{text}` can't be taken back: ops of the function are of it."
+            )));
+        }
+        self.opsets.remove(at);
+        self.touch_function();
+        Ok(())
     }
 
     /// Sets an op's location.

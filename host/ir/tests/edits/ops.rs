@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use passdock_abi::{Status, SymbolId, TypeId, ValueId};
-use passdock_ir::{AttrValue, NewAttr, NewOp, Position, text};
+use passdock_ir::{AttrValue, Function, NewAttr, NewOp, Position, text};
 
 use crate::{accept, function, inner, new_op, op, refuse, value};
 
@@ -297,4 +297,41 @@ fn attributes() {
         Status::STALE,
         expect!["There is no constant const9 in function @f."],
     );
+}
+
+/// A domain that an op is of stays, at any depth; no word of one that isn't there.
+#[test]
+fn a_domain_without_ops_is_taken_back() {
+    let source = r#"module {
+  fn @f(%c: bool[]) -> (%r) opset("" = 17, "a" = 1, "a.b" = 2, "in" = 3) {
+    %x = a.b.X(%c)
+    %r = onnx.If(%x) {then_branch = region}
+      region then_branch {
+        %t = in.Y(%c)
+        yield %t
+      }
+    return %r
+  }
+}
+"#;
+    let mut module = text::parse(source).expect("it can be read");
+    let f = function(&mut module, "f");
+    let remove = |f: &mut Function, domain: &str| {
+        let domain = f.symbols().intern(domain);
+        let version = f.version();
+        let removed = f.remove_opset(domain).map_err(|error| error.message);
+        (removed, f.version() != version)
+    };
+    let used = |domain: &str| {
+        format!(
+            "The version of the domain `{domain}` can't be taken back: ops of the function are of it."
+        )
+    };
+    assert_eq!(remove(f, "a"), (Ok(()), true));
+    assert_eq!(remove(f, "a"), (Ok(()), false));
+    for domain in ["", "a.b", "in"] {
+        assert_eq!(remove(f, domain), (Err(used(domain)), false));
+    }
+    let expected = source.replace(r#" "a" = 1,"#, "");
+    assert_eq!(text::print(&module), expected);
 }

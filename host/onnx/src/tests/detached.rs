@@ -17,7 +17,7 @@ use crate::format::schema::{
 };
 
 /// A model as text.
-fn text_of(bytes: &[u8]) -> String {
+pub(super) fn text_of(bytes: &[u8]) -> String {
     text::print(&detach(&read(bytes).unwrap()).unwrap())
 }
 

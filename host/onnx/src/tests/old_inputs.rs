@@ -1,9 +1,11 @@
 //! Models from before IR version 4, whose initializers are inputs.
 
 use expect_test::expect;
-use passdock_abi::Constant;
+use passdock_abi::{Constant, FunctionKind, LocId};
+use passdock_ir::text;
 
 use super::build::{floats, graph, model, node};
+use super::detached::text_of;
 use super::show::show;
 use super::{bytes_of, main_of, op, read, value};
 use crate::format::schema::graph as graphs;
@@ -29,6 +31,48 @@ fn an_old_models_inputs_all_stay() {
           init w: 4 bytes
     "#]]
     .assert_eq(&show(&bytes_of(&module)));
+}
+
+/// Functions need a later version, in which the entry of a constant would make it a parameter: the entries go, and the
+/// constants stay constants, also of a graph that nobody changed, and of one that was text in between.
+#[test]
+fn an_old_model_that_gets_functions_keeps_its_constants() {
+    let body = graph(&[node("y = Add(x, w)")], &["x", "w", "unused"], &["y"]).all(
+        graphs::INITIALIZER,
+        &[floats("w", &[1.0]), floats("unused", &[2.0])],
+    );
+    let bytes = model(3, &body).0;
+    let parsed = text::parse(&text_of(&bytes)).unwrap();
+    for (mut module, is_touched) in [
+        (read(&bytes).unwrap(), false),
+        (read(&bytes).unwrap(), true),
+        (parsed, true),
+    ] {
+        let symbols = module.symbols().clone();
+        let mut new =
+            passdock_ir::Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern("d.F"));
+        let region = new.body();
+        new.set_results(region, &[], &[]).unwrap();
+        module.insert(new).unwrap();
+        let f = main_of(&mut module);
+        if is_touched {
+            let y = op(f, "y");
+            f.set_loc(y, LocId::NONE).unwrap();
+        }
+        let bytes = bytes_of(&module);
+        let mut again = read(&bytes).unwrap();
+        assert_eq!(again.metadata()[0].1, "8");
+        expect![[r#"
+            g(x) -> (y)
+              y = Add(x, w)
+              init w: 4 bytes
+              init unused: 4 bytes
+            fn d.F() -> ()
+        "#]]
+        .assert_eq(&show(&bytes));
+        let f = main_of(&mut again);
+        assert_eq!(f.args(f.body()).len(), 1);
+    }
 }
 
 /// The input that stays has its name: what a pass gives that name gets another one.

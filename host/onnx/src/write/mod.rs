@@ -32,7 +32,8 @@ use writer::Writer;
 use crate::detach::detach;
 use crate::file::model::ModelFile;
 use crate::format::error::{OnnxError, Result};
-use crate::format::header::{MAIN, ir_version};
+use crate::format::header::MAIN;
+use crate::layout::version::final_version;
 
 /// The largest size of a protobuf message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;
@@ -80,7 +81,7 @@ pub fn write(
 fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<EncodedModel> {
     let source = ModelFile::of(module).and_then(|file| file.source.clone());
     let placement = match module.function_named(MAIN) {
-        Some(main) => Placement::new(module, main, &options, ir_version(module), all),
+        Some(main) => Placement::new(module, main, &options, final_version(module), all),
         None => Placement::default(),
     };
     let mut writer = Writer::new(module, source.clone(), placement.homes);

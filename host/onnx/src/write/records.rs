@@ -163,7 +163,8 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// An input whose initializer makes it a constant, before IR version 4: part of the interface,
-    /// so it stays even if nobody uses the constant any more.
+    /// so it stays even if nobody uses the constant any more. In a model that gets a later version with functions, it
+    /// would be a parameter with a default, so it goes.
     fn constant_input(&mut self, body: &mut Body<'w>, field: WireField<'w>) -> Result {
         let message = field.body();
         let name = string_of(message, value_info::NAME)?;
@@ -189,7 +190,7 @@ impl<'w> FunctionWriter<'w> {
                 inputs.push(Ok(arg));
             }
         }
-        if body.kind == BodyKind::Graph {
+        if body.kind == BodyKind::Graph && self.ir_version < 4 {
             let old = self.layout.initializers(body.region);
             let old = old.into_iter().filter(|&id| self.layout.is_old_input(id));
             inputs.extend(old.map(Err));

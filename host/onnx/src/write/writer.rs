@@ -14,7 +14,6 @@ use crate::extras::kept::Kept;
 use crate::file::source::Source;
 use crate::format::error::OnnxError;
 use crate::format::fields::bodies;
-use crate::format::header::ir_version;
 use crate::format::schema::{graph, tensor, value_info};
 use crate::format::wire::{Message, string_of};
 use crate::layout::names::NamePlan;
@@ -43,7 +42,7 @@ impl<'m> Writer<'m> {
         Writer {
             module,
             source,
-            ir_version: ir_version(module),
+            ir_version: final_version(module),
             carries: final_version(module) >= SINCE,
             domains: Domains::of(module),
             homes,

@@ -1,7 +1,9 @@
 //! Control flow: operators with regions. What a region's ops do, they say themselves; here is what the
 //! op gives out, once its regions have been inferred.
 
-use passdock_plugin_api::{DType, Dim, Function, RegionId, TypeKind, TypeSpec, ValueId, attrs};
+use passdock_plugin_api::{
+    DType, Dim, Function, RegionId, Type, TypeKind, TypeSpec, ValueId, attrs,
+};
 
 use super::operator::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same};
@@ -192,12 +194,15 @@ fn given(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
 fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
     let host: &Function = op.host;
     let (a, b) = (host.type_of(a), host.type_of(b));
-    if a.is_tensor() && b.is_tensor() && a.dtype() == b.dtype() && a.dtype() != DType::NONE {
-        let dims = match (a.dims(), b.dims()) {
-            (Some(a), Some(b)) if a.len() == b.len() => Some(a.zip(b).map(common).collect()),
-            _ => None,
-        };
-        return op.set(index, a.dtype(), dims);
+    if let Some((dtype, dims)) = tensors(a, b) {
+        return op.set(index, dtype, dims);
+    }
+    if a.kind() == TypeKind::SEQUENCE
+        && b.kind() == TypeKind::SEQUENCE
+        && let (&[a], &[b]) = (a.items(), b.items())
+        && let Some((dtype, dims)) = tensors(host.ty(a), host.ty(b))
+    {
+        return op.set_sequence(index, &Ty::Tensor(dtype, dims).spec());
     }
     if a.kind() != TypeKind::UNKNOWN && TypeSpec::from(a) == TypeSpec::from(b) {
         return op.set_type(index, Ty::Other(a.into()));
@@ -223,6 +228,18 @@ fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answ
         Some(first) => both(op, index, first, last),
         None => Ok(()),
     }
+}
+
+/// What two types of tensors have in common.
+fn tensors(a: Type<'_>, b: Type<'_>) -> Option<(DType, Option<Vec<Dim>>)> {
+    if !a.is_tensor() || !b.is_tensor() || a.dtype() != b.dtype() || a.dtype() == DType::NONE {
+        return None;
+    }
+    let dims = match (a.dims(), b.dims()) {
+        (Some(a), Some(b)) if a.len() == b.len() => Some(a.zip(b).map(common).collect()),
+        _ => None,
+    };
+    Some((a.dtype(), dims))
 }
 
 /// A dim that both have.

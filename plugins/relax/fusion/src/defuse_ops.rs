@@ -12,7 +12,7 @@
 //!   return %a
 //! }
 //! →
-//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17, "passdock.fused" = 1) {
+//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
 //!   %e = onnx.Exp(%x) : f32[4]   loc("e1")
 //!   %a = onnx.Neg(%e) : f32[4]   loc("n1")
 //!   %f = onnx.Exp(%a) : f32[4]   loc("e2")
@@ -24,10 +24,11 @@
 //! Kernels are the functions with the attribute `Primitive`, which `relax.transform.FuseOps` makes. Ops come back as they
 //! were: names, locations, documentation and metadata, declared types, attributes, their order, also when the model was
 //! written and read in between. A constant that a kernel has inside is the one of the same name and value outside, if that
-//! is still there. Kernels that nobody calls any more are removed.
+//! is still there. Kernels that nobody calls any more are removed, and with the last one of a domain of ours, `passdock.…`,
+//! its version where no op is of it.
 //!
 //! It does not put back ops of another opset version than the caller's, nor ops that refer to an attribute parameter whose
-//! default is no number or text: a note says which. The version of the domain that kernels are of stays.
+//! default is no number or text: a note says which. The version of a domain that isn't ours stays.
 //!
 //! Source: TVM `src/relay/transforms/defuse_ops.cc`.
 
@@ -37,6 +38,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::domains::take_back_domains;
 use crate::shared::marks::is_primitive;
 use crate::shared::restore::{Kernel, constants_by_name};
 use order::put_in_order;
@@ -88,10 +90,12 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         .filter(|name| kernels.contains_key(name))
         .collect();
     let calls = m.call_graph()?;
+    let mut removed = Vec::new();
     for kernel in kernels {
         if calls.callers(kernel).next().is_none() {
             m.remove(kernel)?;
+            removed.push(kernel);
         }
     }
-    Ok(())
+    take_back_domains(m, &removed)
 }

@@ -9,3 +9,5 @@ pub mod fuse_ops_by_pattern;
 pub mod group;
 pub mod partition;
 mod shared;
+
+pub use shared::domains::take_back_domains;

@@ -150,6 +150,29 @@ impl Sort {
         }
     }
 
+    /// The type itself; of another one the element type where it says none, and the names of sizes that it doesn't have as
+    /// numbers.
+    pub(crate) fn named_as(&self, other: &Sort) -> Sort {
+        let size = |(own, other): (&Size, &Size)| match (own, other) {
+            (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
+            (_, name) => name.clone(),
+        };
+        match (self, other) {
+            (Sort::Tensor(own, x), Sort::Tensor(dtype, y)) => {
+                let sizes = match (x, y) {
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        Some(x.iter().zip(y).map(size).collect())
+                    }
+                    _ => x.clone(),
+                };
+                Sort::Tensor(*own, sizes).or(&Sort::Tensor(*dtype, None))
+            }
+            // Of what is no tensor only dims aren't checked.
+            (Sort::Unknown, other) => other.without_sizes(),
+            _ => self.clone(),
+        }
+    }
+
     /// Without sizes and ranks, which an unknown number of rounds may change.
     pub(crate) fn without_sizes(&self) -> Sort {
         match self {

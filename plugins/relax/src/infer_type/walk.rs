@@ -10,6 +10,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::builtin;
 use super::calls::{Call, Calls};
+use super::declared::Declared;
 use super::regions::{Inflow, inflows};
 use super::report::{called_with, explain, given_in, given_out, malformed};
 use super::sizes::{Fresh, Symbols};
@@ -40,6 +41,7 @@ struct Frame {
     journal: Vec<(ValueId, TypeId)>,
     said: Vec<Diagnostic>,
     symbols: Symbols,
+    declared: Declared,
     /// The call that is asked about.
     asked: Option<Asked>,
 }
@@ -98,7 +100,7 @@ impl Inference {
     ) -> Result<(), EditError> {
         let f = m.edit(name)?;
         self.frames
-            .push(Frame::new(name, f.first_op(f.body()), Symbols::of(f), None));
+            .push(Frame::new(f, name, f.first_op(f.body()), None));
         self.run(m, cx)
     }
 
@@ -171,13 +173,9 @@ impl Inference {
             results: copied.results,
             declared: declared.collect(),
         };
-        let symbols = Symbols::of(m.edit(copied.holder)?);
-        self.frames.push(Frame::new(
-            copied.holder,
-            copied.first,
-            symbols,
-            Some(asked),
-        ));
+        let f = m.edit(copied.holder)?;
+        self.frames
+            .push(Frame::new(f, copied.holder, copied.first, Some(asked)));
         Ok(())
     }
 
@@ -221,19 +219,15 @@ impl Inference {
 }
 
 impl Frame {
-    fn new(
-        function: SymbolId,
-        first: Option<OpId>,
-        symbols: Symbols,
-        asked: Option<Asked>,
-    ) -> Frame {
+    fn new(f: &Function, function: SymbolId, first: Option<OpId>, asked: Option<Asked>) -> Frame {
         Frame {
             function,
             steps: first.into_iter().map(Step::Ops).collect(),
             tried: 0,
             journal: Vec::new(),
             said: Vec::new(),
-            symbols,
+            symbols: Symbols::of(f),
+            declared: Declared::of(f),
             asked,
         }
     }
@@ -276,6 +270,7 @@ impl Frame {
             }
         }
         if self.asked.is_none() {
+            self.declared.put_back(f)?;
             given_out(f, f.body(), &mut self.said);
         }
         Ok(Pause::Done)
@@ -316,7 +311,13 @@ impl Frame {
         let results = f.results(op).to_vec();
         let kept = self.symbols.forget(f, &results)?;
         self.ask(f, cx, op)?;
-        self.symbols.name(f, fresh, &results, &kept, inner)
+        self.symbols.name(f, fresh, &results, &kept, inner)?;
+        if self.declared.concerns(f, op)
+            && let Some(sorts) = Declared::inferred(f, cx, op)?
+        {
+            self.declared.put_aside(f, op, &sorts, inner)?;
+        }
+        Ok(())
     }
 
     fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
@@ -355,7 +356,8 @@ impl Frame {
         if self.asked.is_some() {
             return Ok(());
         }
-        self.symbols.name(f, fresh, &results, &kept, inner)
+        self.symbols.name(f, fresh, &results, &kept, inner)?;
+        self.declared.put_aside(f, op, sorts, inner)
     }
 
     fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {

@@ -281,3 +281,48 @@ fn constants_go_also_behind_some_that_went_before() {
         "#]],
     );
 }
+
+#[test]
+fn a_domain_of_ours_goes_with_its_last_function() {
+    let source = |call: &str| {
+        format!(
+            r#"module {{
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.layout" = 1, "acme" = 1) {{
+    %0 = {call}(%x) : f32[2]
+    return %0
+  }}
+  fn @passdock.layout.dead(%x) -> (%y) opset("" = 17) {{
+    %0 = onnx.Neg(%x)
+    return %0
+  }}
+  fn @acme.dead(%x) -> (%y) opset("" = 17) {{
+    %0 = onnx.Neg(%x)
+    return %0
+  }}
+}}"#
+        )
+    };
+    check(
+        &source("onnx.Relu"),
+        expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+            %0 = onnx.Relu(%x) : f32[2]
+            return %0
+          }
+        }
+    "#]],
+    );
+    // An op of it that is no call.
+    check(
+        &source("passdock.layout.unknown"),
+        expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.layout" = 1, "acme" = 1) {
+            %0 = passdock.layout.unknown(%x) : f32[2]
+            return %0
+          }
+        }
+    "#]],
+    );
+}

@@ -363,3 +363,79 @@ fn an_attribute_out_of_range_is_told_and_the_type_known_all_the_same() {
         "#]],
     );
 }
+
+/// Nobody checks what a model declares of its outputs, so what uses one goes by what the output's own op says.
+#[test]
+fn what_uses_an_output_goes_by_the_outputs_op() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2], %z) opset("" = 23) {
+    %s = onnx.SequenceConstruct(%x)
+    %c = onnx.ConcatFromSequence(%s) {axis = 1, new_axis = 1}
+    %v = onnx.Identity(%c) : f32[2,2]
+    %t = onnx.Transpose(%v) {perm = [0, 1, 2]}
+    %w = onnx.Squeeze(%t) : f32[2,2]
+    %z = onnx.Neg(%v)
+    return %v, %w, %z
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2], %z) opset("" = 23) {
+                %s = onnx.SequenceConstruct(%x) : seq<f32[2,2]>
+                %c = onnx.ConcatFromSequence(%s) {axis = 1, new_axis = 1} : f32[2,_1,2]
+                %v = onnx.Identity(%c) : f32[2,2]
+                %t = onnx.Transpose(%v) {perm = [0, 1, 2]} : f32[2,_1,2]
+                %w = onnx.Squeeze(%t) : f32[2,2]
+                %z = onnx.Neg(%v) : f32[2,_1,2]
+                return %v, %w, %z
+              }
+            }
+
+            warning[relax::infer-type]: onnx.Identity gives f32[2,_1,2], and f32[2,2] is declared.
+             --> test.ir:5:10
+              |
+            5 |     %v = onnx.Identity(%c) : f32[2,2]
+              |     --   ^^^^^^^^^^^^^
+              |     |
+              |     is declared f32[2,2]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op2 (onnx.Identity)
+              = by the definition of onnx.Identity of plugin onnx-ops
+              = help: The declared type was kept: correct it, or the op.
+        "#]],
+    );
+}
+
+/// A number that is declared and can't be found out isn't relied on either; the name of a size is, and so is what is
+/// declared of ops without a definition.
+#[test]
+fn what_only_an_output_declares_is_its_own() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,k], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
+    %a = onnx.NonZero(%x) : i64[1,k]
+    %b = onnx.Reshape(%x, %s) : f32[4,5]
+    %c = acme.Own(%x) : f32[6]
+    %d = onnx.Neg(%a)
+    %e = onnx.Neg(%b)
+    %f = onnx.Neg(%c)
+    return %a, %b, %c, %d, %e, %f
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n], %s: i64[2]) -> (%a: i64[1,k], %b: f32[4,5], %c: f32[6], %d, %e, %f) opset("" = 17, "acme" = 1) {
+                %a = onnx.NonZero(%x) : i64[1,k]
+                %b = onnx.Reshape(%x, %s) : f32[4,5]
+                %c = acme.Own(%x) : f32[6]
+                %d = onnx.Neg(%a) : i64[1,k]
+                %e = onnx.Neg(%b) : f32[_1,_2]
+                %f = onnx.Neg(%c) : f32[6]
+                return %a, %b, %c, %d, %e, %f
+              }
+            }
+
+        "#]],
+    );
+}

@@ -435,3 +435,47 @@ fn what_grows_without_end_stops_at_the_bound() {
     let ops = result.lines().filter(|line| line.contains(" = ")).count();
     assert!((1000..3000).contains(&ops), "{ops} ops");
 }
+
+#[test]
+fn a_domain_of_ours_goes_with_its_last_function_and_others_stay() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.layout" = 1, "passdock.fast" = 1, "acme" = 1) {
+    %a = passdock.layout.pack(%x) : f32[2]
+    %b = passdock.fast.unknown(%a) : f32[2]
+    %c = acme.F(%b) : f32[2]
+    return %c
+  }
+  fn @passdock.layout.pack(%x) -> (%y) opset("" = 17, "passdock.layout" = 1) {
+    %y = passdock.layout.inner(%x)
+    return %y
+  }
+  fn @passdock.layout.inner(%x) -> (%y) opset("" = 17) {
+    %y = onnx.Neg(%x)
+    return %y
+  }
+  fn @passdock.fast.other(%x) -> (%y) opset("" = 17, "passdock.layout" = 1) {
+    %y = onnx.Abs(%x)
+    return %y
+  }
+  fn @acme.F(%x) -> (%y) opset("" = 17) {
+    %y = onnx.Exp(%x)
+    return %y
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.fast" = 1, "acme" = 1) {
+                %a = onnx.Neg(%x) : f32[2]
+                %b = passdock.fast.unknown(%a) : f32[2]
+                %c = onnx.Exp(%b) : f32[2]
+                return %c
+              }
+              fn @passdock.fast.other(%x: ?) -> (%y) opset("" = 17) {
+                %y = onnx.Abs(%x)
+                return %y
+              }
+            }
+        "#]],
+    );
+}

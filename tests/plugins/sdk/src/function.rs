@@ -91,6 +91,10 @@ pub fn refused(f: &mut Function, _cx: &PassContext) -> PassResult {
     f.set_opset("acme", 2)?;
     assert_eq!(f.set_opset("acme", 1).unwrap_err().status, Status::REFUSED);
     assert_eq!((f.opset("acme"), f.opset("other")), (Some(2), None));
+    f.set_opset("other", 1)?;
+    f.set_opset("other", 0)?;
+    assert_eq!(f.opset("other"), None);
+    assert_eq!(f.set_opset("", 0).unwrap_err().status, Status::REFUSED);
     assert_eq!(dump(f), before);
     Ok(())
 }

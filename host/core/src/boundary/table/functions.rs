@@ -331,7 +331,7 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
     unsafe {
         gate::edit(f, |state| {
             let text = input::text(domain, "domain")?;
-            if version < 1 {
+            if version < 0 {
                 let message = format!("The version of the domain `{text}` would be {version}.");
                 return Err(EditError::invalid(message));
             }
@@ -339,15 +339,12 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
             let text = name::domain(text);
             let domain = function.symbols().intern(text);
             match function.opset(domain) {
+                _ if version == 0 => function.remove_opset(domain),
                 Some(known) if known == version => Ok(()),
                 Some(known) if known > version => Err(EditError::refused(format!(
                     "The function's version of the domain `{text}` is {known} and can't become \
                      {version}: what its ops mean may have come with a later one."
                 ))),
-                Some(_) => {
-                    function.set_opset(domain, version);
-                    Ok(())
-                }
                 // Ops are called `onnx.Relu`, so it is easily taken for one.
                 None if text == "onnx" => Err(EditError::invalid(
                     "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
@@ -356,7 +353,7 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
                     "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \
                      more."
                 ))),
-                None => {
+                _ => {
                     function.set_opset(domain, version);
                     Ok(())
                 }

@@ -1,7 +1,6 @@
 //! The ops of a region as a graph, from what makes a value to what uses it, and what all ways from an op lead
 //! through.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use passdock_plugin_api::prelude::*;
@@ -33,15 +32,42 @@ pub(super) struct Edge {
     kind: Kind,
 }
 
+/// Where ops stand in their regions: a number for each id, as a map of a million would be a search in memory for each use.
+#[derive(Default)]
+pub(super) struct Places(Vec<u32>);
+
+impl Places {
+    const NONE: u32 = u32::MAX;
+
+    /// Notes the ops of a region, in program order.
+    fn note(&mut self, ops: &[OpId]) {
+        for (&op, place) in ops.iter().zip(0..) {
+            let at = op.0 as usize;
+            if at >= self.0.len() {
+                self.0.resize(at + 1, Places::NONE);
+            }
+            self.0[at] = place;
+        }
+    }
+
+    /// The place of an op that was noted.
+    fn of(&self, op: OpId) -> Option<usize> {
+        let place = self.0.get(op.0 as usize).copied();
+        place
+            .filter(|&place| place != Places::NONE)
+            .map(|place| place as usize)
+    }
+}
+
 impl Graph {
     /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
-    pub(super) fn of(f: &Function, region: RegionId, most: usize) -> Graph {
+    pub(super) fn of(f: &Function, region: RegionId, places: &mut Places, most: usize) -> Graph {
         let terminator = f.terminator(region);
         let ops: Vec<OpId> = f
             .ops_in(region)
             .filter(|&op| Some(op) != terminator)
             .collect();
-        let places: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
+        places.note(&ops);
         let kinds: Vec<Kind> = ops.iter().map(|&op| Kind::of(f, op)).collect();
         let mut graph = Graph {
             nodes: Vec::with_capacity(ops.len()),
@@ -53,13 +79,13 @@ impl Graph {
             let mut is_given_out = false;
             for &value in f.results(op) {
                 for one in f.iter_uses(value) {
-                    match places.get(&holder_in(f, one.op, region)) {
-                        Some(&to) if ops[to] == one.op => {
+                    match places.of(holder_in(f, one.op, region)) {
+                        Some(to) if ops[to] == one.op => {
                             let kind = Kind::of_use(f, value, one.op, kinds[to]);
                             graph.edges.push(Edge { to, kind });
                         }
                         // From inside of a region of that op.
-                        Some(&to) => graph.edges.push(Edge {
+                        Some(to) => graph.edges.push(Edge {
                             to,
                             kind: Kind::Opaque,
                         }),

@@ -46,7 +46,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
 use crate::shared::marks::{PRIMITIVE, is_closed};
-use graph::Graph;
+use graph::{Graph, Places};
 use name::name_of;
 use partition::{Limits, partition};
 
@@ -127,9 +127,9 @@ struct Found {
 fn groups_of(f: &Function, limits: Limits) -> Vec<Found> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
-    let mut found = Vec::new();
+    let (mut found, mut places) = (Vec::new(), Places::default());
     for region in regions {
-        let graph = Graph::of(f, region, limits.ops);
+        let graph = Graph::of(f, region, &mut places, limits.ops);
         for members in partition(f, &graph, limits) {
             let ops: Vec<OpId> = members.iter().map(|&at| graph.nodes[at].op).collect();
             let is_apart = members.windows(2).any(|pair| pair[0] + 1 != pair[1]);

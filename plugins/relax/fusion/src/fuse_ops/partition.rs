@@ -39,8 +39,9 @@ struct Partition<'g> {
     kinds: Vec<Kind>,
     /// Whether that has an op that others became part of.
     anchored: Vec<bool>,
-    /// Its ops.
-    members: Vec<Vec<usize>>,
+    /// Its number of ops, and of each node the next one of its group, in a ring.
+    sizes: Vec<usize>,
+    next: Vec<usize>,
     /// The nodes, and the roots of groups, that the search under way has come by.
     seen: Marks,
     met: Marks,
@@ -79,7 +80,8 @@ impl<'g> Partition<'g> {
             limits,
             parents: (0..kinds.len()).collect(),
             anchored: kinds.iter().map(|kind| *kind == Kind::OutFusable).collect(),
-            members: (0..kinds.len()).map(|node| vec![node]).collect(),
+            sizes: vec![1; kinds.len()],
+            next: (0..kinds.len()).collect(),
             seen: Marks::new(kinds.len()),
             met: Marks::new(kinds.len()),
             kinds,
@@ -136,7 +138,7 @@ impl<'g> Partition<'g> {
         let root = self.root(sink);
         self.met.clear();
         self.met.insert(root);
-        let mut size = self.members[root].len();
+        let mut size = self.sizes[root];
         if !is_allowed(self.kinds[root], true) {
             return None;
         }
@@ -146,7 +148,7 @@ impl<'g> Partition<'g> {
         while let Some(next) = pending.pop() {
             let root = self.root(next);
             if self.met.insert(root) {
-                size += self.members[root].len();
+                size += self.sizes[root];
             }
             if size > self.limits.ops || (next != node && !is_allowed(self.kinds[root], false)) {
                 return None;
@@ -168,14 +170,9 @@ impl<'g> Partition<'g> {
             return;
         }
         self.parents[child] = parent;
-        let (mut moved, kept) = (
-            std::mem::take(&mut self.members[child]),
-            &mut self.members[parent],
-        );
-        if moved.len() > kept.len() {
-            std::mem::swap(&mut moved, kept);
-        }
-        kept.append(&mut moved);
+        self.sizes[parent] += self.sizes[child];
+        // Two rings become one.
+        self.next.swap(child, parent);
         if self.anchored[child] {
             self.anchored[parent] = true;
             self.kinds[parent] = self.kinds[parent].max(self.kinds[child]);
@@ -186,8 +183,8 @@ impl<'g> Partition<'g> {
     fn args_of(&mut self, nodes: &[usize], sink: usize) -> usize {
         let mut roots: HashSet<usize> = HashSet::from([self.root(sink)]);
         roots.extend(nodes.iter().map(|&node| self.root(node)));
-        let members = roots.iter().flat_map(|&root| &self.members[root]);
-        let ops: HashSet<OpId> = members.map(|&at| self.graph.nodes[at].op).collect();
+        let members = roots.iter().flat_map(|&root| self.members(root));
+        let ops: HashSet<OpId> = members.map(|at| self.graph.nodes[at].op).collect();
         let f = self.f;
         let (mut args, mut results) = (HashSet::new(), 0);
         for &op in &ops {
@@ -207,12 +204,16 @@ impl<'g> Partition<'g> {
         args.len() + results
     }
 
+    /// The nodes of a node's group, that node first.
+    fn members(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let next = move |&at: &usize| Some(self.next[at]).filter(|&next| next != node);
+        std::iter::successors(Some(node), next)
+    }
+
     fn groups(self) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = self
-            .members
-            .into_iter()
-            .filter(|members| members.len() > 1)
-            .collect();
+        let is_root = |&node: &usize| self.parents[node] == node && self.sizes[node] > 1;
+        let roots = (0..self.parents.len()).filter(is_root);
+        let mut groups: Vec<Vec<usize>> = roots.map(|root| self.members(root).collect()).collect();
         groups
             .iter_mut()
             .for_each(|members| members.sort_unstable());

@@ -1,5 +1,6 @@
 //! What several passes do.
 
+pub(crate) mod domains;
 pub(crate) mod marks;
 pub(crate) mod restore;
 pub(crate) mod snake_case;

@@ -289,7 +289,7 @@ fn attribute_parameters_are_passed_on() {
                 %b = acme.Block(%x) {alpha = 0.5} : f32[2]
                 return %b
               }
-              fn @acme.Block(%x: f32[2]) -> (%b: f32[2]) opset("" = 17, "passdock.fused" = 1) attributes {param alpha = 0.1, param beta} {
+              fn @acme.Block(%x: f32[2]) -> (%b: f32[2]) opset("" = 17) attributes {param alpha = 0.1, param beta} {
                 %a = onnx.LeakyRelu(%x) {alpha = ref(alpha, float)} : f32[2]
                 %b = onnx.Neg(%a) : f32[2]
                 return %b

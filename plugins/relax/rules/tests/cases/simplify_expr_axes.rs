@@ -512,3 +512,35 @@ fn a_scalar_is_not_padded() {
 }"#,
     );
 }
+
+/// Nor of what uses them: types are inferred from what the outputs' own ops say.
+#[test]
+fn what_is_declared_of_outputs_is_not_handed_on() {
+    let source = r#"module {
+  fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2]) opset("" = 23) {
+    %s = onnx.SequenceConstruct(%x)
+    %c = onnx.ConcatFromSequence(%s) {axis = 1, new_axis = 1}
+    %v = onnx.Identity(%c) : f32[2,2]
+    %t = onnx.Transpose(%v) {perm = [0, 2, 1]}
+    %w = onnx.Squeeze(%t) : f32[2,2]
+    return %v, %w
+  }
+}"#;
+    let passes = ["relax.transform.InferType", PASS];
+    let text = passdock::testing::run_on_text(&support::registry(), &passes, source, |cx| {
+        cx.on_diagnostic(|_| ())
+    });
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2]) opset("" = 23) {
+            %0 = const i64[1] [1]
+            %1 = const i64[2] [2, 2]
+            %c = onnx.Unsqueeze(%x, %0) : f32[2,1,2]
+            %v = onnx.Identity(%c) : f32[2,2]
+            %w = onnx.Reshape(%v, %1) : f32[2,2]
+            return %v, %w
+          }
+        }
+    "#]]
+    .assert_eq(&text);
+}
