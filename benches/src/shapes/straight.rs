@@ -386,7 +386,7 @@ fn groups_of(n: usize, number: impl Fn(usize) -> usize) -> String {
             number(at)
         );
         put!(lines, "%c{at} = onnx.Neg(%b{at}) : f32[4]");
-        put!(lines, "%d{at} = onnx.Softmax(%c{at}) : f32[4]");
+        put!(lines, "%d{at} = onnx.Hardmax(%c{at}) : f32[4]");
     }
     main_of(&lines, &format!("%d{}", n / 4 - 1))
 }

@@ -284,7 +284,7 @@ fn a_chain_leads_back() {
     let back = passdock::testing::run_on_text(&registry, &passes, &source, |context| context);
     expect![[r#"
         module {
-          fn @main(%x: f32[1,4,9,9], %w: f32[4,4,3,3]) opset("" = 17, "acme" = 1, "passdock.layout" = 1) {
+          fn @main(%x: f32[1,4,9,9], %w: f32[4,4,3,3]) opset("" = 17, "acme" = 1) {
             %0 = onnx.Conv(%x, %w) : f32[1,4,7,7]
             %1 = onnx.Relu(%0) : f32[1,4,7,7]
             %2 = onnx.Conv(%1, %w) : f32[1,4,5,5]
