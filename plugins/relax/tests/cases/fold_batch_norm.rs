@@ -594,38 +594,3 @@ fn splats_stay_splats() {
         "#]],
     );
 }
-
-#[test]
-fn past_a_sum_with_numbers() {
-    // The sum takes what is added, in whichever order it says its numbers.
-    for sum in ["onnx.Add(%0, %c)", "onnx.Sub(%0, %c)", "onnx.Sub(%c, %0)"] {
-        let body = format!(
-            "    %w = const f32[2,1,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    %c = const f32[1,2,1] [10.0, 100.0]
-    %0 = onnx.Conv(%x, %w) : f32[1,2,2]
-    %1 = {sum} : f32[1,2,2]
-    %2 = onnx.BatchNormalization(%1, %scale, %bias, %mean, %var) {{epsilon = 0.25}} : f32[1,2,2]
-    return %2"
-        );
-        let made = support::run(PASS, &module(LINE, 17, "f32", &body));
-        assert!(!made.contains("BatchNormalization"), "{made}");
-        assert!(made.contains("[2.0, 4.0, 6.0, 20.0, 25.0, 30.0]"), "{made}");
-        // x * 2 - 1.5 and x * 5 - 9.75 of what the sum was.
-        let numbers = match sum {
-            "onnx.Sub(%0, %c)" => "[21.5, 509.75]",
-            _ => "[18.5, 490.25]",
-        };
-        assert!(made.contains(numbers), "{made}");
-    }
-}
-
-#[test]
-fn a_sum_of_what_is_not_known_takes_nothing() {
-    let body = "    %w = const f32[2,1,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    %0 = onnx.Conv(%x, %w) : f32[1,2,2]
-    %1 = onnx.Conv(%x, %w) {auto_pad = \"VALID\"} : f32[1,2,2]
-    %2 = onnx.Add(%0, %1) : f32[1,2,2]
-    %3 = onnx.BatchNormalization(%2, %scale, %bias, %mean, %var) {epsilon = 0.25} : f32[1,2,2]
-    return %3";
-    check_stays(&module(LINE, 17, "f32", body));
-}
