@@ -150,12 +150,16 @@ const TREE_ENSEMBLE_REGRESSOR: Operator =
         ])
         .infers(tree_regressor);
 
-/// The data's dims, the last as long as the list of indices.
+/// The data's dims, the last as long as there are indices, whatever their shape is.
 fn array_feature_extractor(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
-    let chosen = match op.dims(1) {
-        Some(dims) => dims.last().copied().unwrap_or(Dim::constant(1)),
-        None => Dim::UNKNOWN,
+    let mut indices = op.dims(1).unwrap_or(vec![Dim::UNKNOWN]);
+    indices.retain(|dim| *dim != Dim::constant(1));
+    let count: Option<i64> = indices.iter().map(|dim| dim.as_const()).product();
+    let chosen = match (indices[..].first(), count) {
+        (_, Some(count)) => Dim::constant(count),
+        (Some(dim), None) if indices.len() == 1 => *dim,
+        _ => Dim::UNKNOWN,
     };
     let dims = match op.dims(0) {
         None => None,

@@ -81,6 +81,26 @@ fn examples_have_scores_and_labels() {
 }
 
 #[test]
+fn features_are_as_many_as_indices() {
+    check(
+        17,
+        "%v: f32[4], %x: f32[n,4], %a: i64[2,3], %b: i64[1,m], %c: i64[m,3], %d: i64[]",
+        "
+    %0 = ai.onnx.ml.ArrayFeatureExtractor(%v, %a)
+    %1 = ai.onnx.ml.ArrayFeatureExtractor(%x, %b)
+    %2 = ai.onnx.ml.ArrayFeatureExtractor(%v, %c)
+    %3 = ai.onnx.ml.ArrayFeatureExtractor(%v, %d)
+",
+        expect![[r#"
+            %0 = ai.onnx.ml.ArrayFeatureExtractor(%v, %a) : f32[1,6]
+            %1 = ai.onnx.ml.ArrayFeatureExtractor(%x, %b) : f32[n,m]
+            %2 = ai.onnx.ml.ArrayFeatureExtractor(%v, %c) : f32[1,?]
+            %3 = ai.onnx.ml.ArrayFeatureExtractor(%v, %d) : f32[1,1]
+        "#]],
+    );
+}
+
+#[test]
 fn features_are_prepared() {
     check(
         17,

@@ -25,7 +25,7 @@
 //! channel; by `onnx.Conv`, `ConvTranspose`, `Gemm` and `MatMul` whose weights are known; of a MatMul they may be on its left, and the
 //! channels are the rows then. Between them a factor passes
 //! `onnx.Relu`, `LeakyRelu` and `MaxPool` if it is positive, pools that average, products, and sums, of which each side
-//! takes it. What is added passes nothing, and a MatMul takes it only as a Gemm, of matrices.
+//! takes it. What is added passes nothing, but goes into a sum with numbers; a MatMul takes it only as a Gemm, of matrices.
 //!
 //! Numbers are computed as float64 and rounded once. It does not touch what would be infinite then or lose
 //! digits, results that somebody else uses or that come from another region, what stretches the result, and what makes
@@ -42,6 +42,7 @@ use crate::channels::affine::Affine;
 use crate::channels::fold::{Moved, Plan};
 use crate::channels::known::{self, Axis};
 use crate::channels::linear::{Linear, Side};
+use crate::channels::numbers::Numbers;
 use crate::channels::operator;
 
 /// How the weights before an op take over what it does; `None` if there are none, or they can't.
@@ -113,6 +114,7 @@ fn find(
     axis: Axis,
 ) -> Result<bool, EditError> {
     let is_positive = affine.factor.all(|factor| factor > 0.0);
+    let mut affine = affine.clone();
     let mut pending = vec![(plan.going, value)];
     let mut steps = 0;
     while let Some((user, value)) = pending.pop() {
@@ -127,27 +129,39 @@ fn find(
             plan.linears.push((linear, Side::Output, affine.clone()));
             continue;
         }
-        // Only a factor goes further.
         let operand = |index: usize| f.operand(op, index).unwrap_or(ValueId::NONE);
         match operator(f, op) {
-            _ if !affine.offset.are(0.0) => return Ok(false),
-            _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
-            "onnx.Add" | "onnx.Sub" => {
+            name @ ("onnx.Add" | "onnx.Sub") => {
+                // What is added goes into the numbers of a sum, and only the factor goes further.
+                let mut offset = Some(std::mem::replace(&mut affine.offset, Numbers::every(0.0)));
                 for index in [1, 0] {
                     match known::along(f, operand(index), axis)? {
-                        Some(numbers) => plan.moved.push(Moved {
-                            op,
-                            index,
-                            numbers: numbers.with(&affine.factor, |number, factor| number * factor),
-                            axis,
-                        }),
+                        Some(numbers) => {
+                            let is_taken_away = name == "onnx.Sub" && index == 1;
+                            let sign = if is_taken_away { -1.0 } else { 1.0 };
+                            let more = offset.take().unwrap_or(Numbers::every(0.0));
+                            let numbers =
+                                numbers.with(&affine.factor, |number, factor| number * factor);
+                            plan.moved.push(Moved {
+                                op,
+                                index,
+                                numbers: numbers.with(&more, |number, more| number + sign * more),
+                                axis,
+                            });
+                        }
                         None if f.rank(operand(index)) == Some(axis.rank) => {
                             pending.push((op, operand(index)));
                         }
                         None => return Ok(false),
                     }
                 }
+                if offset.is_some_and(|offset| !offset.are(0.0)) {
+                    return Ok(false);
+                }
             }
+            // Past anything else, only a factor goes further.
+            _ if !affine.offset.are(0.0) => return Ok(false),
+            _ if passes(f, op, is_positive) => pending.push((op, operand(0))),
             "onnx.Mul" | "onnx.Div" => {
                 let is_known = known::along(f, operand(1), axis)?.is_some();
                 let is_left = !is_known

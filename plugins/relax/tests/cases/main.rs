@@ -14,6 +14,7 @@ mod dynamic_to_static_sizes;
 mod eliminate_common_subexpr;
 mod eliminate_common_subexpr_scopes;
 mod fold_batch_norm;
+mod fold_batch_norm_sums;
 mod fold_constant;
 mod fold_growth;
 mod fold_scale_axis;

@@ -30,6 +30,7 @@ mod pieces;
 mod products;
 mod recurrent;
 mod reductions;
+mod rows;
 mod sequences;
 mod slices;
 mod transposed_axes;
@@ -59,7 +60,11 @@ pub fn simplify_expr(f: &mut Function, cx: &PassContext) -> PassResult {
     if options.keep_negative_zero {
         rules[0] = &arithmetic::EXACT_ZEROS;
     }
-    cx.rewrite(f, &rules)
+    cx.rewrite(f, &rules)?;
+    if rows::flatten(f, cx)? {
+        cx.rewrite(f, &rules)?;
+    }
+    Ok(())
 }
 
 /// The rules, for what tries each of them on models; the first ones are those that the option is about.

@@ -3,10 +3,11 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{known_dims, like};
+use crate::shared::read::{int_or, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
+    rule view_of_same_sizes keeps_type { %y = onnx.Reshape(%x, %shape) } => same_sizes;
     rule view_of_same_shape_by_attribute { onnx.Flatten|onnx.Squeeze|onnx.Unsqueeze(%x) => %x }
     rule view_of_view {
         %inner = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%x, %rest...)
@@ -27,6 +28,30 @@ pub(super) static RULES: Rules = rules! {
     rule resize_nothing { %y = onnx.Resize|onnx.Upsample(%x, %rest...) } => nothing_resized;
     rule tile_once { onnx.Tile(%x, 1) => %x }
 };
+
+/// A `Reshape` that leaves all sizes but one, which it has worked out: that is left, too, whatever it is called in the types.
+fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let (x, y) = (m.value(f, "x"), m.op("y"));
+    let (Some(sizes), Some(dims), Some(copies)) = (
+        f.constant_ints(m.value(f, "shape"))?,
+        f.dims(x),
+        int_or(f, y, "allowzero", 0),
+    ) else {
+        return Ok(None);
+    };
+    let (mut worked_out, mut is_same) = (0, f.rank(x) == Some(sizes.len()));
+    let mut others_are_positive = true;
+    for (&size, dim) in sizes.iter().zip(dims) {
+        let is_copied = size == 0 && copies == 0;
+        worked_out += usize::from(size == -1);
+        is_same &= size == -1 || is_copied || dim.as_const() == Some(size);
+        others_are_positive &= size == -1 || dim.as_const() > Some(0);
+    }
+    // Of no elements, nothing is worked out.
+    let is_told = worked_out == 0 || worked_out == 1 && others_are_positive;
+    Ok((is_same && is_told).then(|| vec![x]))
+}
 
 /// A view of a view is one `Reshape`, if a constant can say its shape.
 fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {

@@ -10,6 +10,7 @@ mod simplify_expr_bounds;
 mod simplify_expr_others;
 mod simplify_expr_parts;
 mod simplify_expr_pieces;
+mod simplify_expr_rows;
 mod simplify_expr_transposes;
 mod simplify_expr_values;
 mod simplify_expr_views_apart;

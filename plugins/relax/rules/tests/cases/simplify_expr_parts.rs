@@ -533,3 +533,49 @@ fn a_concat_needs_nothing_empty() {
 }"#,
     );
 }
+
+#[test]
+fn reshapes_that_leave_all_sizes() {
+    // The one that is worked out has another name; one is copied.
+    check(
+        r#"module {
+  fn @main(%x: f32[n,1,3]) -> (%y: f32[m,1,3]) opset("" = 17) {
+    %s = const i64[3] [-1, 1, 3]
+    %t = const i64[3] [0, 1, 3]
+    %0 = onnx.Elu(%x) : f32[n,1,3]
+    %1 = onnx.Reshape(%0, %s) : f32[m,1,3]
+    %2 = onnx.Elu(%1) : f32[m,1,3]
+    %3 = onnx.Reshape(%2, %t) : f32[k,1,3]
+    %4 = onnx.Elu(%3) : f32[k,1,3]
+    return %4
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,1,3]) -> (%y: f32[m,1,3]) opset("" = 17) {
+                %0 = onnx.Elu(%x) : f32[n,1,3]
+                %1 = onnx.Elu(%0) : f32[m,1,3]
+                %2 = onnx.Elu(%1) : f32[k,1,3]
+                return %2
+              }
+            }
+        "#]],
+    );
+    // With no element nothing says what is worked out; another rank; a size that is 0.
+    for (x, shape, extra) in [
+        ("f32[n,0,3]", "i64[3] [-1, 0, 3]", "{allowzero = 1}"),
+        ("f32[n,3]", "i64[3] [-1, 1, 3]", ""),
+        ("f32[n,1,3]", "i64[3] [0, 1, 3]", "{allowzero = 1}"),
+    ] {
+        check_stays(&format!(
+            r#"module {{
+  fn @main(%x: {x}) -> (%y: f32[*]) opset("" = 17) {{
+    %s = const {shape}
+    %0 = onnx.Elu(%x) : {x}
+    %1 = onnx.Reshape(%0, %s) {extra} : f32[*]
+    return %1
+  }}
+}}"#
+        ));
+    }
+}
