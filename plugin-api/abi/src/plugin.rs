@@ -200,8 +200,8 @@ impl OpEntry {
     /// A function of the module has the operator's name. Which of both an op means is its runtime's
     /// to say, so nothing else is said of it. Set by the host.
     pub const AMBIGUOUS: u64 = 1 << 15;
-    /// Where an element stands says of which operands' elements it is made: it moves data, or
-    /// resizes or quantizes it.
+    /// Each element of its results is made of elements that are looked up, not of all along an axis:
+    /// it moves, resizes, samples or quantizes data.
     pub const INJECTIVE: u64 = 1 << 16;
     /// It reduces axes.
     pub const REDUCTION: u64 = 1 << 17;

@@ -61,8 +61,8 @@ traits! {
     /// A function of the module has the operator's name: whether an op means it or the operator is
     /// its runtime's to say. It has no other traits.
     AMBIGUOUS is_ambiguous;
-    /// Where an element stands says of which operands' elements it is made: the op moves data, or
-    /// resizes or quantizes it.
+    /// Each element of the results is made of elements that are looked up, not of all along an axis:
+    /// the op moves, resizes, samples or quantizes data.
     INJECTIVE is_injective;
     /// The op reduces axes.
     REDUCTION is_reduction;

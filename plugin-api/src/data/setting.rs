@@ -192,18 +192,24 @@ impl OptionType for RulesText {
     }
 }
 
-impl<T: OptionType> OptionType for Vec<T> {
-    fn from_value(value: &OptionValue) -> Option<Vec<T>> {
-        match value {
-            OptionValue::List(items) => items.iter().map(T::from_value).collect(),
-            _ => None,
-        }
-    }
+macro_rules! lists {
+    ($($item:ident)*) => {$(
+        impl OptionType for Vec<$item> {
+            fn from_value(value: &OptionValue) -> Option<Self> {
+                match value {
+                    OptionValue::List(items) => items.iter().map($item::from_value).collect(),
+                    _ => None,
+                }
+            }
 
-    fn into_value(self) -> OptionValue {
-        OptionValue::List(self.into_iter().map(T::into_value).collect())
-    }
+            fn into_value(self) -> OptionValue {
+                OptionValue::List(self.into_iter().map($item::into_value).collect())
+            }
+        }
+    )*};
 }
+
+lists! { String RulesText }
 
 macro_rules! integers {
     ($($int:ty)*) => {$(

@@ -48,7 +48,7 @@ impl Opened {
                 .map(Opened::Rules)
                 .or_else(|error| {
                     let patterns = pipeline::read_patterns(file).map(Opened::Patterns);
-                    patterns.map_err(|_| error)
+                    patterns.map_err(|other| further(error, other))
                 }),
             false => Plugin::open(file)
                 .map(|plugin| Opened::Plugin(Box::new(plugin)))
@@ -56,6 +56,15 @@ impl Opened {
         };
         opened.unwrap_or_else(Opened::Unusable)
     }
+}
+
+/// The error that lies further down in a text: the reader came so far.
+fn further(a: PassError, b: PassError) -> PassError {
+    let place = |error: &PassError| {
+        let snippet = error.snippet.as_ref();
+        snippet.map(|snippet| (snippet.line, snippet.column))
+    };
+    if place(&b) > place(&a) { b } else { a }
 }
 
 /// The operators that a rule looks for, and those that it makes, each once.

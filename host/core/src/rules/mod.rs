@@ -64,7 +64,10 @@ fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
     let Some(own) = namespace(name) else {
         return false;
     };
-    let known = ops.names().filter_map(namespace).collect::<Vec<_>>();
+    let known = ops
+        .names()
+        .filter_map(namespace)
+        .collect::<std::collections::BTreeSet<_>>();
     let near = suggest::nearest(&own, known.iter().map(String::as_str));
     let last = &name[own.len()..];
     !known.contains(&own) && near.is_none_or(|near| !ops.knows(&format!("{near}{last}"), None))

@@ -10,7 +10,7 @@ use passdock_core::{
 use super::asked::AskedInstrument;
 use super::config::{check_options, locate};
 use super::request::Request;
-use super::{Watched, blame, passes, taken};
+use super::{Watched, blame, passes, rules, taken};
 use crate::pipeline_file::{Entry, InstrumentTable, PipelineFile, SourceText, table_of};
 use crate::reproducer;
 
@@ -71,12 +71,15 @@ pub(super) fn make(
 impl Made {
     fn new(
         spec: InstrumentSpec,
-        options: &toml::Table,
+        options: toml::Table,
         setup: &InstrumentSetup<'_>,
+        registry: &Registry,
     ) -> Result<Made, PassError> {
+        let path_of = |path: &str| setup.base.join(path);
+        let options = rules::with_texts_of(options, &spec.schema(), path_of, registry)?;
         Ok(Made {
-            instrument: spec.make(options, setup)?,
-            table: spec.table(options, setup.base),
+            instrument: spec.make(&options, setup)?,
+            table: spec.table(&options, setup.base),
             spec,
         })
     }
@@ -108,7 +111,7 @@ fn of_file(
         });
     }
     check_options(&schema, &table.options, source)?;
-    Made::new(spec, &table_of(&table.options), setup).map_err(|error| {
+    Made::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
@@ -132,7 +135,8 @@ fn of_request(
         setup.check_new_file(file.as_ref())?;
     }
     let spec = registry.instrument_spec(&asked.name)?;
-    Made::new(spec, &asked.options, setup).map_err(|error| blame::in_instrument(error, asked))
+    let options = asked.options.clone();
+    Made::new(spec, options, setup, registry).map_err(|error| blame::in_instrument(error, asked))
 }
 
 #[cfg(test)]

@@ -77,6 +77,21 @@ pub(super) fn with_texts(
     Ok(table)
 }
 
+/// The options of an instrument, with the texts of files of rules in the place of their names.
+pub(super) fn with_texts_of(
+    mut options: toml::Table,
+    schema: &Schema,
+    path_of: impl Fn(&str) -> PathBuf,
+    registry: &Registry,
+) -> Result<toml::Table, PassError> {
+    for (name, value) in &mut options {
+        if takes_rules(schema, name) {
+            put_into(value, &path_of, registry)?;
+        }
+    }
+    Ok(options)
+}
+
 /// Puts the texts of files in the place of their names, where a config key takes rules: itself, or in its fields.
 pub(super) fn put_texts(
     value: &mut Value,
@@ -148,6 +163,14 @@ fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     for (_, fields) in &file.context.config {
         let named = named_in(&fields.value);
         files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+    }
+    for table in &file.instruments {
+        let named = named_in(&table_of(&table.options).into());
+        files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+    }
+    for asked in &request.instruments {
+        let named = named_in(&asked.options.clone().into());
+        files.extend(named.into_iter().map(PathBuf::from));
     }
     let named = request.passes.iter().filter(|name| is_file(name));
     files.extend(named.map(PathBuf::from));

@@ -58,6 +58,16 @@ impl NamePlan {
         known.copied().unwrap_or(SymbolId::NONE)
     }
 
+    /// Has all regions written anew, and the ops that hold them.
+    pub(crate) fn renew_regions(&mut self, f: &Function) {
+        for &region in &self.regions {
+            self.dirty_regions[region.index()] = true;
+            if let Some(holder) = f.region(region).parent.option() {
+                self.dirty_ops[holder.index()] = true;
+            }
+        }
+    }
+
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
     /// goes elsewhere, `kept` names that stay though no value has them any more.
     pub(crate) fn new(

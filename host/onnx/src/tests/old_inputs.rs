@@ -4,7 +4,7 @@ use expect_test::expect;
 use passdock_abi::{Constant, FunctionKind, LocId};
 use passdock_ir::text;
 
-use super::build::{floats, graph, model, node};
+use super::build::{floats, graph, graph_attr, model, node, node_with};
 use super::detached::text_of;
 use super::show::show;
 use super::{bytes_of, main_of, op, read, value};
@@ -37,7 +37,11 @@ fn an_old_models_inputs_all_stay() {
 /// constants stay constants, also of a graph that nobody changed, and of one that was text in between.
 #[test]
 fn an_old_model_that_gets_functions_keeps_its_constants() {
-    let body = graph(&[node("y = Add(x, w)")], &["x", "w", "unused"], &["y"]).all(
+    let inner = graph(&[node("z = Add(x, v)")], &["v"], &["z"])
+        .all(graphs::INITIALIZER, &[floats("v", &[3.0])]);
+    let branched = node_with("b = If(w)", [&graph_attr("then_branch", &inner)]);
+    let nodes = [branched, node("y = Add(b, w)")];
+    let body = graph(&nodes, &["x", "w", "unused"], &["y"]).all(
         graphs::INITIALIZER,
         &[floats("w", &[1.0]), floats("unused", &[2.0])],
     );
@@ -64,7 +68,11 @@ fn an_old_model_that_gets_functions_keeps_its_constants() {
         assert_eq!(again.metadata()[0].1, "8");
         expect![[r#"
             g(x) -> (y)
-              y = Add(x, w)
+              b = If(w) then_branch
+                g() -> (z)
+                  z = Add(x, v)
+                  init v: 4 bytes
+              y = Add(b, w)
               init w: 4 bytes
               init unused: 4 bytes
             fn d.F() -> ()

@@ -12,7 +12,7 @@ use crate::extras::kept::Kept;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::{
-    MAIN, ir_version, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
+    MAIN, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
 };
 use crate::format::schema::{doc, model};
 use crate::format::wire::{Message, Value, fields_of};
@@ -89,9 +89,7 @@ impl Writer<'_> {
 
     fn main(&mut self, main: &Function, record: Message<'_>, body: Message<'_>) -> Result {
         let origin = main.origins().get(Entity::Function);
-        // From version 4 on, entries of its initializers would make its constants parameters.
-        let drops_entries = self.ir_version >= 4 && ir_version(self.module) < 4;
-        let same = origin.is_some() && origin.start == body.at && !drops_entries;
+        let same = origin.is_some() && origin.start == body.at && !self.drops_entries;
         if same && !main.is_touched() && self.homes.is_empty() {
             self.store.copy(record);
             return Ok(());

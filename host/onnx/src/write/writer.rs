@@ -14,6 +14,7 @@ use crate::extras::kept::Kept;
 use crate::file::source::Source;
 use crate::format::error::OnnxError;
 use crate::format::fields::bodies;
+use crate::format::header::ir_version;
 use crate::format::schema::{graph, tensor, value_info};
 use crate::format::wire::{Message, string_of};
 use crate::layout::names::NamePlan;
@@ -25,6 +26,9 @@ pub(super) struct Writer<'m> {
     pub(super) module: &'m Module,
     pub(super) source: Option<Arc<Source>>,
     pub(super) ir_version: i64,
+    /// Whether graphs have inputs beside their initializers that they may not keep: from version 4 on these would make
+    /// parameters of constants.
+    pub(super) drops_entries: bool,
     /// Whether graphs and functions have metadata.
     pub(super) carries: bool,
     pub(super) domains: Domains,
@@ -43,6 +47,7 @@ impl<'m> Writer<'m> {
             module,
             source,
             ir_version: final_version(module),
+            drops_entries: ir_version(module) < 4 && final_version(module) >= 4,
             carries: final_version(module) >= SINCE,
             domains: Domains::of(module),
             homes,
@@ -100,9 +105,13 @@ impl<'w> FunctionWriter<'w> {
         let has_old_inputs = is_old && writer.source.is_none();
         let source = writer.source.as_deref().filter(|_| is_old);
         let kept = source.map_or_else(Vec::new, |source| constant_inputs(f, source));
+        let mut plan = NamePlan::new(f, writer.source.is_none(), moved, kept);
+        if writer.drops_entries {
+            plan.renew_regions(f);
+        }
         FunctionWriter {
             f,
-            plan: NamePlan::new(f, writer.source.is_none(), moved, kept),
+            plan,
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
             carries: writer.carries,

@@ -52,7 +52,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
  * say, so nothing else is said of it. */
 #define PASSDOCK_TRAIT_AMBIGUOUS (UINT64_C(1) << 15)
 /* How an op fuses: as ELEMENTWISE, or as the first of these that it has; with none of them it stays alone. */
-#define PASSDOCK_TRAIT_INJECTIVE (UINT64_C(1) << 16)   /* where an element stands says of which it is made */
+#define PASSDOCK_TRAIT_INJECTIVE (UINT64_C(1) << 16)   /* moves, resizes, samples or quantizes elements */
 #define PASSDOCK_TRAIT_REDUCTION (UINT64_C(1) << 17)   /* reduces axes */
 #define PASSDOCK_TRAIT_OUT_FUSABLE (UINT64_C(1) << 18) /* elementwise ops behind it can become part of it */
 #define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)     /* has a `legalize` */

@@ -1,8 +1,8 @@
 //! What a model only declares of the values that it gives out, put aside while types are inferred from them.
 //!
 //! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So what uses
-//! an output inside has the type that follows from the output's own op, also where that knows less; only the names of sizes that aren't
-//! known as numbers are those that are declared. The output itself keeps what is declared.
+//! an output inside has the type that follows from the output's own op, also where that knows less; only sizes that would have made-up
+//! names have those that are declared. The output itself keeps what is declared.
 
 use std::collections::HashSet;
 
@@ -69,7 +69,9 @@ impl Declared {
             }
             let (ty, own) = (f.type_id(value), Sort::of(f, value));
             let sort = sort.without(&|symbol| inner.contains(&symbol));
-            let sort = sort.named_as(&own);
+            let sort = sort.named_as(&own, &|symbol| {
+                f.invented(SymbolId(symbol as u32)).is_none()
+            });
             if sort == own {
                 continue;
             }

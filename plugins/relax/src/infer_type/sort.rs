@@ -150,11 +150,12 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the names of sizes that it doesn't have as
-    /// numbers.
-    pub(crate) fn named_as(&self, other: &Sort) -> Sort {
+    /// The type itself; of another one the element type where it says none, and the names of sizes of which it has no number and
+    /// none of the symbols that `is_known`.
+    pub(crate) fn named_as(&self, other: &Sort, is_known: &impl Fn(i64) -> bool) -> Sort {
         let size = |(own, other): (&Size, &Size)| match (own, other) {
             (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
+            (own, _) if own.mentions(is_known) => own.clone(),
             (_, name) => name.clone(),
         };
         match (self, other) {

@@ -439,3 +439,28 @@ fn what_only_an_output_declares_is_its_own() {
         "#]],
     );
 }
+
+#[test]
+fn a_name_that_only_an_output_declares_takes_no_inputs_place() {
+    check(
+        r#"module {
+  fn @main(%a: f32[n], %b: f32[m], %k: bool[m]) -> (%y: f32[m], %v) opset("" = 17) {
+    %y = onnx.Relu(%a) : f32[m]
+    %r = onnx.Exp(%y)
+    %v = onnx.Where(%k, %r, %r)
+    return %y, %v
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%a: f32[n], %b: f32[m], %k: bool[m]) -> (%y: f32[m], %v) opset("" = 17) {
+                %y = onnx.Relu(%a) : f32[m]
+                %r = onnx.Exp(%y) : f32[n]
+                %v = onnx.Where(%k, %r, %r) : f32[broadcast(m,n)]
+                return %y, %v
+              }
+            }
+
+        "#]],
+    );
+}

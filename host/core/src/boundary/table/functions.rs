@@ -339,16 +339,16 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
             let text = name::domain(text);
             let domain = function.symbols().intern(text);
             match function.opset(domain) {
+                // Ops are called `onnx.Relu`, so it is easily taken for one.
+                None if text == "onnx" => Err(EditError::invalid(
+                    "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
+                )),
                 _ if version == 0 => function.remove_opset(domain),
                 Some(known) if known == version => Ok(()),
                 Some(known) if known > version => Err(EditError::refused(format!(
                     "The function's version of the domain `{text}` is {known} and can't become \
                      {version}: what its ops mean may have come with a later one."
                 ))),
-                // Ops are called `onnx.Relu`, so it is easily taken for one.
-                None if text == "onnx" => Err(EditError::invalid(
-                    "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
-                )),
                 None if function.opsets().len() >= MAX_OPSETS => Err(EditError::refused(format!(
                     "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \
                      more."

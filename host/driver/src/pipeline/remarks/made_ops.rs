@@ -12,18 +12,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// More mistakes than are shown.
 const SHOWN: usize = 8;
 
-/// The operators of a module, each with the numbers of operands that its ops have.
+/// The operators of a module, and the numbers of operands that their ops have.
 #[derive(Debug, Default)]
-pub struct UsedOperators(FxHashSet<(String, usize)>);
+pub struct UsedOperators(FxHashMap<String, FxHashSet<usize>>);
 
 impl UsedOperators {
     /// The operators of all graph functions.
     pub fn of(module: &Module) -> UsedOperators {
-        let used = graphs(module).flat_map(|function| {
-            let counted = counts(function).into_keys();
-            counted.map(|(name, operands)| (function.text(name).to_owned(), operands))
-        });
-        UsedOperators(used.collect())
+        let mut used = UsedOperators::default();
+        for function in graphs(module) {
+            for (name, operands) in counts(function).into_keys() {
+                let name = function.text(name).to_owned();
+                used.0.entry(name).or_default().insert(operands);
+            }
+        }
+        used
     }
 
     /// What is wrong with ops of the module whose operator, with so many operands, wasn't used: a sentence for each kind in
@@ -36,10 +39,11 @@ impl UsedOperators {
             for ((name, operands), count) in counts(function) {
                 let text = function.text(name);
                 let is_of_ir = OpName::parse(text).is_none_or(|name| name.domain.is_none());
-                if is_of_ir
-                    || after.function(name).is_some()
-                    || self.0.contains(&(text.to_owned(), operands))
-                {
+                // Of an operator that nobody defines nobody says how many operands it takes.
+                let was_used = self.0.get(text).is_some_and(|numbers| {
+                    numbers.contains(&operands) || defs.first_version(text).is_none()
+                });
+                if is_of_ir || was_used || after.function(name).is_some() {
                     continue;
                 }
                 if let Err(refused) = check_new_op(text, operands, opset, defs) {

@@ -10,7 +10,7 @@ pub(super) enum Kind {
     Elementwise,
     /// As [`Kind::Elementwise`], of operands that are repeated along axes.
     Broadcast,
-    /// An element of the result is one of an operand.
+    /// An element of the result is made of elements that are looked up, as where data moves.
     Injective,
     /// Axes are reduced.
     Reduction,

@@ -21,10 +21,10 @@
 //! ```
 //!
 //! What can become part of one kernel is for the traits of op definitions to say: elementwise ops of one shape, those that
-//! broadcast, those that move elements (`injective`), reductions, and ops that elementwise ones behind them become part
+//! broadcast, those that look elements up: move, resize or quantize them (`injective`), reductions, and ops that elementwise ones behind them become part
 //! of (`out-fusable`: convolutions, products, pools, normalizations, softmaxes). An op joins the op through which all that is made of its results has
 //! to go, its post-dominator, with all ops in between: a convolution elementwise ops behind it; elementwise ops any of
-//! these; ops that move elements one another and elementwise ones. The functions are named after their ops, have
+//! these; ops that look elements up one another and elementwise ones. The functions are named after their ops, have
 //! the attribute `Primitive`, and are ONNX: the model runs as before. Equal ones are one. `relax.transform.DefuseOps`
 //! gives the ops back. Regions are gone through on their own.
 //!

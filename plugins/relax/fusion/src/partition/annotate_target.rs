@@ -46,7 +46,7 @@ options! {
     pub struct AnnotateTarget {
         /// The target's name.
         target: String = "",
-        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point.
+        /// The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a point between parts.
         domain: String = "",
         /// Names of ops that it takes.
         ops: Vec<String> = [],
@@ -129,13 +129,17 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 /// A target's name as a domain.
 fn plain(target: &str) -> String {
     let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '.' {
-            c
-        } else {
-            '_'
-        }
+        if c.is_ascii_alphanumeric() { c } else { '_' }
     };
-    target.chars().map(plain).collect()
+    let parts = target.split('.').map(|part| match part {
+        "" => "_".to_owned(),
+        part => part.chars().map(plain).collect(),
+    });
+    match parts.collect::<Vec<String>>().join(".") {
+        // ONNX's own is called so.
+        onnx if ["onnx", "ai.onnx"].contains(&&*onnx) => onnx + "_",
+        domain => domain,
+    }
 }
 
 /// The functions that patterns named for a target.

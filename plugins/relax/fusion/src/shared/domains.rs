@@ -19,11 +19,11 @@ pub fn take_back_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult
     let domains = domains.map(|(domain, _)| domain.to_owned());
     let mut domains: BTreeSet<String> = domains.filter(|domain| domain.starts_with(OWN)).collect();
     let entries: Vec<_> = m.functions().collect();
-    domains.retain(|domain| {
-        !entries
-            .iter()
-            .any(|entry| is_of(m.text(entry.name), domain))
-    });
+    for entry in &entries {
+        if let Some((domain, _)) = m.text(entry.name).rsplit_once('.') {
+            domains.remove(domain);
+        }
+    }
     if domains.is_empty() {
         return Ok(());
     }

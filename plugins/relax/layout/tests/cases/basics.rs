@@ -293,7 +293,8 @@ fn a_chain_leads_back() {
             return %y
           }
         }
-    "#]].assert_eq(&back);
+    "#]]
+    .assert_eq(&back);
 }
 
 #[test]

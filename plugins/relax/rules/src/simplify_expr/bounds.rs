@@ -157,7 +157,12 @@ pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<boo
         return Ok(false);
     }
     let own = bounds(r, op)?;
-    Ok(own.is_some_and(|(_, own)| room.low <= own.low && own.high <= room.high))
+    // An end that isn't finite is that of 64 bits, with a sign or without.
+    let fits = |own: Bounds| {
+        let is_finite = own.low.is_finite() && own.high.is_finite();
+        is_finite && room.low <= own.low && own.high <= room.high
+    };
+    Ok(own.is_some_and(|(_, own)| fits(own)))
 }
 
 /// What all results of an op are within, whatever it is given.

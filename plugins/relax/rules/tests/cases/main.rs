@@ -7,6 +7,7 @@ mod fuse_operators_norms;
 mod simplify_expr;
 mod simplify_expr_axes;
 mod simplify_expr_bounds;
+mod simplify_expr_casts;
 mod simplify_expr_others;
 mod simplify_expr_parts;
 mod simplify_expr_pieces;
