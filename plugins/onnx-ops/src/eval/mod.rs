@@ -28,6 +28,7 @@ pub(crate) mod quantize;
 mod readers;
 pub(crate) mod reduce;
 mod refusal;
+pub(crate) mod resize;
 pub(crate) mod scan;
 pub(crate) mod scatter;
 pub(crate) mod shape;

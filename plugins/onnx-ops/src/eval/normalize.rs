@@ -1,5 +1,9 @@
-//! BatchNormalization. Exporters write it over weights, to give each of their channels the mean 0 and the variance 1.
+//! BatchNormalization, which exporters write over weights, to give each of their channels the mean 0 and the variance 1; and
+//! LayerNormalization, which stands behind what a decoder is asked with: a table of weights.
 
+use passdock_plugin_api::DType;
+
+use super::call::axis;
 use super::matrix::sums_are_defined;
 use super::number::{Number, with_float};
 use super::{Call, Folded, NotFolded, Tensor, refuse};
@@ -55,6 +59,61 @@ pub(crate) fn batch_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
         results.append(&mut known);
         Ok(results)
     })
+}
+
+/// Each row, of the dims from the axis on, less its mean and divided by its deviation, times the scale, and the bias added; the
+/// mean, and what it is multiplied by for the deviation, are further results. Of `f32`: others are rounded on the way.
+pub(crate) fn layer_normalization<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    sums_are_defined(x)?;
+    if x.dtype() != DType::F32 || call.int_or("stash_type", 1)? != 1 {
+        return refuse!("only numbers of 32 bits are evaluated, as such");
+    }
+    let at = axis(call.int_or("axis", -1)?, x.rank())?;
+    let (outer, inner) = x.shape().split_at(at);
+    let length: usize = inner.iter().product();
+    if length == 0 {
+        return refuse!("nothing has no mean");
+    }
+    let numbers = |operand: &Tensor| {
+        if operand.dtype() != DType::F32 || operand.shape() != inner {
+            return refuse!("its scale and bias aren't of the shape of a row");
+        }
+        let numbers = operand.stored::<f32>()?;
+        Ok(numbers.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>())
+    };
+    let scale = numbers(call.input(1)?)?;
+    let bias = call.optional(2).map(numbers).transpose()?;
+    let epsilon = f64::from(call.float_or("epsilon", 1e-5)?);
+    call.room_for(x.dtype(), x.shape())?;
+    let wide: Vec<f64> = x.stored::<f32>()?.iter().map(|&x| f64::from(x)).collect();
+    let (mut normal, mut means, mut factors) = (Vec::with_capacity(wide.len()), vec![], vec![]);
+    for row in wide.chunks(length) {
+        let average =
+            |of: &dyn Fn(f64) -> f64| row.iter().map(|&x| of(x)).sum::<f64>() / length as f64;
+        let mean = average(&|x| x);
+        let factor = 1.0 / (average(&|x| (x - mean).powi(2)) + epsilon).sqrt();
+        let each = |(at, x): (usize, &f64)| {
+            let bias = bias.as_ref().map_or(0.0, |bias| bias[at]);
+            ((x - mean) * factor * scale[at] + bias) as f32
+        };
+        normal.extend(row.iter().enumerate().map(each));
+        means.push(mean as f32);
+        factors.push(factor as f32);
+    }
+    let mut results = vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), normal)];
+    let once: Vec<usize> = outer
+        .iter()
+        .copied()
+        .chain(inner.iter().map(|_| 1))
+        .collect();
+    for more in [means, factors]
+        .into_iter()
+        .take(call.outputs.saturating_sub(1))
+    {
+        results.push(Tensor::from_vec(DType::F32, once.clone(), more));
+    }
+    Ok(results)
 }
 
 /// An operand of one number a channel, of the first one's type.

@@ -62,6 +62,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     scaled("onnx.LayerNormalization", 17, (2, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization)
+        .folds(normalize::layer_normalization)
         .decomposes(decompose::normalize::layer),
     scaled("onnx.LogSoftmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])

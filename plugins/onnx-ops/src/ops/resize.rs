@@ -4,6 +4,7 @@ use passdock_plugin_api::{Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
+use crate::eval;
 use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -38,7 +39,8 @@ pub(super) const OPERATORS: &[Operator] = &[
 const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
     .with(OpTraits::INJECTIVE)
     .attrs(attrs![mode: string = "nearest"])
-    .infers(resize);
+    .infers(resize)
+    .folds(eval::resize::resize);
 
 const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
