@@ -155,7 +155,8 @@ fn array_feature_extractor(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let mut indices = op.dims(1).unwrap_or(vec![Dim::UNKNOWN]);
     indices.retain(|dim| *dim != Dim::constant(1));
-    let count: Option<i64> = indices.iter().map(|dim| dim.as_const()).product();
+    let mut sizes = indices.iter().map(|dim| dim.as_const());
+    let count = sizes.try_fold(1i64, |count, size| count.checked_mul(size?));
     let chosen = match (indices[..].first(), count) {
         (_, Some(count)) => Dim::constant(count),
         (Some(dim), None) if indices.len() == 1 => *dim,
