@@ -60,16 +60,23 @@ fn branch_tuple_output() {
 
 #[test]
 fn cyclic_dependency() {
-    check_found(
-        r#"patterns = ["npu.cra: onnx.Add(onnx.Relu(onnx.Conv(%x, %w)), %y)"]"#,
-        "%x: f32[1,64,56,56], %w: f32[64,64,3,3]",
-        "%a = onnx.Conv(%x, %w)
-         %r = onnx.Relu(%a)
-         %g = onnx.Gelu(%a)
-         %o = onnx.Add(%r, %g)
-         return %o",
-        &[],
-    );
+    let pattern = r#"patterns = ["npu.cra: onnx.Add(onnx.Relu(onnx.Conv(%x, %w)), %y)"]"#;
+    // Of inner results, too, none may come back through an op outside.
+    for options in [
+        pattern.to_owned(),
+        format!("{pattern}, inner_results = true"),
+    ] {
+        check_found(
+            &options,
+            "%x: f32[1,64,56,56], %w: f32[64,64,3,3]",
+            "%a = onnx.Conv(%x, %w)
+             %r = onnx.Relu(%a)
+             %g = onnx.Gelu(%a)
+             %o = onnx.Add(%r, %g)
+             return %o",
+            &[],
+        );
+    }
 }
 
 #[test]
