@@ -83,6 +83,11 @@ fn push_int(dtype: DType, number: f64, bytes: &mut Vec<u8>) -> bool {
     true
 }
 
+/// A power of 2 that isn't subnormal: `powi` needn't be exact.
+fn power_of_2(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
 /// A float of 16 bits, so many of them its digits and its exponent, that is nearest to a number.
 fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     let sign = if number.is_sign_negative() { 0x8000 } else { 0 };
@@ -97,8 +102,8 @@ fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     let bias = (1 << (exponents - 1)) - 1;
     // Smaller ones have no leading 1, and all have one exponent.
     let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - bias);
-    // Exact, as all but the rounding is: these are powers of 2.
-    let steps = size / 2_f64.powi(exponent - digits as i32);
+    // Exact, as all but the rounding is.
+    let steps = size / power_of_2(exponent - digits as i32);
     let floor = steps.floor();
     let (rest, is_odd) = (steps - floor, floor % 2.0 == 1.0);
     let up = rest > 0.5 || rest == 0.5 && is_odd;
@@ -145,17 +150,17 @@ mod tests {
         assert_eq!(f16(65519.9), 65504.0);
         assert_eq!(f16(65520.0), f64::INFINITY);
         assert_eq!(f16(-1e300), f64::NEG_INFINITY);
-        assert_eq!(f16(2_f64.powi(-25)), 0.0);
-        assert_eq!(f16(next_to(2_f64.powi(-25), 1)), 2_f64.powi(-24));
-        assert_eq!(f16(6.1e-5), 1023.0 * 2_f64.powi(-24));
+        assert_eq!(f16(power_of_2(-25)), 0.0);
+        assert_eq!(f16(next_to(power_of_2(-25), 1)), power_of_2(-24));
+        assert_eq!(f16(6.1e-5), 1023.0 * power_of_2(-24));
         assert!(f16(-0.0).is_sign_negative());
         let bf16 = |number| pushed(DType::BF16, number).unwrap();
         // As a float32 first, it would be half-way.
-        let above = 1.0 + 2_f64.powi(-8) + 2_f64.powi(-30);
-        assert_eq!(bf16(above), 1.0 + 2_f64.powi(-7));
-        assert_eq!(bf16(1.0 + 2_f64.powi(-8)), 1.0);
+        let above = 1.0 + power_of_2(-8) + power_of_2(-30);
+        assert_eq!(bf16(above), 1.0 + power_of_2(-7));
+        assert_eq!(bf16(1.0 + power_of_2(-8)), 1.0);
         assert_eq!(bf16(f64::MAX), f64::INFINITY);
-        assert_eq!(bf16(2_f64.powi(-133)), 2_f64.powi(-133));
+        assert_eq!(bf16(power_of_2(-133)), power_of_2(-133));
         assert_eq!(pushed(DType::F32, 0.1).unwrap(), f64::from(0.1_f32));
         assert_eq!(pushed(DType::F64, 0.1).unwrap(), 0.1);
     }
@@ -168,8 +173,8 @@ mod tests {
         assert_eq!(pushed(DType::BOOL, 1.0), Some(1.0));
         assert_eq!(pushed(DType::BOOL, 2.0), None);
         assert_eq!(pushed(DType::I64, 0.5), None);
-        assert_eq!(pushed(DType::U64, 2_f64.powi(63)), Some(2_f64.powi(63)));
-        assert_eq!(pushed(DType::U64, 2_f64.powi(64)), None);
+        assert_eq!(pushed(DType::U64, power_of_2(63)), Some(power_of_2(63)));
+        assert_eq!(pushed(DType::U64, power_of_2(64)), None);
         assert_eq!(pushed(DType::I32, f64::NAN), None);
         assert_eq!(pushed(DType::STRING, 1.0), None);
     }
