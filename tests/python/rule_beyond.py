@@ -486,7 +486,16 @@ def pad_of_slice(b, _):
     return {"x": x}
 
 
+def nameless_sizes(b, _):
+    """An input whose sizes the file doesn't name, so that a view of the same sizes has another type."""
+    b.named = ""
+    shape = [b.pick(["n", "m", 2, 3]) for _ in range(b.rng.randint(1, 3))]
+    shape[b.rng.randrange(len(shape))] = "n"
+    return {"x": b.input(b.dtype, tuple(shape))}
+
+
 BEYOND = {
+    "view_of_same_sizes": nameless_sizes,
     "constants_at_once": constants_at_once,
     "where_itself": where_itself,
     "min_of_mins": min_of_mins,

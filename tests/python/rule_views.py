@@ -42,7 +42,7 @@ def reshape(p):
         choices = [other, kept if b.memo.get("padded") else more]
     if b.rule == "view_of_transpose" and b.chance(0.7):
         choices = [other]
-    elif b.rule.startswith("view_of_same_shape") and b.chance(0.5):
+    elif b.rule.startswith("view_of_same_shape") and b.chance(0.5) or b.rule == "view_of_same_sizes":
         choices = [dims]
     wanted = b.pick(choices)
     allow_zero = p.attr("allowzero", lambda: b.pick([None, None, None, 0, 1]), since=14)

@@ -201,10 +201,10 @@ def parallel():
                 last = f"p{at}_{step}"
             nodes[-1].output[0] = f"y{at}"
             results.append((f"y{at}", TensorProto.FLOAT, [None] * len(shape)))
-        steps = behind.split() if op != "MatMul" or behind == "Add" else []
+        steps = behind.split()
         made = model(nodes, [("x", TensorProto.FLOAT, shape)], results, constants, opset)
         expected = {node.op_type: 0 for node in nodes}
-        for name in [op, *(behind.split() * (1 if steps else count))]:
+        for name in [op, *steps]:
             expected[name] += 1
         expected["Split"] = 1
         if count * (1 + len(steps)) <= 2 + len(steps):
