@@ -74,7 +74,7 @@ def AnnotateTarget(
     Args:
         target: The target's name.
         domain: The domain of its functions; none: the target's name, with `_` for what isn't a letter, a digit or a
-            point.
+            point between parts.
         ops: Names of ops that it takes.
         traits: Traits of ops that it takes.
         dtypes: The element types that it takes; none: any.

@@ -1,12 +1,15 @@
 //! The plugins that the results of a batch depend on.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use passdock_core::{PassError, PassKind, Plugin, Registry};
 
 use crate::pipeline::INFER_TYPE;
 use crate::prepare::{BINDING, Prepared, Request, Watched};
+
+/// The plugins whose module passes run no pass of others by its name alone.
+const STANDARD: [&str; 3] = ["onnx-ops", "relax", "tir"];
 
 /// The files of the plugins that a request's results depend on: those of its passes, with what these require, and of its
 /// instruments; and those that define operators, which each pass may ask about. Another plugin of the registry, or of the
@@ -23,10 +26,7 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     let passes = explained.passes.into_iter().filter(|pass| pass.runs);
     let passes: Vec<_> = passes.collect();
     let runs_any = |plugin: &Plugin| {
-        let path = plugin.origin().path();
-        let is_standard = path
-            .and_then(Path::parent)
-            .is_some_and(|dir| request.standard_dirs.iter().any(|known| known == dir));
+        let is_standard = STANDARD.contains(&plugin.name());
         let mut own = plugin.manifest().passes.iter();
         let runs = |name: &str| passes.iter().any(|pass| pass.name == name);
         !is_standard && own.any(|pass| pass.kind == PassKind::Module && runs(pass.name()))
