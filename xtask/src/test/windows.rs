@@ -1,4 +1,4 @@
-//! Whether the product compiles for another system than those it is tested on.
+//! Whether the workspace compiles for another system than those it is tested on.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,25 +11,15 @@ use crate::test::steps::NotHere;
 
 pub(crate) const TARGET: &str = "x86_64-pc-windows-gnu";
 
-/// Checks the command and the standard plugins, without their tests, for Windows: with those features alone that they ask
-/// for, which are fewer than the workspace's. Nothing is linked, so that nothing else of that system is needed. Where the
-/// toolchain has no standard library for it, this system's stands in, for the features.
+/// Checks all crates and tests for Windows, if this toolchain has a standard library for it.
+/// Nothing is linked, so that nothing else of that system is needed.
 pub(crate) fn check(project: &Project) -> Result<()> {
-    let is_there = needs_target(project);
-    let target: &[&str] = if is_there.is_ok() {
-        &["--target", TARGET]
-    } else {
-        &[]
-    };
-    shell::run(project.cargo().arg("check").args(target))?;
-    is_there
-}
-
-/// Checks all crates and tests for Windows: `cargo xtask deep windows`.
-pub(crate) fn check_all(project: &Project) -> Result<()> {
     needs_target(project)?;
-    let what = ["check", "--workspace", "--all-targets", "--target", TARGET];
-    shell::run(project.cargo().args(what))
+    shell::run(
+        project
+            .cargo()
+            .args(["check", "--workspace", "--all-targets", "--target", TARGET]),
+    )
 }
 
 /// Fails as a step that can't be done here if this toolchain has no standard library for Windows.
