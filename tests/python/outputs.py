@@ -70,9 +70,14 @@ def session(path):
 
 def interface_difference(a, b, defaults):
     """The first thing a caller of `a` would have to change to call `b`."""
-    # Before ir_version 4 initializers are constants, whose entries among the inputs go with a later version.
-    defaults = defaults and not a.ir_version < 4 <= b.ir_version
     inputs = [model.graph.input if defaults else required_inputs(model) for model in (a, b)]
+    # Before ir_version 4 initializers are constants: with a later one the entries of all of them may go from the inputs.
+    is_raised = defaults and a.ir_version < 4 <= b.ir_version
+    if is_raised and not overridable(a) & {v.name for v in b.graph.input}:
+        inputs[0] = required_inputs(a)
+        known = set()
+    else:
+        known = overridable(a)
     for what, xs, ys in (("input", *inputs), ("output", a.graph.output, b.graph.output)):
         for i in range(max(len(xs), len(ys))):
             x, y = (repr(side[i].name) if i < len(side) else "missing" for side in (xs, ys))
@@ -81,8 +86,8 @@ def interface_difference(a, b, defaults):
         for x, y in zip(xs, ys):
             if x.type != y.type:
                 return f"{what} {x.name!r} has the type {y.type} instead of {x.type}".replace("\n", " ")
-    if defaults and overridable(a) != overridable(b):
-        changed = sorted(overridable(a) ^ overridable(b))
+    if defaults and known != overridable(b):
+        changed = sorted(known ^ overridable(b))
         return f"which inputs have a default differs in {changed}"
     return None
 

@@ -1,20 +1,53 @@
 //! What a model only declares of the values that it gives out, put aside while types are inferred from them.
 //!
 //! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So what uses
-//! an output inside has the type that follows from the output's own op, also where that knows less; only sizes that would have made-up
-//! names have those that are declared. The output itself keeps what is declared.
+//! an output inside has the type that follows from the output's own op, also where that knows less; only names of sizes that aren't known as numbers
+//! are those that are declared, unless they are those of other sizes. The output itself keeps what is declared.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use super::sort::Sort;
+use super::sort::{Size, Sort};
 
 /// The values that a function gives out and uses itself.
 pub(crate) struct Declared {
     outputs: HashSet<ValueId>,
     /// Values that have another type for now, and what they have to have in the end.
     aside: Vec<(ValueId, TypeId)>,
+    names: Names,
+}
+
+/// What names of sizes stand for.
+struct Names {
+    /// Symbols of the inputs, which are sizes already.
+    taken: HashSet<i64>,
+    /// The size of each other symbol that an output declared first.
+    given: HashMap<i64, Size>,
+}
+
+impl Names {
+    fn of(f: &Function) -> Names {
+        let params = f.params().iter();
+        let symbols = params.flat_map(|&param| f.type_of(param).symbols());
+        Names {
+            taken: symbols.map(|symbol| i64::from(symbol.0)).collect(),
+            given: HashMap::new(),
+        }
+    }
+
+    /// Whether a declared name may stand for a size: any for one of which nothing is known, as it was for whoever declared it;
+    /// else a name that nothing else has.
+    fn fits(&mut self, f: &Function, name: &Size, size: &Size) -> bool {
+        let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
+        let is_own = match name {
+            Size::Symbol(symbol) if !self.taken.contains(symbol) => {
+                self.given.entry(*symbol).or_insert_with(|| size.clone()) == size
+            }
+            _ => false,
+        };
+        is_own || !size.mentions(&is_known)
+    }
 }
 
 impl Declared {
@@ -25,6 +58,7 @@ impl Declared {
         Declared {
             outputs: given.filter(is_used).collect(),
             aside: Vec::new(),
+            names: Names::of(f),
         }
     }
 
@@ -69,9 +103,7 @@ impl Declared {
             }
             let (ty, own) = (f.type_id(value), Sort::of(f, value));
             let sort = sort.without(&|symbol| inner.contains(&symbol));
-            let sort = sort.named_as(&own, &|symbol| {
-                f.invented(SymbolId(symbol as u32)).is_none()
-            });
+            let sort = sort.named_as(&own, |name, size| self.names.fits(f, name, size));
             if sort == own {
                 continue;
             }

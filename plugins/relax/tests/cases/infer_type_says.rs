@@ -464,3 +464,30 @@ fn a_name_that_only_an_output_declares_takes_no_inputs_place() {
         "#]],
     );
 }
+
+#[test]
+fn a_name_of_two_outputs_is_that_of_the_first() {
+    check(
+        r#"module {
+  fn @main(%a: f32[n], %b: f32[m]) -> (%x: f32[k], %y: f32[k], %u, %v) opset("" = 17) {
+    %x = onnx.Concat(%a, %a) {axis = 0} : f32[k]
+    %y = onnx.Concat(%b, %b) {axis = 0} : f32[k]
+    %u = onnx.Exp(%x)
+    %v = onnx.Exp(%y)
+    return %x, %y, %u, %v
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%a: f32[n], %b: f32[m]) -> (%x: f32[k], %y: f32[k], %u, %v) opset("" = 17) {
+                %x = onnx.Concat(%a, %a) {axis = 0} : f32[k]
+                %y = onnx.Concat(%b, %b) {axis = 0} : f32[k]
+                %u = onnx.Exp(%x) : f32[k]
+                %v = onnx.Exp(%y) : f32[m*2]
+                return %x, %y, %u, %v
+              }
+            }
+
+        "#]],
+    );
+}
