@@ -1,7 +1,7 @@
 //! Rows of matrices: what treats the last axis alone works on a matrix as well, and a product of matrices adds, too. Where
 //! that takes fewer ops, `MatMul`s of more axes, with what stands between them, become those of matrices.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
@@ -32,7 +32,6 @@ pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassEr
 }
 
 /// The axes before the last one, and its size.
-#[derive(Clone, PartialEq, Eq, Hash)]
 struct Rows {
     lead: Vec<Dim>,
     width: i64,
@@ -111,7 +110,7 @@ struct RowOp {
 }
 
 impl RowOp {
-    fn of(f: &Function, op: OpId) -> Result<Option<(RowOp, Vec<Dim>)>, EditError> {
+    fn of(f: &Function, op: OpId) -> Result<Option<RowOp>, EditError> {
         let traits = f.traits(op);
         if traits.is_ambiguous()
             || !traits.is_pure()
@@ -174,7 +173,7 @@ impl RowOp {
             }
         }
         let has_rows = roles.iter().any(|role| matches!(role, Role::Rows));
-        Ok(has_rows.then_some((RowOp { roles, axis }, lead)))
+        Ok(has_rows.then_some(RowOp { roles, axis }))
     }
 
     /// The operands that are rows.
@@ -187,63 +186,47 @@ impl RowOp {
 }
 
 /// Ops that treat rows, joined by what they give one another.
+#[derive(Default)]
 struct Group {
     ops: HashMap<OpId, RowOp>,
     /// In their order.
     order: Vec<OpId>,
 }
 
-/// All groups, each in one region's order.
+/// All groups with a product in them.
 fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
-    let mut groups: Vec<Group> = Vec::new();
-    // The groups that others went into.
+    let mut found: Vec<(OpId, RowOp)> = Vec::new();
+    // The groups that others went into; at first each op is one.
     let mut into: Vec<usize> = Vec::new();
-    let mut of_value: HashMap<(ValueId, Vec<Dim>), usize> = HashMap::new();
+    let mut of_value: HashMap<ValueId, usize> = HashMap::new();
     for op in f.ops_in(f.body()) {
-        let Some((row_op, lead)) = RowOp::of(f, op)? else {
+        let Some(row_op) = RowOp::of(f, op)? else {
             continue;
         };
-        let at = groups.len();
+        let at = found.len();
         into.push(at);
         for value in row_op.rows(f, op).chain(f.results(op).iter().copied()) {
-            let other = *of_value.entry((value, lead.clone())).or_insert(at);
-            let other = last(&into, other);
-            let own = last(&into, at);
+            let other = *of_value.entry(value).or_insert(at);
+            let (own, other) = (last(&mut into, at), last(&mut into, other));
             into[own.max(other)] = own.min(other);
         }
-        groups.push(Group {
-            ops: HashMap::from([(op, row_op)]),
-            order: vec![op],
-        });
+        found.push((op, row_op));
     }
-    for at in (0..groups.len()).rev() {
-        let to = last(&into, at);
-        if to != at {
-            let gone = std::mem::replace(
-                &mut groups[at],
-                Group {
-                    ops: HashMap::new(),
-                    order: Vec::new(),
-                },
-            );
-            groups[to].ops.extend(gone.ops);
-            groups[to].order.extend(gone.order);
-        }
+    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    for (at, (op, row_op)) in found.into_iter().enumerate() {
+        let group = groups.entry(last(&mut into, at)).or_default();
+        group.ops.insert(op, row_op);
+        group.order.push(op);
     }
+    let mut groups: Vec<Group> = groups.into_values().collect();
     groups.retain(|group| group.order.iter().any(|op| is(f, *op, "onnx.MatMul")));
-    let order: HashMap<OpId, usize> = f
-        .ops_in(f.body())
-        .enumerate()
-        .map(|(at, op)| (op, at))
-        .collect();
-    for group in &mut groups {
-        group.order.sort_by_key(|op| order.get(op).copied());
-    }
     Ok(groups)
 }
 
-fn last(into: &[usize], mut at: usize) -> usize {
+/// The group that one went into in the end; the way there is halved for who asks next.
+fn last(into: &mut [usize], mut at: usize) -> usize {
     while into[at] != at {
+        into[at] = into[into[at]];
         at = into[at];
     }
     at
@@ -331,10 +314,7 @@ impl Group {
 
     /// Leaves out ops at the front that take several values of rows to make one.
     fn leave_what_enters(&mut self, f: &Function) {
-        let mut at = 0;
-        while at < self.order.len() {
-            let op = self.order[at];
-            at += 1;
+        for &op in &self.order {
             if is(f, op, "onnx.MatMul")
                 || self.ops[&op].rows(f, op).any(|value| self.makes(f, value))
             {
@@ -352,10 +332,9 @@ impl Group {
                 .sum();
             if saved > f.result_count(op) as i64 {
                 self.ops.remove(&op);
-                at -= 1;
-                self.order.remove(at);
             }
         }
+        self.order.retain(|op| self.ops.contains_key(op));
     }
 
     fn rewrite(&self, f: &mut Function, cx: &PassContext) -> PassResult {
