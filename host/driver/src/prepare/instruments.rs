@@ -71,12 +71,12 @@ pub(super) fn make(
 impl Made {
     fn new(
         spec: InstrumentSpec,
-        options: toml::Table,
+        mut options: toml::Table,
         setup: &InstrumentSetup<'_>,
         registry: &Registry,
     ) -> Result<Made, PassError> {
         let path_of = |path: &str| setup.base.join(path);
-        let options = rules::with_texts_of(options, &spec.schema(), path_of, registry)?;
+        rules::put_into_fields(&mut options, &spec.schema(), path_of, registry)?;
         Ok(Made {
             instrument: spec.make(&options, setup)?,
             table: spec.table(&options, setup.base),

@@ -77,21 +77,6 @@ pub(super) fn with_texts(
     Ok(table)
 }
 
-/// The options of an instrument, with the texts of files of rules in the place of their names.
-pub(super) fn with_texts_of(
-    mut options: toml::Table,
-    schema: &Schema,
-    path_of: impl Fn(&str) -> PathBuf,
-    registry: &Registry,
-) -> Result<toml::Table, PassError> {
-    for (name, value) in &mut options {
-        if takes_rules(schema, name) {
-            put_into(value, &path_of, registry)?;
-        }
-    }
-    Ok(options)
-}
-
 /// Puts the texts of files in the place of their names, where a config key takes rules: itself, or in its fields.
 pub(super) fn put_texts(
     value: &mut Value,
@@ -100,15 +85,22 @@ pub(super) fn put_texts(
     registry: &Registry,
 ) -> Result<(), PassError> {
     match value {
-        Value::Table(fields) => {
-            let mut taken = fields
-                .iter_mut()
-                .filter(|(name, _)| takes_rules(schema, name));
-            taken.try_for_each(|(_, value)| put_into(value, &path_of, registry))
-        }
+        Value::Table(fields) => put_into_fields(fields, schema, path_of, registry),
         value if takes_rules(schema, "") => put_into(value, path_of, registry),
         _ => Ok(()),
     }
+}
+
+/// Puts them into the options of an instrument, or the fields of a config key.
+pub(super) fn put_into_fields(
+    fields: &mut toml::Table,
+    schema: &Schema,
+    path_of: impl Fn(&str) -> PathBuf,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    let fields = fields.iter_mut();
+    let mut taken = fields.filter(|(name, _)| takes_rules(schema, name));
+    taken.try_for_each(|(_, value)| put_into(value, &path_of, registry))
 }
 
 fn takes_rules(schema: &Schema, name: &str) -> bool {

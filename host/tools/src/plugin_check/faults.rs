@@ -3,9 +3,11 @@
 
 use passdock_core::{PanicStrategy, PassError, Verify, toml};
 use passdock_driver::pipeline::UsedOperators;
+use passdock_ir::Module;
 
+use super::CheckAnswer;
+use super::corpus::Sample;
 use super::subject::{Fault, Subject, told};
-use super::{CheckAnswer, CheckVerdict};
 
 /// No pass panics.
 pub(super) fn panics(subject: &Subject<'_>) -> CheckAnswer {
@@ -27,32 +29,14 @@ pub(super) fn panics(subject: &Subject<'_>) -> CheckAnswer {
 
 /// All that passes make is right.
 pub(super) fn verifier(subject: &Subject<'_>) -> CheckAnswer {
-    let mut answer = survey(subject, Fault::Invalid, Verify::All, false);
-    let unfit = unfit_ops(subject);
-    if !unfit.is_empty() {
-        answer.verdict = CheckVerdict::Fail;
-        answer.reasons.extend(unfit);
-    }
+    let defs = subject.registry.op_defs();
+    let unfit = |sample: &Sample, made: &Module| {
+        let wrong = UsedOperators::of(&sample.fresh()).wrong_in(made, &defs);
+        wrong.into_iter().next().map(|(_, said)| said)
+    };
+    let mut answer = survey_with(subject, Fault::Invalid, Verify::All, false, unfit);
     answer.notes.extend(refusals(subject));
     answer
-}
-
-/// What passes make of operators that nobody defines, or with other numbers of operands: for each pass on the first sample.
-fn unfit_ops(subject: &Subject<'_>) -> Vec<String> {
-    let defs = subject.registry.op_defs();
-    let mut findings = Vec::new();
-    for pass in subject.passes() {
-        findings.extend(subject.samples.iter().find_map(|sample| {
-            let given = sample.fresh();
-            let used = UsedOperators::of(&given);
-            let verify = |context: passdock_core::ContextBuilder| context.verify(Verify::All);
-            let made = subject.run(pass, &toml::Table::new(), sample, verify);
-            let wrong = used.wrong_in(&made.ok()?, &defs);
-            let (_, first) = wrong.first()?;
-            Some(format!("`{}` on {}: {first}", pass.name(), sample.name))
-        }));
-    }
-    findings
 }
 
 /// Interfaces stay, where nothing else is declared.
@@ -68,6 +52,17 @@ pub(super) fn read_only(subject: &Subject<'_>) -> CheckAnswer {
 
 /// Runs all passes on all samples, and tells for each pass the first fault of a kind.
 fn survey(subject: &Subject<'_>, kind: Fault, verify: Verify, immutable: bool) -> CheckAnswer {
+    survey_with(subject, kind, verify, immutable, |_, _| None)
+}
+
+/// As [`survey`], and what is wrong with what a pass made of a sample.
+fn survey_with(
+    subject: &Subject<'_>,
+    kind: Fault,
+    verify: Verify,
+    immutable: bool,
+    wrong: impl Fn(&Sample, &Module) -> Option<String>,
+) -> CheckAnswer {
     if subject.passes().is_empty() {
         return CheckAnswer::skipped("The plugin has no passes.");
     }
@@ -81,11 +76,13 @@ fn survey(subject: &Subject<'_>, kind: Fault, verify: Verify, immutable: bool) -
                     false => context,
                 }
             };
-            let error = subject.run(pass, &toml::Table::new(), sample, configure);
             let is_meant =
                 |error: &PassError| subject.fault(error) == kind && is_own(pass.name(), error);
-            let error = error.err().filter(is_meant)?;
-            Some(told(pass.name(), &sample.name, &error))
+            match subject.run(pass, &toml::Table::new(), sample, configure) {
+                Ok(made) => wrong(sample, &made)
+                    .map(|said| format!("`{}` on {}: {said}", pass.name(), sample.name)),
+                Err(error) => is_meant(&error).then(|| told(pass.name(), &sample.name, &error)),
+            }
         });
         findings.extend(found);
     }

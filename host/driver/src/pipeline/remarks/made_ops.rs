@@ -2,12 +2,12 @@
 //! they like, since a back end may know it; so it is said, and not refused.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use passdock_abi::{FunctionKind, SymbolId};
 use passdock_core::{Diagnostic, OpDefs, Recorder, Severity, check_new_op, suggest};
-use passdock_ir::{Function, Module, OpName};
+use passdock_ir::{Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{counts, graphs};
 
 /// More mistakes than are shown.
 const SHOWN: usize = 8;
@@ -105,18 +105,4 @@ impl UsedOperators {
         );
         Some(diagnostic)
     }
-}
-
-fn graphs(module: &Module) -> impl Iterator<Item = &Arc<Function>> {
-    let functions = module.functions();
-    functions.filter(|function| function.kind() == FunctionKind::GRAPH)
-}
-
-fn counts(function: &Function) -> FxHashMap<(SymbolId, usize), usize> {
-    let mut counts = FxHashMap::default();
-    for op in function.walk(function.body()) {
-        let operands = function.operands(op).len();
-        *counts.entry((function.op(op).name, operands)).or_default() += 1;
-    }
-    counts
 }

@@ -8,7 +8,12 @@ mod recursion;
 mod unknown_ops;
 mod unplaced;
 
+use std::sync::Arc;
+
+use passdock_abi::{FunctionKind, SymbolId};
 use passdock_core::Diagnostic;
+use passdock_ir::{Function, Module};
+use rustc_hash::FxHashMap;
 
 pub(super) use level::note as level;
 pub use made_ops::UsedOperators;
@@ -23,4 +28,20 @@ pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnost
     let notes = notes.chain(aliases::note(request, prepared));
     let notes = notes.chain(absent::notes(request, prepared));
     notes.chain(unplaced::note(prepared)).collect()
+}
+
+/// The functions whose ops are of operators.
+fn graphs(module: &Module) -> impl Iterator<Item = &Arc<Function>> {
+    let functions = module.functions();
+    functions.filter(|function| function.kind() == FunctionKind::GRAPH)
+}
+
+/// How many ops a function has of each name and number of operands.
+fn counts(function: &Function) -> FxHashMap<(SymbolId, usize), usize> {
+    let mut counts = FxHashMap::default();
+    for op in function.walk(function.body()) {
+        let operands = function.operands(op).len();
+        *counts.entry((function.op(op).name, operands)).or_default() += 1;
+    }
+    counts
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use passdock_abi::{FunctionKind, SymbolId};
-use passdock_ir::{Function, Module, OpName};
-use rustc_hash::FxHashMap;
-
+use passdock_abi::SymbolId;
 use passdock_core::{Diagnostic, OpDefs, Severity};
+use passdock_ir::{Function, Module, OpName};
+
+use super::{counts, graphs};
 
 /// More operators of a domain than are named.
 const SHOWN: usize = 8;
@@ -14,9 +14,8 @@ const SHOWN: usize = 8;
 /// Says which operators the definitions don't know, by domain, with how many ops of each there are.
 pub(in crate::pipeline) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
     let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    let functions = module.functions();
-    for function in functions.filter(|f| f.kind() == FunctionKind::GRAPH) {
-        for (name, count) in op_counts(function) {
+    for function in graphs(module) {
+        for ((name, _), count) in counts(function) {
             if let Some((domain, operator)) = unknown(module, function, name, defs) {
                 let found = domains.entry(domain).or_default();
                 *found.entry(operator).or_default() += count;
@@ -52,14 +51,6 @@ pub(in crate::pipeline) fn warning(module: &Module, defs: &OpDefs) -> Option<Dia
             .to_owned(),
     );
     Some(diagnostic)
-}
-
-fn op_counts(function: &Function) -> FxHashMap<SymbolId, usize> {
-    let mut counts = FxHashMap::default();
-    for op in function.walk(function.body()) {
-        *counts.entry(function.op(op).name).or_default() += 1;
-    }
-    counts
 }
 
 /// Domain and operator, if nobody says what it is: no definition, no function, not the IR itself.
