@@ -280,8 +280,9 @@ mod tests {
         for good in ["onnx.Relu", "com.acme:x/y.Fußgänger", "关.Op"] {
             assert!(is_op(good), "{}", good);
         }
-        // Of Unicode's blanks, too.
-        for blank in (0..=0xffff).filter_map(char::from_u32) {
+        // Of Unicode's blanks, too; Miri takes minutes for all.
+        let few = if cfg!(miri) { 61 } else { 1 };
+        for blank in (0..=0xffff).step_by(few).filter_map(char::from_u32) {
             let name = format!("a{}b", blank);
             let is_odd = blank.is_whitespace() || blank.is_control();
             assert_eq!(is_op(&name), !is_odd, "{:?}", blank);

@@ -13,11 +13,7 @@ use crate::shell;
 
 /// What runs: arguments of `cargo test`, and of the tests. Others of these crates take hours.
 const RUNS: [(&[&str], &[&str]); 3] = [
-    // A test of all words that names could be takes hours, and touches no memory of another's.
-    (
-        &["--package", "passdock-plugin-api", "--tests"],
-        &["--skip", "plugin::names"],
-    ),
+    (&["--package", "passdock-plugin-api", "--tests"], &[]),
     (
         &["--package", "passdock-core", "--test", "boundary"],
         &["safety::"],
