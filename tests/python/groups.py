@@ -83,7 +83,7 @@ def deployed(args, model, made):
 
 
 def judged(model, made):
-    return outputs.newly_invalid(model, made) or outputs.same_outputs(model, made)["why"]
+    return outputs.newly_invalid(model, made) or outputs.same_outputs(model, made, raises=True)["why"]
 
 
 def main():

@@ -26,10 +26,10 @@ class CannotRun(Exception):
     """The original model ran with none of the inputs that were tried."""
 
 
-def same_outputs(path_a, path_b, inputs=None, defaults=True):
-    """`defaults` says whether inputs that have a default belong to the interface."""
+def same_outputs(path_a, path_b, inputs=None, defaults=True, raises=False):
+    """`defaults` says whether inputs that have a default belong to the interface, `raises` whether `ir_version` may go up."""
     a, b = onnx.load(path_a), onnx.load(path_b)
-    why = interface_difference(a, b, defaults) or newly_invalid(path_a, path_b)
+    why = interface_difference(a, b, defaults, raises) or newly_invalid(path_a, path_b)
     if why:
         return {"why": why}
     run_a, run_b = session(path_a), session(path_b)
@@ -68,16 +68,13 @@ def session(path):
 # --- interface -------------------------------------------------------------------
 
 
-def interface_difference(a, b, defaults):
+def interface_difference(a, b, defaults, raises=False):
     """The first thing a caller of `a` would have to change to call `b`."""
     inputs = [model.graph.input if defaults else required_inputs(model) for model in (a, b)]
-    # Before ir_version 4 initializers are constants: with a later one the entries of all of them may go from the inputs.
-    is_raised = defaults and a.ir_version < 4 <= b.ir_version
-    if is_raised and not overridable(a) & {v.name for v in b.graph.input}:
-        inputs[0] = required_inputs(a)
-        known = set()
-    else:
-        known = overridable(a)
+    known = overridable(a)
+    if raises and a.ir_version < 4 <= b.ir_version:
+        # What were constants has no entry among the inputs any more, which would make a parameter of it.
+        inputs[0], known = required_inputs(a), set()
     for what, xs, ys in (("input", *inputs), ("output", a.graph.output, b.graph.output)):
         for i in range(max(len(xs), len(ys))):
             x, y = (repr(side[i].name) if i < len(side) else "missing" for side in (xs, ys))

@@ -431,10 +431,10 @@ def check_model(model, args):
         why = run(args, [PASS], model, after, desired) or run(args, [PASS], after, again, desired)
         if not why and after.read_bytes() != again.read_bytes():
             why = "a second run changes more"
-        why = why or outputs.same_outputs(model, after)["why"]
+        why = why or outputs.same_outputs(model, after, raises=True)["why"]
         if not why:
             # At once: in a file of functions, initializers that are inputs of an older one may be other ones.
-            why = run(args, [PASS, *BACK], model, back, desired) or outputs.same_outputs(model, back)["why"]
+            why = run(args, [PASS, *BACK], model, back, desired) or outputs.same_outputs(model, back, raises=True)["why"]
             inlined = args.work_dir / f"{model.stem}.inlined.onnx"
             why = why or run(args, BACK[:1], model, inlined)
             if not why and ops(back) > ops(inlined):
