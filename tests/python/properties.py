@@ -153,7 +153,7 @@ class Cases:
         if done.returncode:
             return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
         made = onnx.load(out)
-        why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True)
+        why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True, raises=True)
         is_smaller = any(each.split(".")[-1] == SMALLER for each in passes)
         why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out, is_smaller)
         if why is None:
