@@ -29,6 +29,7 @@ pub mod to_graph_normal_form;
 use bind_params::{BindParams, bind_params};
 use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
 use canonicalize_bindings::canonicalize_bindings;
+use combine_parallel::CombineParallel;
 use combine_parallel::conv2d::combine_parallel_conv2d;
 use combine_parallel::gemm::combine_parallel_gemm;
 use combine_parallel::matmul::combine_parallel_matmul;
@@ -191,18 +192,24 @@ plugin! {
             opt_level: 2,
             required: ["relax.transform.InferType"],
             thread_safe: true,
+            options: CombineParallel,
+            config: "relax.CombineParallelMatmul",
         },
         /// Convolves one value with several weights at once.
         function "relax.transform.CombineParallelConv2D" => combine_parallel_conv2d {
             opt_level: 4,
             required: ["relax.transform.InferType"],
             thread_safe: true,
+            options: CombineParallel,
+            config: "relax.CombineParallelConv2D",
         },
         /// Multiplies one matrix by several weights at once.
         function "relax.transform.CombineParallelGemm" => combine_parallel_gemm {
             opt_level: 4,
             required: ["relax.transform.InferType"],
             thread_safe: true,
+            options: CombineParallel,
+            config: "relax.CombineParallelGemm",
         },
         /// Lets convolutions and pools pad what was padded before them.
         function "relax.transform.FoldExplicitPadding" => fold_explicit_padding {

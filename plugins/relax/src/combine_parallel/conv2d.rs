@@ -29,7 +29,7 @@
 //!
 //! The weights are constants of one size but for their output channels that nobody else uses, and the attributes are the same; all convolutions have a bias, or none
 //! has. Ops behind that work element by element are put together as far as they are the same everywhere, but for constants of one number for each channel. It does
-//! so only where that leaves fewer ops: two convolutions with nothing behind them would be a convolution and a `Split`. The model doesn't grow; where
+//! so only where that leaves fewer ops, as two convolutions with nothing behind them would be a convolution and a `Split`; `min_num_branches = 2` puts those together, too. The model doesn't grow; where
 //! the weights have more than 128 MiB in all, they stay as they are. Convolutions of any number of axes are put together, as ONNX has one operator for them.
 //!
 //! It doesn't look at convolutions of groups, nor at those in different regions. It is of level 4 and in no pipeline: whether one large convolution and a copy of its

@@ -24,9 +24,9 @@
 //! }
 //! ```
 //!
-//! The weights are constants of rank 2 that nobody else uses, as those of queries, keys and values in a transformer. Ops behind
+//! The weights are constants that nobody else uses, of one size but for their columns, as those of queries, keys and values in a transformer. Ops behind
 //! that work element by element are put together as far as they are the same everywhere, but for constants of one number for each column: a sum, then a `Relu`. It does
-//! so only where that leaves fewer ops: two products with nothing behind them would be a product and a `Split`. The model doesn't grow, as the weights replace the others. Where
+//! so only where that leaves fewer ops, as two products with nothing behind them would be a product and a `Split`; `min_num_branches = 2` puts those together, too. The model doesn't grow, as the weights replace the others. Where
 //! they have more than 128 MiB in all, they stay as they are: they would be held in memory.
 //!
 //! `Gemm`s and `Conv`s have passes of their own, and products in different regions stay. A runtime's kernels may sum in another order
@@ -41,8 +41,13 @@ use super::{Family, combine_parallel};
 const FAMILY: Family = Family {
     product: "onnx.MatMul",
     rule: "products_of_one_value",
-    weights: |f, op| (f.rank(f.operand(op, 1)?) == Some(2)).then_some(1),
-    axis: |f, x| f.rank(x)?.checked_sub(1),
+    // A vector has no columns.
+    weights: |f, op| {
+        f.rank(f.operand(op, 1)?)?
+            .checked_sub(1)
+            .filter(|&last| last > 0)
+    },
+    axis: |f, op| f.rank(f.result(op, 0))?.checked_sub(1),
     has_bias: false,
 };
 

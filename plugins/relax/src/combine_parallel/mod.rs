@@ -31,20 +31,30 @@ pub(crate) struct Family {
     rule: &'static str,
     /// The axis of the weights along which those of several ops stand beside one another; `None`: not this op.
     weights: fn(&Function, OpId) -> Option<usize>,
-    /// The axis of the result that belongs to it, by the value.
-    axis: fn(&Function, ValueId) -> Option<usize>,
+    /// The axis of the result that belongs to it.
+    axis: fn(&Function, OpId) -> Option<usize>,
     /// Whether the third operand is one number for each channel, or left out.
     has_bias: bool,
 }
 
-/// Puts the ops of a kind together that take one value, where that leaves fewer ops.
+options! {
+    /// What is put together.
+    pub struct CombineParallel {
+        /// The number of ops from which on they are put together, also where that leaves more ops; 0: where it leaves fewer.
+        #[range(0..)]
+        min_num_branches: i64 = 0,
+    }
+}
+
+/// Puts the ops of a kind together that take one value.
 pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Family) -> PassResult {
     let since = f.opset("").unwrap_or(0);
     // Before that, an Add says how it is stretched.
     if since < 7 || !is_operator(cx, family.product) || !is_operator(cx, SPLIT) {
         return Ok(());
     }
-    let groups = parallel(f, family)?;
+    let options = cx.options::<CombineParallel>()?;
+    let groups = parallel(f, family, options.min_num_branches)?;
     let bytes = groups.iter().flat_map(|group| &group.branches);
     let bytes = bytes.map(|branch| branch.bytes);
     if bytes.fold(0, u64::saturating_add) > MOST_BYTES {
@@ -156,14 +166,18 @@ struct Group {
 }
 
 impl Group {
-    /// Whether that leaves fewer ops.
-    fn pays(&self) -> bool {
-        2 + self.steps.len() < self.branches.len() * (1 + self.steps.len())
+    /// Whether there are as many as were asked for, or that leaves fewer ops.
+    fn pays(&self, min_num_branches: i64) -> bool {
+        let count = self.branches.len();
+        match usize::try_from(min_num_branches) {
+            Ok(least @ 1..) => count >= least.max(2),
+            _ => 2 + self.steps.len() < count * (1 + self.steps.len()),
+        }
     }
 }
 
 /// The ops of one value in one region, in program order, where it pays to put them together.
-fn parallel(f: &Function, family: &Family) -> Result<Vec<Group>, EditError> {
+fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<Group>, EditError> {
     let mut places: HashMap<Key, usize> = HashMap::new();
     let mut all: Vec<Vec<Branch>> = Vec::new();
     for op in f.ops_named(family.product) {
@@ -181,14 +195,13 @@ fn parallel(f: &Function, family: &Family) -> Result<Vec<Group>, EditError> {
         let Some(first) = branches.first() else {
             continue;
         };
-        let x = f.operand(first.product, 0);
-        let Some(axis) = x.and_then(|x| (family.axis)(f, x)) else {
+        let Some(axis) = (family.axis)(f, first.product) else {
             continue;
         };
         let behind = Behind { f, axis };
         let steps = behind.follow(&mut branches)?;
         let group = Group { branches, steps };
-        if group.pays() {
+        if group.pays(min_num_branches) {
             groups.push(group);
         }
     }
@@ -202,7 +215,7 @@ fn combine(f: &mut Function, cx: &PassContext, family: &Family, group: Group) ->
     let (Some(x), Some(along)) = (f.operand(first, 0), (family.weights)(f, first)) else {
         return Ok(());
     };
-    let Some(axis) = (family.axis)(f, x).filter(|_| cx.may_rewrite(family.rule)) else {
+    let Some(axis) = (family.axis)(f, first).filter(|_| cx.may_rewrite(family.rule)) else {
         return Ok(());
     };
     let weights: Vec<ValueId> = branches.iter().map(|branch| branch.weights).collect();

@@ -175,24 +175,6 @@ fn what_differs_stays_behind_the_split() {
 }
 
 #[test]
-fn weights_of_batches_stay() {
-    support::check_stays(
-        PASS,
-        r#"module {
-  fn @main(%x: f32[3,2]) -> (%p: f32[1,3,2], %q: f32[1,3,2], %r: f32[1,3,2]) opset("" = 13) {
-    %w1 = const f32[1,2,2] [1.0, 2.0, 3.0, 4.0]
-    %w2 = const f32[1,2,2] [5.0, 6.0, 7.0, 8.0]
-    %w3 = const f32[1,2,2] [9.0, 8.0, 7.0, 6.0]
-    %0 = onnx.MatMul(%x, %w1) : f32[1,3,2]
-    %1 = onnx.MatMul(%x, %w2) : f32[1,3,2]
-    %2 = onnx.MatMul(%x, %w3) : f32[1,3,2]
-    return %0, %1, %2
-  }
-}"#,
-    );
-}
-
-#[test]
 fn what_would_leave_as_many_ops_stays() {
     check_stays(
         TWO,
@@ -278,4 +260,91 @@ fn weights_that_would_take_much_memory_stay() {
   }
 }"#;
     support::check_stays(PASS, module);
+}
+
+#[test]
+fn weights_of_any_rank_stand_beside_each_other() {
+    let module = r#"module {
+  fn @main(%x: f32[s,1]) -> (%p: f32[2,s,1], %q: f32[2,s,2], %r: f32[2,s,1]) opset("" = 13) {
+    %w1 = const f32[2,1,1] [1.0, 2.0]
+    %w2 = const f32[2,1,2] [3.0, 4.0, 5.0, 6.0]
+    %w3 = const f32[2,1,1] [7.0, 8.0]
+    %0 = onnx.MatMul(%x, %w1) : f32[2,s,1]
+    %1 = onnx.MatMul(%x, %w2) : f32[2,s,2]
+    %2 = onnx.MatMul(%x, %w3) : f32[2,s,1]
+    return %0, %1, %2
+  }
+}"#;
+    support::check(
+        PASS,
+        module,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[s,1]) -> (%p: f32[2,s,1], %q: f32[2,s,2], %r: f32[2,s,1]) opset("" = 13) {
+                %0 = const f32[2,1,4] [1.0, 3.0, 4.0, 7.0, 2.0, 5.0, 6.0, 8.0]
+                %1 = const i64[3] [1, 2, 1]
+                %2 = onnx.MatMul(%x, %0) : f32[2,s,4]
+                %3, %4, %5 = onnx.Split(%2, %1) {axis = 2} : f32[2,s,1], f32[2,s,2], f32[2,s,1]
+                return %3, %4, %5
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_vector_and_weights_of_other_batches_stay() {
+    let module = r#"module {
+  fn @main(%x: f32[s,2]) -> (%p: f32[s], %q: f32[1,s,1], %r: f32[2,s,1]) opset("" = 13) {
+    %w1 = const f32[2] [1.0, 2.0]
+    %w2 = const f32[1,2,1] [3.0, 4.0]
+    %w3 = const f32[2,2,1] [5.0, 6.0, 7.0, 8.0]
+    %0 = onnx.MatMul(%x, %w1) : f32[s]
+    %1 = onnx.MatMul(%x, %w2) : f32[1,s,1]
+    %2 = onnx.MatMul(%x, %w3) : f32[2,s,1]
+    return %0, %1, %2
+  }
+}"#;
+    support::check_stays(PASS, module);
+}
+
+#[test]
+fn as_many_as_were_asked_for_are_put_together() {
+    let two = module(
+        TWO,
+        13,
+        "    %0 = onnx.MatMul(%x, %w1) : f32[b,s,1]
+    %1 = onnx.MatMul(%x, %w2) : f32[b,s,2]
+    return %0, %1",
+    );
+    let three = module(
+        THREE,
+        13,
+        "    %0 = onnx.MatMul(%x, %w1) : f32[b,s,1]
+    %1 = onnx.MatMul(%x, %w2) : f32[b,s,2]
+    %2 = onnx.MatMul(%x, %w3) : f32[b,s,3]
+    return %0, %1, %2",
+    );
+    support::check_stays(PASS, &two);
+    support::check_options(
+        PASS,
+        "min_num_branches = 2",
+        &two,
+        expect![[r#"
+        module {
+          fn @main(%x: f32[b,s,2], %c: bool[]) -> (%p: f32[b,s,1], %q: f32[b,s,2]) opset("" = 13) {
+            %w3 = const f32[2,3] [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+            %b1 = const f32[1] [0.5]
+            %b2 = const f32[2] [1.5, 2.5]
+            %0 = const f32[2,3] [1.0, 3.0, 4.0, 2.0, 5.0, 6.0]
+            %1 = const i64[2] [1, 2]
+            %2 = onnx.MatMul(%x, %0) : f32[b,s,3]
+            %3, %4 = onnx.Split(%2, %1) {axis = 2} : f32[b,s,1], f32[b,s,2]
+            return %3, %4
+          }
+        }
+    "#]],
+    );
+    let out = support::run_options(PASS, "min_num_branches = 4", &three);
+    assert_eq!(out.matches("onnx.MatMul").count(), 3, "{out}");
 }
