@@ -32,6 +32,7 @@ pub use error::{Edit, EditError};
 pub use function::Function;
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
+pub use function::premises::Premises;
 pub use function::room::OutgrownPools;
 pub use function::types::{BufferSpec, TypeSpec};
 pub use function::walk::Walk;

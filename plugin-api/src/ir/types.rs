@@ -100,8 +100,9 @@ impl<'a> Type<'a> {
     /// The dim symbols in it, of its items and of expressions too, each once.
     pub fn symbols(&self) -> Vec<SymbolId> {
         let mut symbols = Vec::new();
-        let mut pending: Vec<Dim> = self.dims().into_iter().flatten().collect();
-        pending.extend(self.layout().into_iter().flatten());
+        // Of most types all is known, and passes ask of each.
+        let sizes = self.dims().into_iter().chain(self.layout()).flatten();
+        let mut pending: Vec<Dim> = sizes.filter(|dim| dim.kind != DimKind::CONST).collect();
         pending.reverse();
         while let Some(dim) = pending.pop() {
             match dim.kind {

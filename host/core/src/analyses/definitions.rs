@@ -1,4 +1,5 @@
-//! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op.
+//! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op; and what they were asked, since
+//! types are inferred again behind each pass.
 //!
 //! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which
 //! of both an op means (ONNX Runtime takes the operator, others the function): such ops are
@@ -11,8 +12,9 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use passdock_abi::{OpEntry, SymbolId};
-use passdock_ir::{Function, OpName, Symbols};
+use passdock_ir::{ConstantData, Function, OpName, Premises, Symbols};
 use passdock_loader::{LoadedOp, OpDefs};
+use rustc_hash::FxHashMap;
 
 #[derive(Default)]
 struct Memory {
@@ -21,9 +23,13 @@ struct Memory {
     symbols: Weak<Symbols>,
     /// The remembered definitions, by op symbol.
     slots: Vec<Option<Slot>>,
+    /// The premises from which nothing new follows, with the constants whose addresses are among them.
+    settled: FxHashMap<Box<[u32]>, Box<[Weak<ConstantData>]>>,
 }
 
-#[derive(Clone, Copy)]
+/// The most premises that are remembered.
+const MOST_SETTLED: usize = 1 << 16;
+
 struct Slot {
     domain: SymbolId,
     version: Option<i64>,
@@ -44,7 +50,7 @@ pub(crate) fn definition_traits(
     name: SymbolId,
     names_function: impl FnOnce() -> bool,
 ) -> u64 {
-    match look_up(defs, function, name).traits {
+    match look_up(defs, function, name, |slot| slot.traits) {
         0 => 0,
         _ if names_function() => OpEntry::AMBIGUOUS,
         traits => traits,
@@ -59,7 +65,7 @@ pub(crate) fn definition(
     name: SymbolId,
     names_function: impl FnOnce() -> bool,
 ) -> Option<LoadedOp> {
-    let found = look_up(defs, function, name).definition;
+    let found = look_up(defs, function, name, |slot| slot.definition);
     found.filter(|_| !names_function())
 }
 
@@ -71,13 +77,33 @@ pub(crate) fn all_definitions(
     name: SymbolId,
     names_function: impl FnOnce() -> bool,
 ) -> Vec<LoadedOp> {
-    let slot = look_up(defs, function, name);
-    let extensions = defs.extensions(function.text(name), slot.version);
-    let all: Vec<LoadedOp> = extensions.chain(slot.definition).collect();
+    let (version, own) = look_up(defs, function, name, |slot| (slot.version, slot.definition));
+    let extensions = defs.extensions(function.text(name), version);
+    let all: Vec<LoadedOp> = extensions.chain(own).collect();
     match all.is_empty() || names_function() {
         true => Vec::new(),
         false => all,
     }
+}
+
+/// Whether nothing follows from these premises that a definition didn't say before, as of the types that results have by now.
+pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises) -> bool {
+    MEMORY.with_borrow_mut(|memory| {
+        memory.clear_for_others(defs, function);
+        memory.settled.contains_key(premises.words())
+    })
+}
+
+/// Remembers premises from which nothing new follows.
+pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
+    MEMORY.with_borrow_mut(|memory| {
+        memory.clear_for_others(defs, function);
+        if memory.settled.len() >= MOST_SETTLED {
+            memory.settled.clear();
+        }
+        let (words, constants) = premises.into_parts();
+        memory.settled.insert(words, constants);
+    });
 }
 
 /// The traits that follow from an entry's functions.
@@ -93,13 +119,15 @@ fn flags(entry: &OpEntry) -> u64 {
     there.fold(0, |all, (_, flag)| all | flag)
 }
 
-fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
-    let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
+/// What `pick` takes out of a slot, of which most of those who ask need little.
+fn look_up<T>(defs: &OpDefs, function: &Function, name: SymbolId, pick: fn(&Slot) -> T) -> T {
+    let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name).map(pick));
     known.unwrap_or_else(|| {
         // Not under the borrow: this may load a plugin, whose entry may run any code.
         let slot = make_slot(defs, function, name);
+        let picked = pick(&slot);
         MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
-        slot
+        picked
     })
 }
 
@@ -124,17 +152,21 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
 
 impl Memory {
     /// The remembered definition of a name, if it is still valid for this function.
-    fn known(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<Slot> {
+    fn known(&mut self, defs: &OpDefs, function: &Function, name: SymbolId) -> Option<&Slot> {
+        self.clear_for_others(defs, function);
+        let slot = self.slots.get(name.index())?.as_ref()?;
+        (function.opset(slot.domain) == slot.version).then_some(slot)
+    }
+
+    fn clear_for_others(&mut self, defs: &OpDefs, function: &Function) {
         let symbols = function.symbols();
         if self.defs != defs.id() || !std::ptr::eq(self.symbols.as_ptr(), Arc::as_ptr(symbols)) {
             *self = Memory {
                 defs: defs.id(),
                 symbols: Arc::downgrade(symbols),
-                slots: Vec::new(),
+                ..Memory::default()
             };
         }
-        let slot = (*self.slots.get(name.index())?)?;
-        (function.opset(slot.domain) == slot.version).then_some(slot)
     }
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {
@@ -144,7 +176,7 @@ impl Memory {
             return;
         }
         if self.slots.len() <= name.index() {
-            self.slots.resize(name.index() + 1, None);
+            self.slots.resize_with(name.index() + 1, || None);
         }
         self.slots[name.index()] = Some(slot);
     }

@@ -51,7 +51,7 @@ mod order;
 
 use std::sync::Arc;
 
-pub(crate) use definitions::{all_definitions, definition, definition_traits};
+pub(crate) use definitions::{all_definitions, definition, definition_traits, is_settled, settle};
 pub use effects::Effects;
 pub use liveness::Liveness;
 pub use names::Names;

@@ -76,10 +76,15 @@ impl ConfigTable {
         Err(ConfigError::new(Wrong::Key, key, None, message).help("Rename one of the two."))
     }
 
+    /// The option of a key, or of TVM's key for it, if there is one.
+    pub(crate) fn find(&self, key: &str) -> Option<&ConfigInfo> {
+        let own = || self.entries.get(&*canonical_key(key));
+        self.entries.get(key).or_else(own)
+    }
+
     /// The option of a key, or of TVM's key for it.
     pub(crate) fn get(&self, key: &str) -> Result<&ConfigInfo, ConfigError> {
-        let own = || self.entries.get(&*canonical_key(key));
-        self.entries.get(key).or_else(own).ok_or_else(|| {
+        self.find(key).ok_or_else(|| {
             let keys = || self.entries.keys().map(String::as_str);
             let near = suggest::nearest(key, keys());
             let others = keys().filter(|other| Some(*other) != near);

@@ -55,9 +55,9 @@ impl Inner {
             self.aliases.check_declared(&pass.declaration)?;
         }
         // Two plugins may share an option, if their schemas are equal.
-        let unshared = |schema: &&Schema| match self.config.get(&schema.key) {
-            Ok(known) => known.schema.fields != schema.fields,
-            Err(_) => true,
+        let unshared = |schema: &&Schema| {
+            let known = self.config.find(&schema.key);
+            known.is_none_or(|known| known.schema.fields != schema.fields)
         };
         let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
         for schema in &schemas {

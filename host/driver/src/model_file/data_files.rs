@@ -140,6 +140,10 @@ impl Plan {
 /// another one's in the directory.
 fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
+    // Most models have no data files, and are as large as the one that takes their place.
+    if !any_there(dir, wanted) {
+        return Ok(Vec::new());
+    }
     let Some(old) = read(model)? else {
         return Ok(Vec::new());
     };
@@ -160,6 +164,22 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
         }
     }
     Ok(names)
+}
+
+/// Whether a directory may have a file of one of these locations, with or without a hash.
+fn any_there(dir: &Path, wanted: &[&str]) -> bool {
+    let wanted: FxHashSet<PathBuf> = wanted.iter().map(normal).collect();
+    let parents: FxHashSet<&Path> = wanted.iter().filter_map(|name| name.parent()).collect();
+    parents.into_iter().any(|parent| {
+        let is_wanted = |name: &str| wanted.contains(&parent.join(without_hash(name)));
+        match fs::read_dir(dir.join(parent)) {
+            Ok(mut entries) => entries.any(|entry| match entry {
+                Ok(entry) => entry.file_name().to_str().is_none_or(is_wanted),
+                Err(_) => true,
+            }),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
+    })
 }
 
 /// A model, if one is there.

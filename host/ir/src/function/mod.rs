@@ -11,6 +11,7 @@ mod kept;
 pub(crate) mod locs;
 mod memory;
 mod merge;
+pub(crate) mod premises;
 mod read;
 pub(crate) mod room;
 mod still;

@@ -184,10 +184,21 @@ pub struct AttrList {
 
 /// An attribute in an [`AttrList`].
 pub struct Listed {
-    pub name: &'static str,
+    name: abi::Str,
     pub kind: abi::AttrKind,
     /// The flags: `AttrEntry::*`.
     pub flags: u32,
+}
+
+impl Listed {
+    pub fn name(&self) -> &'static str {
+        text(self.name).unwrap_or_default()
+    }
+
+    /// Whether it has this name. Each attribute of each op is looked for: so they are compared as bytes.
+    pub fn is_called(&self, name: &str) -> bool {
+        list(self.name.ptr, self.name.len).is_ok_and(|own| own == name.as_bytes())
+    }
 }
 
 impl AttrList {
@@ -209,7 +220,7 @@ impl Iterator for AttrList {
         let entry: abi::AttrEntry = unsafe { record(self.next, self.stride) };
         self.next = self.next.wrapping_add(self.stride as usize);
         Some(Listed {
-            name: text(entry.name).unwrap_or_default(),
+            name: entry.name,
             kind: entry.kind,
             flags: entry.flags,
         })

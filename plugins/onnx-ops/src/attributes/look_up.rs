@@ -52,7 +52,11 @@ const fn after_dot(mut name: &[u8]) -> &[u8] {
 }
 
 const fn is_equal(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && !is_less(a, b) && !is_less(b, a)
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 const fn is_less(a: &[u8], b: &[u8]) -> bool {

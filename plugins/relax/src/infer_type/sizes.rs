@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{CallGraph, DimKind, Type};
 
 use super::sort::{Size, Sort};
 
@@ -126,9 +126,12 @@ impl Symbols {
         // In the order of the values.
         let mut kept = kept.iter().peekable();
         for &value in values {
+            let old = kept.next_if(|old| old.value == value);
+            if old.is_none() && inner.is_empty() && is_said(f.type_of(value)) {
+                continue;
+            }
             let found = Sort::of(f, value);
             let mut named = found.without(&is_inner);
-            let old = kept.next_if(|old| old.value == value);
             if let Sort::Tensor(_, Some(sizes)) = &mut named {
                 let known = match old.map(|old| &old.sort) {
                     Some(Sort::Tensor(_, Some(known))) if known.len() == sizes.len() => &known[..],
@@ -169,6 +172,13 @@ impl Symbols {
             self.inside.extend(size.symbols());
         }
     }
+}
+
+/// Whether each size of a tensor is a number or a symbol.
+fn is_said(ty: Type<'_>) -> bool {
+    let mut sizes = ty.dims().into_iter().flatten();
+    let is_said = |size: Dim| matches!(size.kind, DimKind::CONST | DimKind::SYMBOL);
+    ty.dims().is_some() && sizes.all(is_said)
 }
 
 fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {

@@ -60,9 +60,9 @@ fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<St
     let operator = f.text(f.op(op).name);
     for attr in f.attrs(op) {
         let name = f.text(attr.name);
-        match listed.clone().find(|entry| entry.name == name) {
+        match listed.clone().find(|entry| entry.is_called(name)) {
             None => {
-                let near = suggest::did_you_mean(name, listed.clone().map(|entry| entry.name));
+                let near = suggest::did_you_mean(name, listed.clone().map(|entry| entry.name()));
                 wrong.push(format!("{operator} has no attribute `{name}`.{near}"));
             }
             Some(entry) if !fits(attr, entry.kind) => wrong.push(format!(
@@ -78,10 +78,13 @@ fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<St
         // A region is the attribute of its name, whether one says so or not.
         let is_region = || {
             let mut regions = f.regions_of(op).map(|region| f.region(region).name);
-            entry.kind == AttrKind::REGION && regions.any(|name| f.text(name) == entry.name)
+            entry.kind == AttrKind::REGION && regions.any(|name| entry.is_called(f.text(name)))
         };
-        if attrs.all(|attr| f.text(attr.name) != entry.name) && !is_region() {
-            wrong.push(format!("{operator} lacks its attribute `{}`.", entry.name));
+        if !attrs.any(|attr| entry.is_called(f.text(attr.name))) && !is_region() {
+            wrong.push(format!(
+                "{operator} lacks its attribute `{}`.",
+                entry.name()
+            ));
         }
     }
 }

@@ -27,6 +27,7 @@ use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
 
+use crate::analyses::{is_settled, settle};
 use crate::boundary::session::context::ContextSession;
 use crate::boundary::session::function::{Access, FunctionSession};
 use crate::boundary::session::{gate, input};
@@ -263,11 +264,29 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             let Some(function) = definition.entry.infer else {
                 return Ok(());
             };
+            let defs = context.op_defs();
+            let is_settled = session.with(|state| {
+                let premises = state.premises(op);
+                Ok(premises.is_some_and(|premises| is_settled(defs, state.function(), &premises)))
+            })?;
+            if is_settled {
+                return Ok(());
+            }
             let asked = Asked::new(context, session, op, &definition);
             let mut call = OpCall::new(session, op);
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
-                (Status::OK, None) => keep_inferred(call).map_err(|error| asked.blame(error)),
+                (Status::OK, None) => {
+                    // Elements are kept for a pass, so they are said anew to each.
+                    let may_settle = call.dims.is_empty();
+                    keep_inferred(call).map_err(|error| asked.blame(error))?;
+                    session.with(|state| {
+                        if may_settle && let Some(premises) = state.premises(op) {
+                            settle(defs, state.function(), premises);
+                        }
+                        Ok(())
+                    })
+                }
                 (Status::NOT_FOUND, _) => Ok(()),
                 // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, OpId, ValueId};
 use passdock_crash::Subject;
-use passdock_ir::{Edit, EditError, Function, Module, Symbols};
+use passdock_ir::{Edit, EditError, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
@@ -431,6 +431,11 @@ impl FunctionState {
     pub(in crate::boundary) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
         let dims = self.extras.as_ref()?.dims.get(&value)?;
         Some(dims)
+    }
+
+    /// What the types of an op's results follow from.
+    pub(in crate::boundary) fn premises(&self, op: OpId) -> Option<Premises> {
+        self.function().premises(op, |value| self.known_dims(value))
     }
 
     /// Removes the known elements of small tensors.

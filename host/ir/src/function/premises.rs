@@ -1,0 +1,157 @@
+//! What the types of an op's results follow from, so that its definition isn't asked the same twice.
+
+use std::sync::{Arc, Weak};
+
+use passdock_abi::{AttrKind, ConstId, Dim, DimKind, OpId, Type, TypeId, TypeKind, Value, ValueId};
+
+use super::Function;
+use crate::constant::ConstantData;
+
+/// An op's name and attributes, the versions of domains, the types of operands and results, and which constants operands
+/// are. Equal ones are those of ops of which an inference says the same, in functions of the same symbols.
+pub struct Premises {
+    words: Vec<u32>,
+    /// The constants. A weak pointer keeps the address, which is among the words, from being given to others.
+    constants: Vec<Weak<ConstantData>>,
+}
+
+/// The words for which there is room at once.
+const USUAL: usize = 128;
+
+impl Premises {
+    /// Both parts, of which the words alone are to be compared.
+    pub fn into_parts(self) -> (Box<[u32]>, Box<[Weak<ConstantData>]>) {
+        (self.words.into(), self.constants.into())
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    fn long(&mut self, word: u64) {
+        self.words.extend([word as u32, (word >> 32) as u32]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.words.push(bytes.len() as u32);
+        let (words, rest) = bytes.as_chunks();
+        let words = words.iter().map(|word| u32::from_le_bytes(*word));
+        self.words
+            .extend(words.chain(rest.iter().map(|&byte| byte.into())));
+    }
+
+    /// None if a size is said by an expression, which has other numbers elsewhere.
+    fn dims(&mut self, dims: &[Dim]) -> Option<()> {
+        self.words.push(dims.len() as u32);
+        for dim in dims {
+            let value = dim.value as u64;
+            self.words
+                .extend([dim.kind.0, value as u32, (value >> 32) as u32]);
+        }
+        let is_expr = |dim: &Dim| dim.kind == DimKind::EXPR;
+        (!dims.iter().any(is_expr)).then_some(())
+    }
+}
+
+impl Function {
+    /// The premises of an op; `None` if it has regions, or anything else that words here can't say. `known` answers the
+    /// elements of an operand that are known otherwise than by a constant.
+    pub fn premises<'k>(
+        &self,
+        op: OpId,
+        known: impl Fn(ValueId) -> Option<&'k [Dim]>,
+    ) -> Option<Premises> {
+        let record = self.op(op);
+        if record.regions.len > 0 {
+            return None;
+        }
+        let mut premises = Premises {
+            words: Vec::with_capacity(USUAL),
+            constants: Vec::new(),
+        };
+        premises.words.push(record.name.0);
+        premises.words.push(self.opsets.len() as u32);
+        for opset in &self.opsets {
+            premises.words.push(opset.domain.0);
+            premises.long(opset.version as u64);
+        }
+        let counts = [record.operands, record.results, record.attrs];
+        premises.words.extend(counts.map(|range| range.len));
+        for slot in self.operands(op) {
+            if slot.value.is_none() {
+                premises.words.push(u32::MAX);
+                continue;
+            }
+            let value = self.value(slot.value);
+            premises.words.push(value.flags & Value::KIND);
+            self.add_type_premise(value.ty, &mut premises)?;
+            match (value.constant.option(), known(slot.value)) {
+                (Some(constant), _) => self.add_data_premise(constant, &mut premises),
+                (None, Some(elements)) => premises.dims(elements)?,
+                (None, None) => premises.words.push(u32::MAX),
+            }
+        }
+        for result in self.results(op) {
+            let value = self.value(result);
+            premises
+                .words
+                .push(value.flags & (Value::ABSENT | Value::DECLARED));
+            self.add_type_premise(value.ty, &mut premises)?;
+        }
+        self.add_attr_premises(op, &mut premises)?;
+        Some(premises)
+    }
+
+    fn add_type_premise(&self, ty: TypeId, premises: &mut Premises) -> Option<()> {
+        let record = self.ty(ty);
+        if ![TypeKind::TENSOR, TypeKind::UNKNOWN].contains(&record.kind) {
+            return None;
+        }
+        let Type {
+            kind,
+            dtype,
+            flags,
+            name,
+            ..
+        } = *record;
+        premises.words.extend([kind.0, dtype.0, flags, name.0]);
+        premises.dims(self.dims_in(record.dims))
+    }
+
+    fn add_data_premise(&self, constant: ConstId, premises: &mut Premises) {
+        let data = self.constant_data(constant);
+        premises.long(Arc::as_ptr(data) as u64);
+        premises.constants.push(Arc::downgrade(data));
+    }
+
+    fn add_attr_premises(&self, op: OpId, premises: &mut Premises) -> Option<()> {
+        for attr in self.attrs(op) {
+            premises.words.extend([attr.name.0, attr.kind.0]);
+            match attr.kind {
+                AttrKind::INT | AttrKind::FLOAT => premises.long(attr.bits),
+                AttrKind::STRING => premises.bytes(self.bytes_in(attr.list)),
+                AttrKind::INTS => {
+                    premises.words.push(attr.list.len);
+                    let ints = self.ints_in(attr.list).iter();
+                    ints.for_each(|&int| premises.long(int as u64));
+                }
+                AttrKind::FLOATS => {
+                    premises.words.push(attr.list.len);
+                    let floats = self.floats_in(attr.list).iter();
+                    premises.words.extend(floats.map(|float| float.to_bits()));
+                }
+                AttrKind::STRINGS => {
+                    premises.words.push(attr.list.len);
+                    let strings = self.strings_in(attr.list);
+                    strings.for_each(|string| premises.bytes(string));
+                }
+                AttrKind::TENSOR => {
+                    self.add_data_premise(ConstId(attr.bits as u32), premises);
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
