@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use passdock_diagnostic::{Diagnostic, Severity};
-
 /// Locks a mutex, poisoned or not: the guarded data is valid after each statement, so a panic
 /// elsewhere doesn't matter.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -23,54 +21,6 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// The most diagnostics of one run of a pass that are kept, and the most bytes of all their texts.
-const MAX_SAID: usize = 10_000;
-const MAX_SAID_BYTES: usize = 16 << 20;
-
-/// What a pass says. Of very much only the first is kept, with a warning that there was more; an error among the rest is
-/// kept all the same, since it makes the pass fail.
-#[derive(Debug, Default)]
-pub(crate) struct KeptDiagnostics {
-    kept: Vec<Diagnostic>,
-    bytes: usize,
-    is_full: bool,
-    has_late_failure: bool,
-}
-
-impl KeptDiagnostics {
-    /// Adds a diagnostic.
-    pub(crate) fn keep(&mut self, one: Diagnostic) {
-        if !self.is_full {
-            self.bytes = self.bytes.saturating_add(one.text_bytes());
-            self.is_full = self.kept.len() == MAX_SAID || self.bytes > MAX_SAID_BYTES;
-            if !self.is_full {
-                self.kept.push(one);
-                return;
-            }
-            let message = format!(
-                "The pass says very much; what comes after {} diagnostics is left out.",
-                self.kept.len()
-            );
-            let left_out = Diagnostic::new(Severity::Warning, "too-many", message);
-            self.kept.push(left_out);
-        }
-        if one.severity.is_failure() && !self.has_late_failure {
-            self.has_late_failure = true;
-            self.kept.push(one);
-        }
-    }
-
-    /// What is kept.
-    pub(crate) fn kept(&self) -> &[Diagnostic] {
-        &self.kept
-    }
-
-    /// Takes what is kept.
-    pub(crate) fn into_kept(self) -> Vec<Diagnostic> {
-        self.kept
-    }
-}
-
 /// The number of the current thread, unique in the process.
 pub(crate) fn thread_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
@@ -78,39 +28,4 @@ pub(crate) fn thread_number() -> u32 {
         static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
     NUMBER.with(|number| *number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(severity, code, message)
-    }
-
-    #[test]
-    fn of_very_many_diagnostics_the_first_are_kept_and_an_error() {
-        let mut said = KeptDiagnostics::default();
-        for at in 0..MAX_SAID + 100 {
-            said.keep(of(Severity::Note, "a", at.to_string()));
-        }
-        assert_eq!(said.kept().len(), MAX_SAID + 1);
-        assert_eq!(said.kept()[MAX_SAID].code, "too-many");
-        for _ in 0..2 {
-            said.keep(of(Severity::Error, "b", "wrong"));
-        }
-        assert_eq!(said.kept().len(), MAX_SAID + 2);
-        assert_eq!(said.kept()[MAX_SAID + 1].code, "b");
-    }
-
-    #[test]
-    fn of_very_long_diagnostics_the_first_are_kept_and_an_error() {
-        let mut said = KeptDiagnostics::default();
-        for _ in 0..20 {
-            said.keep(of(Severity::Note, "a", "x".repeat(1 << 20)));
-        }
-        said.keep(of(Severity::Error, "b", "wrong"));
-        let codes: Vec<&str> = said.kept().iter().map(|one| &*one.code).collect();
-        assert_eq!(codes[14..], ["a", "too-many", "b"]);
-    }
 }

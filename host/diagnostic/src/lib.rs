@@ -8,9 +8,11 @@
 mod diagnostic;
 pub mod excerpt;
 mod fit;
+mod kept;
 mod render;
 pub mod suggest;
 pub mod table;
 pub mod terminal;
 
 pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
+pub use kept::KeptDiagnostics;

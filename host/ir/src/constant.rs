@@ -264,6 +264,23 @@ impl ConstantData {
     }
 }
 
+/// Integers as the bytes of a tensor; `None` if they don't fit its element type.
+pub fn integer_bytes(dtype: DType, numbers: &[i64]) -> Option<Box<[u8]>> {
+    match dtype {
+        DType::I64 => Some(numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
+        DType::I32 => {
+            let small = numbers.iter().map(|&n| i32::try_from(n).ok());
+            let small: Vec<i32> = small.collect::<Option<_>>()?;
+            Some(small.iter().flat_map(|n| n.to_le_bytes()).collect())
+        }
+        DType::BOOL => {
+            let bit = |&n: &i64| u8::try_from(n).ok().filter(|&bit| bit < 2);
+            numbers.iter().map(bit).collect()
+        }
+        _ => None,
+    }
+}
+
 /// The size in bytes up to which constants are hashed whole.
 const WHOLE: u64 = 4096;
 

@@ -106,19 +106,6 @@ pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
     });
 }
 
-/// The traits that follow from an entry's functions.
-fn flags(entry: &OpEntry) -> u64 {
-    let functions = [
-        (entry.evaluate, OpEntry::FOLDS),
-        (entry.decompose, OpEntry::DECOMPOSES),
-        (entry.legalize, OpEntry::LEGALIZES),
-        (entry.layout, OpEntry::KNOWS_LAYOUT),
-        (entry.alter_layout, OpEntry::ALTERS_LAYOUT),
-    ];
-    let there = functions.iter().filter(|(function, _)| function.is_some());
-    there.fold(0, |all, (_, flag)| all | flag)
-}
-
 /// What `pick` takes out of a slot, of which most of those who ask need little.
 fn look_up<T>(defs: &OpDefs, function: &Function, name: SymbolId, pick: fn(&Slot) -> T) -> T {
     let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name).map(pick));
@@ -140,13 +127,13 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
     };
     let version = function.opset(domain);
     let definition = defs.find(text, version);
-    let own = definition.map_or(0, |d| d.entry.traits | OpEntry::DEFINED | flags(&d.entry));
+    let own = definition.map_or(0, |d| d.entry.traits | OpEntry::DEFINED | d.answers());
     let extensions = defs.extensions(text, version);
     Slot {
         domain,
         version,
         definition,
-        traits: extensions.fold(own, |all, added| all | flags(&added.entry)),
+        traits: extensions.fold(own, |all, added| all | added.answers()),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use passdock_diagnostic::{Diagnostic, terminal};
+use passdock_diagnostic::{Diagnostic, KeptDiagnostics, terminal};
 
-use crate::util::{self, KeptDiagnostics};
+use crate::util;
 
 /// A function that shows a pass's diagnostics, in order. It isn't called for a pass without any.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;

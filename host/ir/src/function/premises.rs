@@ -155,3 +155,106 @@ impl Function {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text;
+
+    /// The pairs of ops, by index, that have the same premises.
+    #[track_caller]
+    fn check(same: &[(usize, usize)], ops: &str) {
+        let source = format!(
+            r#"module {{ fn @main(%x: f32[2,n], %y: f32[2,n], %z: f32[2,m], %c: bool[]) -> (%out: f32[2,n]) opset("" = 17) {{
+            %s = const i64[2] [1, 2]
+            %t = const i64[2] [1, 2]
+            {ops}
+            return %x
+        }} }}"#
+        );
+        let module = text::parse(&source).expect("a module");
+        let f: &Function = module.functions().next().expect("its function");
+        let ops = f
+            .ops_in(f.body())
+            .filter(|&op| f.text(f.op(op).name) != "return");
+        let elements = [Dim::constant(2)];
+        let is_known = |value| f.text(f.value(value).name) == "known";
+        let known = |value| is_known(value).then_some(&elements[..]);
+        let all: Vec<Option<Premises>> = ops.map(|op| f.premises(op, known)).collect();
+        let mut found = Vec::new();
+        for b in 0..all.len() {
+            for a in 0..b {
+                if let (Some(one), Some(other)) = (&all[a], &all[b])
+                    && one.words() == other.words()
+                {
+                    found.push((a, b));
+                }
+            }
+        }
+        assert_eq!(found, same);
+    }
+
+    #[test]
+    fn ops_of_the_same_words_have_the_same_premises() {
+        check(
+            &[(0, 1), (0, 2), (1, 2)],
+            "%0 = onnx.Relu(%x) : f32[2,n]
+            %1 = onnx.Relu(%x) : f32[2,n]
+            %2 = onnx.Relu(%y) : f32[2,n]",
+        );
+        check(
+            &[],
+            "%0 = onnx.Relu(%x) : f32[2,n]
+            %1 = onnx.Relu(%x)
+            %2 = onnx.Abs(%x) : f32[2,n]
+            %3 = onnx.Relu(%z) : f32[2,m]
+            %4 = onnx.Add(%x, %y) : f32[2,n]",
+        );
+    }
+
+    #[test]
+    fn attributes_are_compared_by_what_they_say() {
+        check(
+            &[(0, 1), (3, 4), (6, 7)],
+            r#"%0 = onnx.Softmax(%x) {axis = 1}
+            %1 = onnx.Softmax(%y) {axis = 1}
+            %2 = onnx.Softmax(%x) {axis = 0}
+            %3 = onnx.Transpose(%x) {perm = [1, 0]}
+            %4 = onnx.Transpose(%x) {perm = [1, 0]}
+            %5 = onnx.Transpose(%x) {perm = [0, 1]}
+            %6 = acme.Op(%x) {mode = "linear", scales = [0.5, 1.0]}
+            %7 = acme.Op(%x) {mode = "linear", scales = [0.5, 1.0]}
+            %8 = acme.Op(%x) {mode = "linea", scales = [0.5, 1.0]}"#,
+        );
+    }
+
+    #[test]
+    fn constants_are_compared_as_such_and_known_elements_by_their_numbers() {
+        check(
+            &[(0, 1), (4, 5)],
+            "%0 = onnx.Reshape(%x, %s)
+            %1 = onnx.Reshape(%x, %s)
+            %2 = onnx.Reshape(%x, %t)
+            %known = onnx.Abs(%s) : i64[2]
+            %4 = onnx.Reshape(%x, %known)
+            %5 = onnx.Reshape(%x, %known)
+            %other = onnx.Abs(%t) : i64[2]
+            %7 = onnx.Reshape(%x, %other)",
+        );
+    }
+
+    #[test]
+    fn what_has_regions_or_sizes_made_of_others_has_no_premises() {
+        check(
+            &[],
+            "%0 = onnx.If(%c) : f32[2,n]
+                region then_branch { yield %x }
+                region else_branch { yield %y }
+            %1 = onnx.If(%c) : f32[2,n]
+                region then_branch { yield %x }
+                region else_branch { yield %y }
+            %2 = onnx.Concat(%x, %x) {axis = 1} : f32[2,n + n]
+            %3 = onnx.Concat(%x, %x) {axis = 1} : f32[2,n + n]",
+        );
+    }
+}

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use passdock_abi::{
-    Attr, ConstId, Constant, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Type,
-    TypeId, Use, UseId, Value, ValueId, symbol,
+    Attr, ConstId, Constant, DType, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId,
+    Type, TypeId, Use, UseId, Value, ValueId, symbol,
 };
 
 use super::Function;
@@ -164,6 +164,27 @@ impl Function {
     /// A constant's data.
     pub fn constant_data(&self, id: ConstId) -> &Arc<ConstantData> {
         &self.data[id.index()]
+    }
+
+    /// The elements of a constant of `i64` or `i32` of rank 0 or 1, if there are at most `most`.
+    pub fn constant_integers(&self, value: ValueId, most: usize) -> Option<Vec<i64>> {
+        let id = self.as_constant(value)?;
+        let ty = *self.ty(self.value(value).ty);
+        let size = match ty.dtype {
+            DType::I64 => 8,
+            DType::I32 => 4,
+            _ => return None,
+        };
+        if ty.dims.len > 1 || self.constant(id).byte_len > (most * size) as u64 {
+            return None;
+        }
+        let bytes = self.constant_data(id).bytes().ok()?;
+        let number = |element: &[u8]| match *element {
+            [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            _ => 0,
+        };
+        Some(bytes.chunks_exact(size).map(number).collect())
     }
 
     /// An op's operand slots.

@@ -145,6 +145,19 @@ impl LoadedOp {
         AttrList::new(&self.entry)
     }
 
+    /// The traits that say which functions the definition has.
+    pub fn answers(&self) -> u64 {
+        let functions = [
+            (self.entry.evaluate, abi::OpEntry::FOLDS),
+            (self.entry.decompose, abi::OpEntry::DECOMPOSES),
+            (self.entry.legalize, abi::OpEntry::LEGALIZES),
+            (self.entry.layout, abi::OpEntry::KNOWS_LAYOUT),
+            (self.entry.alter_layout, abi::OpEntry::ALTERS_LAYOUT),
+        ];
+        let there = functions.iter().filter(|(function, _)| function.is_some());
+        there.fold(0, |all, (_, flag)| all | flag)
+    }
+
     /// Whether the definition's `supports` speaks for a target.
     pub fn speaks_for(&self, target: &str) -> bool {
         table::speaks_for(&self.entry, target)

@@ -2,6 +2,7 @@
 
 use passdock_abi as abi;
 use passdock_abi::{Dim, OpId, Status, ValueId};
+use passdock_ir::constant::integer_bytes;
 use passdock_ir::{Edit, EditError, Function};
 
 use super::MAX_SHAPE_DATA;
@@ -31,11 +32,9 @@ pub(in crate::boundary) fn known_results(
             let function = state.function();
             let ty = function.value(result).ty;
             let bytes = integer_bytes(function.ty(ty).dtype, &numbers);
-            let shape: Option<i64> = function
-                .static_shape(ty)
-                .map(|shape| shape.iter().product());
+            let count = function.constant_elements(ty)?;
             match bytes {
-                Some(bytes) if shape == Some(numbers.len() as i64) => known.push((ty, bytes)),
+                Some(bytes) if count == Some(numbers.len() as u64) => known.push((ty, bytes)),
                 _ => return Ok(None),
             }
         }
@@ -44,43 +43,10 @@ pub(in crate::boundary) fn known_results(
     })
 }
 
-/// Integers as the bytes of a tensor; `None` if they don't fit its element type.
-fn integer_bytes(dtype: abi::DType, numbers: &[i64]) -> Option<Box<[u8]>> {
-    match dtype {
-        abi::DType::I64 => Some(numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
-        abi::DType::I32 => {
-            let small = numbers.iter().map(|&n| i32::try_from(n).ok());
-            let small: Vec<i32> = small.collect::<Option<_>>()?;
-            Some(small.iter().flat_map(|n| n.to_le_bytes()).collect())
-        }
-        abi::DType::BOOL => {
-            let bit = |&n: &i64| u8::try_from(n).ok().filter(|&bit| bit < 2);
-            numbers.iter().map(bit).collect()
-        }
-        _ => None,
-    }
-}
-
 /// The elements of a small constant of integers.
 pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
-    let id = f.as_constant(value)?;
-    let ty = *f.ty(f.value(value).ty);
-    let size = match ty.dtype {
-        abi::DType::I64 => 8,
-        abi::DType::I32 => 4,
-        _ => return None,
-    };
-    if ty.dims.len > 1 || f.constant(id).byte_len > (MAX_SHAPE_DATA * size) as u64 {
-        return None;
-    }
-    let bytes = f.constant_data(id).bytes().ok()?;
-    let number = |element: &[u8]| match *element {
-        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => 0,
-    };
-    let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
-    Some(dims.collect())
+    let numbers = f.constant_integers(value, MAX_SHAPE_DATA)?;
+    Some(numbers.into_iter().map(Dim::constant).collect())
 }
 
 /// Implements `OpApi::known_dims`.

@@ -507,13 +507,10 @@ unsafe extern "C" fn allocate_result(
 /// Refuses a length that isn't the number of the type's elements.
 fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     let dtype = f.ty(ty).dtype;
-    let Some(shape) = f.static_shape(ty) else {
+    let Some(elements) = f.constant_elements(ty)? else {
         return Err(EditError::invalid("A result's shape isn't constant."));
     };
-    let elements = shape
-        .iter()
-        .try_fold(1_u64, |n, &dim| n.checked_mul(u64::try_from(dim).ok()?));
-    let needed = elements.and_then(|n| dtype.byte_len(n));
+    let needed = dtype.byte_len(elements);
     if dtype != abi::DType::STRING && needed != Some(len as u64) {
         let message = format!("A result of {len} bytes isn't as long as its type says.");
         return Err(EditError::invalid(message));

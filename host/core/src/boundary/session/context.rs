@@ -6,7 +6,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use passdock_diagnostic::{BlamedDefinition, Diagnostic, Severity};
+use passdock_diagnostic::{BlamedDefinition, Diagnostic, KeptDiagnostics, Severity};
 use passdock_ir::{Edit, EditError, Function, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs};
 use rustc_hash::FxHashMap;
@@ -20,7 +20,6 @@ use super::{gate, input, settings};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
-use crate::util::KeptDiagnostics;
 
 /// All of the table but `rewrite`, which needs more than a session.
 pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
