@@ -46,7 +46,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// Lines of at most so many columns: cells that are too long go on in the next line, and where that isn't enough the
-    /// last column stands below the others. Words aren't broken.
+    /// last columns stand below the others. Words aren't broken.
     pub fn within(mut self, columns: Option<usize>) -> Table<N> {
         self.within = columns;
         self
@@ -85,7 +85,7 @@ impl<const N: usize> Table<N> {
         text
     }
 
-    /// Which columns stand beside each other, how wide, and which one below.
+    /// Which columns stand beside each other, how wide, and which ones below.
     fn layout(&self, headings: &[String; N], mut shown: Vec<usize>) -> Layout {
         let rows = || [headings].into_iter().chain(&self.rows);
         let widest = |measure: fn(&str) -> usize, shown: &[usize]| -> Vec<usize> {
@@ -93,21 +93,21 @@ impl<const N: usize> Table<N> {
             shown.iter().map(|at| column(at).unwrap_or(0)).collect()
         };
         let mut widths = widest(|cell| cell.chars().count(), &shown);
-        let mut below = None;
-        if let Some(most) = self.within {
-            let least = widest(fit::least, &shown);
-            if let Some(narrow) = fit::narrowed(&widths, &least, most) {
-                widths = narrow;
-            } else if shown.len() > 1 {
-                below = shown.pop().map(|at| (at, most));
-                widths.pop();
-                let least = &least[..widths.len()];
-                widths = fit::narrowed(&widths, least, most).unwrap_or(widths);
+        let most = self.within.unwrap_or(usize::MAX);
+        let least = widest(fit::least, &shown);
+        let mut below = Vec::new();
+        let narrow = loop {
+            let narrow = fit::narrowed(&widths, &least[..widths.len()], most);
+            if narrow.is_some() || shown.len() < 2 {
+                break narrow;
             }
-        }
+            below.splice(..0, shown.pop());
+            widths.pop();
+        };
         Layout {
-            beside: shown.into_iter().zip(widths).collect(),
+            beside: shown.into_iter().zip(narrow.unwrap_or(widths)).collect(),
             below,
+            most,
         }
     }
 
@@ -128,9 +128,9 @@ impl<const N: usize> Table<N> {
             text.push_str(line.trim_end());
             text.push('\n');
         }
-        if let Some((at, most)) = layout.below {
+        for &at in &layout.below {
             let cell = format!("{BELOW}{}", row[at]);
-            for line in fit::lines(&cell, most) {
+            for line in fit::lines(&cell, layout.most) {
                 text.push_str(line.trim_end());
                 text.push('\n');
             }
@@ -145,8 +145,10 @@ const BELOW: &str = "      ";
 struct Layout {
     /// Columns and their widths.
     beside: Vec<(usize, usize)>,
-    /// The column that stands below the others, and the width of the table.
-    below: Option<(usize, usize)>,
+    /// The columns that stand below the others.
+    below: Vec<usize>,
+    /// The width of the table.
+    most: usize,
 }
 
 /// A number of bytes as people read it: `864 B`, `4.6 MB`.
@@ -194,6 +196,10 @@ mod tests {
         assert_eq!(
             table(12),
             "a     b\n      c\nname  7\n      what\n      it is\n      for\n"
+        );
+        assert_eq!(
+            table(6),
+            "a\n      b\n      c\nname\n      7\n      what\n      it\n      is\n      for\n"
         );
     }
 
