@@ -136,28 +136,40 @@ def CanonicalizeBindings() -> FunctionPass:
     return FunctionPass._of(standard("relax.transform.CanonicalizeBindings"))
 
 
-def CombineParallelConv2D() -> FunctionPass:
+def CombineParallelConv2D(*, min_num_branches: int | None = None) -> FunctionPass:
     """Convolves one value with several weights at once.
 
     Level 4. Requires InferType.
+
+    Args:
+        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
+            where it leaves fewer.
     """
-    return FunctionPass._of(standard("relax.transform.CombineParallelConv2D"))
+    return FunctionPass._of(standard("relax.transform.CombineParallelConv2D", min_num_branches=min_num_branches))
 
 
-def CombineParallelGemm() -> FunctionPass:
+def CombineParallelGemm(*, min_num_branches: int | None = None) -> FunctionPass:
     """Multiplies one matrix by several weights at once.
 
     Level 4. Requires InferType.
+
+    Args:
+        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
+            where it leaves fewer.
     """
-    return FunctionPass._of(standard("relax.transform.CombineParallelGemm"))
+    return FunctionPass._of(standard("relax.transform.CombineParallelGemm", min_num_branches=min_num_branches))
 
 
-def CombineParallelMatmul() -> FunctionPass:
+def CombineParallelMatmul(*, min_num_branches: int | None = None) -> FunctionPass:
     """Multiplies one value by several weights at once.
 
     Level 2. Requires InferType.
+
+    Args:
+        min_num_branches: The number of ops from which on they are put together, also where that leaves more ops; 0:
+            where it leaves fewer.
     """
-    return FunctionPass._of(standard("relax.transform.CombineParallelMatmul"))
+    return FunctionPass._of(standard("relax.transform.CombineParallelMatmul", min_num_branches=min_num_branches))
 
 
 def ConvertLayout(*, desired_layouts: Mapping[str, Any] | None = None) -> ModulePass:
