@@ -18,23 +18,31 @@
 //! parameter, of a constant, of a value from outside the region, or of one that the region gives out
 //! already. Nor a copy of a constant that a user couldn't take: see FoldConstant.
 //!
+//! What the model declares of a copy and nobody knows of the original (a rank, a size, its name) is known of the original
+//! then, if that is an op's result in the same region. Else the copy stays, as its users would know less. What is declared of
+//! an output of the function isn't handed on: nobody checks it.
+//!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::Status;
+use passdock_plugin_api::abi::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = GivenOut::of(f);
-    let copies = copied_constants(f);
-    let needed = accept::needed_copies(f, cx, &copies);
+    let copies = copies(f);
+    let of_constants = of_constants(f, &copies);
+    let needed = accept::needed_copies(f, cx, &of_constants);
+    hear_from_copies(f, &copies)?;
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
             && !given.needs_copy(f, f.result(op, 0), original)
             && !needed.contains(&f.result(op, 0))
+            && !declares_more(f, op, original)
         {
             let copy = f.result(op, 0);
             match f.replace_op_with(op, &[original]) {
@@ -87,16 +95,83 @@ fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
     (whole && fields.all(|other| other == Some(tuple))).then_some(tuple)
 }
 
-/// Copies of constants, also by way of other copies, with the constant.
-fn copied_constants(f: &Function) -> HashMap<ValueId, ValueId> {
-    let mut copies = HashMap::new();
-    for op in f.walk(f.body()) {
-        if let Some(original) = original(f, op) {
-            let original = copies.get(&original).copied().unwrap_or(original);
-            if f.constant(original).is_some() {
-                copies.insert(f.result(op, 0), original);
+/// Lets originals have what is declared of their copies. All of them before the first copy goes, as one in a branch
+/// may have been in the way of what one behind it says.
+fn hear_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult {
+    for &(op, original) in copies {
+        let home = f.defining_op(original).map(|def| f.parent_region(def));
+        if home == Some(f.parent_region(op)) && declares_more(f, op, original) {
+            match f.set_type(original, f.type_id(f.result(op, 0))) {
+                Ok(()) => {}
+                // They contradict each other; the copy stays.
+                Err(error) if error.status == Status::REFUSED => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }
+    Ok(())
+}
+
+/// Whether users of an op's copy know more of it than the original's type says.
+fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
+    let copy = f.result(op, 0);
+    // Of what a function gives out, what is declared isn't handed on: nobody checks it.
+    let is_output = || {
+        let end = f.terminator(f.body());
+        end.is_some_and(|end| f.iter_uses(copy).any(|one| one.op == end))
+    };
+    f.traits(op).is_identity()
+        && f.use_count(copy) > 0
+        && says_more(f, f.type_id(original), f.type_id(copy))
+        && !is_output()
+}
+
+/// Whether a type says what another one of the same value leaves open. A name that was made up says nothing.
+fn says_more(f: &Function, known: TypeId, said: TypeId) -> bool {
+    if known == said {
+        return false;
+    }
+    let (known, said) = (f.ty(known), f.ty(said));
+    if said.kind() == TypeKind::UNKNOWN || known.kind() == TypeKind::UNKNOWN {
+        return said.kind() != TypeKind::UNKNOWN;
+    }
+    match (known.dims(), said.dims()) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(known), Some(said)) => known.zip(said).any(|(known, said)| match said.kind {
+            DimKind::CONST => known.kind != DimKind::CONST,
+            _ => known.kind == DimKind::UNKNOWN && is_named(f, said),
+        }),
+    }
+}
+
+/// Whether a dim is a size, or made of names that the model has.
+fn is_named(f: &Function, dim: Dim) -> bool {
+    match (dim.as_symbol(), f.dim_expr(dim)) {
+        (Some(name), _) => f.invented(name).is_none(),
+        (_, Some(expr)) => is_named(f, expr.lhs) && is_named(f, expr.rhs),
+        _ => dim.as_const().is_some(),
+    }
+}
+
+/// The ops that copy, in their order, with what they copy, also by way of other copies.
+fn copies(f: &Function) -> Vec<(OpId, ValueId)> {
+    let (mut copies, mut originals) = (Vec::new(), HashMap::new());
+    for op in f.walk(f.body()) {
+        if let Some(original) = original(f, op) {
+            let original = originals.get(&original).copied().unwrap_or(original);
+            originals.insert(f.result(op, 0), original);
+            copies.push((op, original));
+        }
+    }
     copies
+}
+
+/// Copies of constants, with the constant.
+fn of_constants(f: &Function, copies: &[(OpId, ValueId)]) -> HashMap<ValueId, ValueId> {
+    let of_constants = copies.iter().copied();
+    of_constants
+        .filter(|&(_, original)| f.constant(original).is_some())
+        .map(|(op, constant)| (f.result(op, 0), constant))
+        .collect()
 }

@@ -34,3 +34,4 @@ mod skip_optimization;
 #[path = "../support/mod.rs"]
 mod support;
 mod to_a_normal_form;
+mod tvm;
