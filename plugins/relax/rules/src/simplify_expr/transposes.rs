@@ -244,6 +244,12 @@ impl Above {
             .unwrap_or(value)
     }
 
+    /// The ops between.
+    pub(super) fn ops(&self, f: &Function) -> impl Iterator<Item = OpId> {
+        let between = self.between.iter();
+        between.filter_map(|(result, _)| f.defining_op(*result))
+    }
+
     /// Whether none of the other operands would have to be transposed instead. That Transpose would be the next one
     /// above, and moving it would give this one back.
     fn is_last(&self, f: &Function, last: &[i64]) -> bool {

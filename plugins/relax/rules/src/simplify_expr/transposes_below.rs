@@ -1,5 +1,7 @@
 //! Transposes below ops that take several of them, or take or give dims.
 
+use std::collections::HashSet;
+
 use passdock_plugin_api::compose;
 use passdock_plugin_api::prelude::*;
 
@@ -199,9 +201,13 @@ fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// An op element by element of what is all transposed the same way, also before other ops, is transposed once.
+///
+/// Past ops element by element Transposes go down only where fewer are left. For as many they go up, which
+/// `transpose_of_transpose` does: both ways would be without an end.
 fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());
+    let before = f.previous_op(y);
     let Some(rank) = f.rank(f.result(y, 0)) else {
         return Ok(None);
     };
@@ -260,7 +266,27 @@ fn behind(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     let value = r.op(made.operands(operands))?;
-    Ok(Some(vec![r.op(transpose(value, &first))?]))
+    let value = r.op(transpose(value, &first))?;
+    let f = r.function();
+    let moved = found.iter().flatten().flat_map(|above| above.ops(f));
+    let is_less = made_since(f, y, before) < only_used_by(f, moved.chain([y]).collect());
+    Ok(is_less.then(|| vec![value]))
+}
+
+/// The number of Transposes that were made before an op, behind what stood there.
+fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
+    let made = std::iter::successors(f.previous_op(root), |op| f.previous_op(*op));
+    made.take_while(|op| Some(*op) != before)
+        .filter(|op| is(f, *op, "onnx.Transpose"))
+        .count()
+}
+
+/// The number of Transposes that only these ops use.
+fn only_used_by(f: &Function, ops: Vec<OpId>) -> usize {
+    let operands = ops.iter().flat_map(|op| f.operands(*op));
+    let transposes = operands.filter(|operand| transpose_of(f, *operand).is_some());
+    let is_own = |value: &ValueId| f.iter_uses(*value).all(|one| ops.contains(&one.op));
+    transposes.filter(is_own).collect::<HashSet<_>>().len()
 }
 
 /// The product of two transposed matrices is the transposed product of both, the other way round.

@@ -464,6 +464,54 @@ fn an_op_of_transposes_is_transposed_once() {
     );
 }
 
+/// For as many Transposes they go up, and don't come back: that would be without an end.
+#[test]
+fn an_op_of_transposes_and_others_is_transposed_once_for_fewer() {
+    check(
+        r#"
+        module { fn @main(%x: f32[2,4,3], %u: f32[2,3,4], %v: f32[2,3,4]) -> (%y: f32[2,4,3]) opset("" = 17) {
+          %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[2,3,4]
+          %1 = onnx.Max(%0, %u) : f32[2,3,4]
+          %2 = onnx.Min(%1, %v) : f32[2,3,4]
+          %3 = onnx.Transpose(%2) {perm = [0, 2, 1]} : f32[2,4,3]
+          return %3
+        } }"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,4,3], %u: f32[2,3,4], %v: f32[2,3,4]) -> (%y: f32[2,4,3]) opset("" = 17) {
+                %0 = onnx.Transpose(%u) {perm = [0, 2, 1]} : f32[2,4,3]
+                %1 = onnx.Max(%x, %0) : f32[2,4,3]
+                %2 = onnx.Transpose(%v) {perm = [0, 2, 1]} : f32[2,4,3]
+                %3 = onnx.Min(%1, %2) : f32[2,4,3]
+                return %3
+              }
+            }
+        "#]],
+    );
+    check(
+        r#"
+        module { fn @main(%x: f32[2,4,3], %w: f32[2,4,3], %z: f32[2,4,3], %u: f32[2,3,4]) -> (%y: f32[2,3,4]) opset("" = 17) {
+          %0 = onnx.Transpose(%x) {perm = [0, 2, 1]} : f32[2,3,4]
+          %1 = onnx.Transpose(%w) {perm = [0, 2, 1]} : f32[2,3,4]
+          %2 = onnx.Transpose(%z) {perm = [0, 2, 1]} : f32[2,3,4]
+          %3 = onnx.Mul(%0, %u) : f32[2,3,4]
+          %4 = onnx.Max(%3, %1, %2) : f32[2,3,4]
+          return %4
+        } }"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,4,3], %w: f32[2,4,3], %z: f32[2,4,3], %u: f32[2,3,4]) -> (%y: f32[2,3,4]) opset("" = 17) {
+                %0 = onnx.Transpose(%u) {perm = [0, 2, 1]} : f32[2,4,3]
+                %1 = onnx.Mul(%x, %0) : f32[2,4,3]
+                %2 = onnx.Max(%1, %w, %z) : f32[2,4,3]
+                %3 = onnx.Transpose(%2) {perm = [0, 2, 1]} : f32[2,3,4]
+                return %3
+              }
+            }
+        "#]],
+    );
+}
+
 #[test]
 fn products_of_transposed_matrices() {
     check(
