@@ -137,7 +137,8 @@ public:
         attrs_.push_back({std::move(name), std::move(doc), attr_value(0), kind, flags});
         return *this;
     }
-    /* Says the types of the op's results, as far as they can be known. */
+    /* Says the types of the op's results, as far as they can be known. While attributes, types and known
+     * elements of operands are the same, the host doesn't ask again. */
     op_definition &infer(answer function) {
         infer_ = function;
         return *this;
