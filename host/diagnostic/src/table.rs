@@ -128,7 +128,7 @@ impl<const N: usize> Table<N> {
             text.push_str(line.trim_end());
             text.push('\n');
         }
-        for &at in &layout.below {
+        for &at in layout.below.iter().filter(|&&at| !row[at].is_empty()) {
             let cell = format!("{BELOW}{}", row[at]);
             for line in fit::lines(&cell, layout.most) {
                 text.push_str(line.trim_end());

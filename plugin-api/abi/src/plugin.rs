@@ -140,8 +140,8 @@ pub struct OpEntry {
     pub traits: u64,
     /// The state handed to the functions; may be null.
     pub state: *mut core::ffi::c_void,
-    /// The type rule; null: types aren't inferred. What it says follows from the op's attributes, the versions of domains, the
-    /// types of its operands and results, and the elements of operands that are known: while these are the same, a host needn't ask again.
+    /// The type rule; null: types aren't inferred. What it says follows from the op's attributes, the versions of domains, and
+    /// the types and known elements of its operands, and from nothing else that it can see: while these are the same, a host needn't ask again.
     pub infer: Option<InferOp>,
     /// The evaluation; null: it is never folded.
     pub evaluate: Option<EvaluateOp>,

@@ -168,8 +168,8 @@ impl OpDef {
         self
     }
 
-    /// Sets the type rule, which infers the types of its results. What it says follows from the op's attributes, the types of its
-    /// operands, and their elements as far as they are known: while these are the same, the host doesn't ask again.
+    /// Sets the type rule, which infers the types of its results. What it says follows from the op's attributes, the versions of domains, and
+    /// the types and known elements of its operands, and from nothing else that it can see: while these are the same, the host doesn't ask again.
     pub const fn infer(mut self, infer: OpFn) -> OpDef {
         self.infer = Some(infer);
         self

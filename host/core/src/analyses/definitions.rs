@@ -25,10 +25,11 @@ struct Memory {
     slots: Vec<Option<Slot>>,
     /// The premises from which nothing new follows, with the constants whose addresses are among them.
     settled: FxHashMap<Box<[u32]>, Box<[Weak<ConstantData>]>>,
+    settled_words: usize,
 }
 
-/// The most premises that are remembered.
-const MOST_SETTLED: usize = 1 << 16;
+/// The most words of premises that are remembered: 16 MiB.
+const MOST_WORDS: usize = 1 << 22;
 
 struct Slot {
     domain: SymbolId,
@@ -98,10 +99,12 @@ pub(crate) fn is_settled(defs: &OpDefs, function: &Function, premises: &Premises
 pub(crate) fn settle(defs: &OpDefs, function: &Function, premises: Premises) {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
-        if memory.settled.len() >= MOST_SETTLED {
-            memory.settled.clear();
-        }
         let (words, constants) = premises.into_parts();
+        if memory.settled_words + words.len() > MOST_WORDS {
+            memory.settled.clear();
+            memory.settled_words = 0;
+        }
+        memory.settled_words += words.len();
         memory.settled.insert(words, constants);
     });
 }

@@ -15,8 +15,15 @@ pub struct Premises {
     constants: Vec<Weak<ConstantData>>,
 }
 
+/// What is known of an operand's elements: each, which constant they are, or nothing.
+const KNOWN: u32 = 0;
+const CONSTANT: u32 = 1;
+const OPEN: u32 = 2;
+
 /// The words for which there is room at once.
 const USUAL: usize = 128;
+/// The most words: what is longer is asked again.
+const MOST: usize = 2048;
 
 impl Premises {
     /// Both parts, of which the words alone are to be compared.
@@ -27,6 +34,11 @@ impl Premises {
     /// The words.
     pub fn words(&self) -> &[u32] {
         &self.words
+    }
+
+    /// None if there is no room for so many more words.
+    fn has_room(&self, more: usize) -> Option<()> {
+        (self.words.len().saturating_add(more) <= MOST).then_some(())
     }
 
     fn long(&mut self, word: u64) {
@@ -46,8 +58,12 @@ impl Premises {
         self.words.push(dims.len() as u32);
         for dim in dims {
             let value = dim.value as u64;
-            self.words
-                .extend([dim.kind.0, value as u32, (value >> 32) as u32]);
+            self.words.extend([
+                dim.kind.0,
+                value as u32,
+                (value >> 32) as u32,
+                dim.denotation.0,
+            ]);
         }
         let is_expr = |dim: &Dim| dim.kind == DimKind::EXPR;
         (!dims.iter().any(is_expr)).then_some(())
@@ -86,11 +102,18 @@ impl Function {
             let value = self.value(slot.value);
             premises.words.push(value.flags & Value::KIND);
             self.add_type_premise(value.ty, &mut premises)?;
-            match (value.constant.option(), known(slot.value)) {
-                (Some(constant), _) => self.add_data_premise(constant, &mut premises),
-                (None, Some(elements)) => premises.dims(elements)?,
-                (None, None) => premises.words.push(u32::MAX),
+            match (known(slot.value), value.constant.option()) {
+                (Some(elements), _) => {
+                    premises.words.push(KNOWN);
+                    premises.dims(elements)?;
+                }
+                (None, Some(constant)) => {
+                    premises.words.push(CONSTANT);
+                    self.add_data_premise(constant, &mut premises);
+                }
+                (None, None) => premises.words.push(OPEN),
             }
+            premises.has_room(0)?;
         }
         for result in self.results(op) {
             let value = self.value(result);
@@ -98,6 +121,7 @@ impl Function {
                 .words
                 .push(value.flags & (Value::ABSENT | Value::DECLARED));
             self.add_type_premise(value.ty, &mut premises)?;
+            premises.has_room(0)?;
         }
         self.add_attr_premises(op, &mut premises)?;
         Some(premises)
@@ -127,6 +151,7 @@ impl Function {
 
     fn add_attr_premises(&self, op: OpId, premises: &mut Premises) -> Option<()> {
         for attr in self.attrs(op) {
+            premises.has_room(attr.list.len as usize)?;
             premises.words.extend([attr.name.0, attr.kind.0]);
             match attr.kind {
                 AttrKind::INT | AttrKind::FLOAT => premises.long(attr.bits),
@@ -143,11 +168,15 @@ impl Function {
                 }
                 AttrKind::STRINGS => {
                     premises.words.push(attr.list.len);
-                    let strings = self.strings_in(attr.list);
-                    strings.for_each(|string| premises.bytes(string));
+                    for string in self.strings_in(attr.list) {
+                        premises.has_room(string.len())?;
+                        premises.bytes(string);
+                    }
                 }
                 AttrKind::TENSOR => {
-                    self.add_data_premise(ConstId(attr.bits as u32), premises);
+                    let constant = ConstId(attr.bits as u32);
+                    self.add_type_premise(self.constant(constant).ty, premises)?;
+                    self.add_data_premise(constant, premises);
                 }
                 _ => return None,
             }
@@ -225,6 +254,30 @@ mod tests {
             %6 = acme.Op(%x) {mode = "linear", scales = [0.5, 1.0]}
             %7 = acme.Op(%x) {mode = "linear", scales = [0.5, 1.0]}
             %8 = acme.Op(%x) {mode = "linea", scales = [0.5, 1.0]}"#,
+        );
+    }
+
+    #[test]
+    fn types_are_compared_with_what_they_denote() {
+        check(
+            &[(1, 2)],
+            "%a = onnx.Relu(%x) : f32[2 @BATCH,n]
+            %1 = onnx.Abs(%x) : f32[2 @BATCH,n]
+            %2 = onnx.Abs(%x) : f32[2 @BATCH,n]
+            %3 = onnx.Abs(%x) : f32[2,n]
+            %4 = onnx.Abs(%a) : f32[2 @BATCH,n]",
+        );
+    }
+
+    #[test]
+    fn what_is_very_long_has_no_premises() {
+        let ints = vec!["7"; MOST + 1].join(", ");
+        check(
+            &[],
+            &format!(
+                "%0 = onnx.Constant() {{value_ints = [{ints}]}}
+                %1 = onnx.Constant() {{value_ints = [{ints}]}}"
+            ),
         );
     }
 

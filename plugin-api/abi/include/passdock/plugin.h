@@ -82,8 +82,9 @@ typedef struct passdock_op_entry {
     uint32_t max_operands; /* UINT32_MAX: any number */
     uint64_t traits;
     void *state;             /* the plugin's own; may be null */
-    /* Says the types of results by attributes, versions, types, and known elements of operands: while
-     * these are the same, a host needn't ask again; null: types aren't inferred. */
+    /* Says the types of results by attributes, versions of domains, and the types and known elements of
+     * operands, and by nothing else that it can see: while these are the same, a host needn't ask again;
+     * null: types aren't inferred. */
     passdock_op_fn infer;
     passdock_op_fn evaluate; /* null: never folded */
     const passdock_attr_entry *attrs; /* the attributes it may have; null: not said */

@@ -137,8 +137,9 @@ public:
         attrs_.push_back({std::move(name), std::move(doc), attr_value(0), kind, flags});
         return *this;
     }
-    /* Says the types of the op's results, as far as they can be known. While attributes, types and known
-     * elements of operands are the same, the host doesn't ask again. */
+    /* Says the types of the op's results, as far as they can be known, by attributes, versions of domains,
+     * and the types and known elements of operands, and by nothing else that it can see: while these are
+     * the same, the host doesn't ask again. */
     op_definition &infer(answer function) {
         infer_ = function;
         return *this;

@@ -282,7 +282,7 @@ fn made_since(f: &Function, root: OpId, before: Option<OpId>) -> usize {
 }
 
 /// The number of Transposes that only these ops use.
-fn only_used_by(f: &Function, ops: Vec<OpId>) -> usize {
+fn only_used_by(f: &Function, ops: HashSet<OpId>) -> usize {
     let operands = ops.iter().flat_map(|op| f.operands(*op));
     let transposes = operands.filter(|operand| transpose_of(f, *operand).is_some());
     let is_own = |value: &ValueId| f.iter_uses(*value).all(|one| ops.contains(&one.op));
