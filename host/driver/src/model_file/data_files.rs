@@ -141,7 +141,7 @@ impl Plan {
 fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
     // Most models have no data files, and are as large as the one that takes their place.
-    if !any_there(dir, wanted) {
+    if model.symlink_metadata().is_err() || !any_there(dir, wanted) {
         return Ok(Vec::new());
     }
     let Some(old) = read(model)? else {
@@ -166,16 +166,18 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
     Ok(names)
 }
 
-/// Whether a directory may have a file of one of these locations, with or without a hash.
+/// Whether a directory may have a file of one of these locations, with or without a hash. One with many
+/// files may: who writes a model after the other into it would list it for each.
 fn any_there(dir: &Path, wanted: &[&str]) -> bool {
+    const MOST_LISTED: usize = 1024;
     let wanted: FxHashSet<PathBuf> = wanted.iter().map(normal).collect();
     let parents: FxHashSet<&Path> = wanted.iter().filter_map(|name| name.parent()).collect();
     parents.into_iter().any(|parent| {
         let is_wanted = |name: &str| wanted.contains(&parent.join(without_hash(name)));
         match fs::read_dir(dir.join(parent)) {
-            Ok(mut entries) => entries.any(|entry| match entry {
-                Ok(entry) => entry.file_name().to_str().is_none_or(is_wanted),
-                Err(_) => true,
+            Ok(entries) => entries.enumerate().any(|(nth, entry)| match entry {
+                Ok(entry) if nth < MOST_LISTED => entry.file_name().to_str().is_none_or(is_wanted),
+                _ => true,
             }),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
