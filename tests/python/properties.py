@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random models through random orders of the standard passes: whatever the order, the model stays right.
+"""Models through random orders of the standard passes: whatever the order, the model stays right.
 
 Each case is a seed: a small model over many operators (`random_ops`), and some of the passes in any
 order, repeats included. passdock has to end with 0 and `--verify changed`; onnx's checker accepts
@@ -9,6 +9,7 @@ was made of it, and the passes, without those that it fails without.
 
     properties.py --passdock CMD --work-dir DIR [--count N] [--first SEED]    N cases
     properties.py --passdock CMD --work-dir DIR --case SEED [--passes A,B]    one of them
+    properties.py … --models DIR [--count N]    real models instead: each through each pass alone, then N orders
 
 The environment variable PASSDOCK_PROPERTIES says how many where --count doesn't. With --spoiler a pass
 that changes results runs first, on a few: it has to be noticed.
@@ -28,31 +29,11 @@ import numpy as np
 import onnx
 
 import outputs
-from random_models import BINDINGS
+from random_models import BINDINGS, Model, Value
 from random_ops import random_model
 
-STANDARD = [
-    "InferType",
-    "FoldConstant",
-    "CanonicalizeBindings",
-    "DeadCodeElimination",
-    "EliminateCommonSubexpr",
-    "SimplifyInference",
-    "DynamicToStatic",
-    "InlineFunctions",
-    "LambdaLift",
-    "DecomposeOps",
-    "FastMath",
-    "ToMixedPrecision",
-    "ToANormalForm",
-    "ToGraphNormalForm",
-    "FuseOps",
-    "DefuseOps",
-    "FuseOpsByPattern",
-    "AnnotateTarget",
-    "MergeRegions",
-    "PartitionGraph",
-]
+# The standard passes that say of the interface what random orders can't keep.
+OTHERS = {"BindParams", "BindSymbolicVars", "RaiseOpset"}
 # What passes are told that would do nothing otherwise.
 OPTIONS = {
     "FuseOpsByPattern": [
@@ -63,11 +44,16 @@ OPTIONS = {
         'traits=["elementwise", "out-fusable", "reduction"]',
         'ops=["onnx.Transpose", "onnx.Concat", "onnx.Softmax"]',
     ],
+    "ConvertLayout": [
+        'desired_layouts={"onnx.Conv"=["NHWC", "default"], "onnx.MaxPool"=["NHWC"], "onnx.BatchNormalization"=["NHWC"]}',
+    ],
 }
-# The pass that computes in float16.
-SMALLER = "ToMixedPrecision"
+# How far apart, as `outputs.apart` says it, results may be behind passes that compute otherwise: in float16, or
+# by approximations, whose errors a model multiplies.
+APART = {"ToMixedPrecision": outputs.ALLOWED["float16"], "FastMath": 1e-3}
 # Chosen once at most, since what it says of the interface is true once.
 BIND = "relax.transform.BindSymbolicVars"
+PREFIXES = ("relax.transform.", "tir.transform.")
 BOUND = 0.2
 COUNT = 200
 # More models than this that ONNX Runtime doesn't run, and the generator is at fault.
@@ -79,21 +65,54 @@ SHOWN = 10
 SPOILED, NOTICED = 50, 5
 
 
+class Real(Model):
+    """A real model, whose runs are made as `outputs` makes them."""
+
+    def __init__(self, path):
+        proto = onnx.load(path)
+        super().__init__(proto, [], [Value(info.name, None, ()) for info in proto.graph.output])
+        self.before = outputs.runs_of(outputs.session(path), proto, None)
+
+    def runs(self, _seed, _path):
+        return self.before
+
+
+class Random(Model):
+    def runs(self, seed, path):
+        runner = outputs.session(path)
+        return [(feed, runner.run(None, feed)) for feed in self.feeds(seed)]
+
+
 class Cases:
-    def __init__(self, passdock, work):
-        self.passdock, self.work = passdock.resolve(), work
+    """`models` are real ones, in whose place random ones are made if there are none."""
+
+    def __init__(self, passdock, work, models=()):
+        self.passdock, self.work, self.models = passdock.resolve(), work, models
         listed = json.loads(self.command("list", "passes", "--json").stdout)["passes"]
         there = {each["name"] for each in listed}
         self.binds = BIND in there
-        self.passes = [name for name in map("relax.transform.{}".format, STANDARD) if name in there]
+        self.passes = sorted(name for name in there if name.startswith(PREFIXES) and last(name) not in OTHERS)
         self.counts, self.failures = collections.Counter(), []
 
     def command(self, *arguments):
         command = [self.passdock, *arguments]
         return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
 
+    def model(self, seed):
+        """The model of a seed: the first passes of a real one are one each."""
+        if not self.models:
+            made = random_model(seed)
+            return Random(made.proto, made.inputs, made.outputs)
+        return self.models[seed % len(self.models)]
+
+    def alone(self):
+        """How many cases have one pass each."""
+        return len(self.models) * len(self.passes)
+
     def order(self, seed, model):
         """Which passes, in which order."""
+        if seed < self.alone():
+            return [self.passes[seed // len(self.models)]]
         rng = random.Random(f"passes {seed}")
         passes = [rng.choice(self.passes) for _ in range(rng.randint(1, 6))]
         if self.binds and symbols_of(model) and rng.random() < BOUND:
@@ -102,12 +121,11 @@ class Cases:
 
     def case(self, seed, passes=None):
         """Runs a case, and keeps it if it fails."""
-        model = random_model(seed)
+        model = self.model(seed)
         path = self.work / f"{seed}.onnx"
         onnx.save(model.proto, path)
         try:
-            runner = outputs.session(path)
-            before = [(feed, runner.run(None, feed)) for feed in model.feeds(seed)]
+            before = model.runs(seed, path)
         except Exception as error:  # whatever ONNX Runtime raises
             self.counts["not run"] += 1
             return f"can't be run: {error}"
@@ -138,7 +156,7 @@ class Cases:
         out.unlink(missing_ok=True)
         arguments = ["run", path, "-o", out, "--passes", ",".join(passes), "-O", "4", "--verify", "changed"]
         for name, settings in OPTIONS.items():
-            if any(each.split(".")[-1] == name for each in passes):
+            if name in map(last, passes):
                 for setting in settings:
                     arguments += ["--config", f"relax.{name}.{setting}"]
         if BIND in passes:
@@ -154,19 +172,25 @@ class Cases:
             return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
         made = onnx.load(out)
         why = None if BIND in passes else outputs.interface_difference(model.proto, made, defaults=True, raises=True)
-        is_smaller = any(each.split(".")[-1] == SMALLER for each in passes)
-        why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out, is_smaller)
+        allowed = max((APART.get(last(name), 0) for name in passes), default=0)
+        why = why or outputs.newly_invalid(path, out) or results_differ(model, before, out, allowed)
         if why is None:
             out.unlink()
             self.counts["changed"] += made.graph != model.proto.graph
         return why
 
 
+def last(name):
+    """The last part of a pass's name."""
+    return name.split(".")[-1]
+
+
 def symbols_of(model):
     return sorted({size for value in model.inputs for size in value.shape if isinstance(size, str)})
 
 
-def results_differ(model, before, out, is_smaller):
+def results_differ(model, before, out, allowed):
+    """`allowed` says how far apart results may be, where they may be further than docs/numerics.md says."""
     try:
         runner = outputs.session(out)
     except Exception as error:  # whatever ONNX Runtime raises
@@ -181,8 +205,8 @@ def results_differ(model, before, out, is_smaller):
                 if x.shape != y.shape or x.dtype != y.dtype:
                     return f"output {value.name!r} is {y.dtype}{list(y.shape)} instead of {x.dtype}{list(x.shape)}"
                 continue
-            if is_smaller:
-                why = outputs.apart([x], [y], outputs.ALLOWED["float16"])
+            if allowed:
+                why = outputs.apart([x], [y], allowed)
                 why = why or (x.dtype != y.dtype and f"it is of {y.dtype} instead of {x.dtype}")
                 if why:
                     return f"output {value.name!r}: {why}; inputs: {outputs.shapes(feed)}"
@@ -210,6 +234,7 @@ def main():
     parser.add_argument("--case", type=int, help="only this seed")
     parser.add_argument("--spoiler", help="a pass that changes results")
     parser.add_argument("--passes", help="these passes instead of random ones, with commas")
+    parser.add_argument("--models", type=Path, help="a directory of real models")
     args = parser.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
     if args.spoiler:
@@ -219,12 +244,14 @@ def main():
         if len(spoiled.failures) < NOTICED:
             print(f"only {len(spoiled.failures)} of {SPOILED} models that {args.spoiler} spoiled were noticed")
             return 1
-    cases, started = Cases(args.passdock, args.work_dir), time.monotonic()
+    started = time.monotonic()
+    models = [Real(path) for path in sorted(args.models.glob("*.onnx"))] if args.models else []
+    cases = Cases(args.passdock, args.work_dir, models)
     passes = args.passes and args.passes.split(",")
     if args.case is not None:
         print(cases.case(args.case, passes) or "right")
         return 1 if cases.failures else 0
-    for seed in range(args.first, args.first + args.count):
+    for seed in range(args.first, args.first + args.count + cases.alone()):
         cases.case(seed, passes)
     seen = sum(key.startswith("op ") for key in cases.counts)
     print(

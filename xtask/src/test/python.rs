@@ -110,6 +110,11 @@ pub(crate) const JUDGES: &[Judge] = &[
         ],
     },
     Judge {
+        title: "real models, each pass alone and in any order",
+        script: RANDOM_MODELS,
+        arguments: &[Passdock, NothingButModels, Words(&["--count", "40"])],
+    },
+    Judge {
         title: "ops in groups, and given back",
         script: "groups",
         arguments: &[Passdock, VendorPlugins, Models],
