@@ -4,6 +4,7 @@
  * that have no op of that name. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -53,6 +54,25 @@ static void *stays(void *state) {
     return state;
 }
 
+/* Waits for the output to be in its place. */
+static void *falls_late(void *state) {
+    struct stat before, now;
+    stat("out.ir", &before);
+    do stat("out.ir", &now);
+    while (now.st_ino == before.st_ino);
+    return falls(state);
+}
+
+/* Goes on when the process is asked to end, and says which it is. */
+static void hang_all_the_same(void) {
+    FILE *file = fopen("worker.part", "w");
+    signal(SIGTERM, SIG_IGN);
+    fprintf(file, "%d", (int)getpid());
+    fclose(file);
+    rename("worker.part", "worker.pid");
+    stays(NULL);
+}
+
 static void status_at_exit(void) { _exit(9); }
 
 static void good_at_exit(void) { _exit(0); }
@@ -85,7 +105,7 @@ __attribute__((destructor)) static void end(void) {
 static void on_a_thread_with(void *(*work)(void *), void *state) {
     pthread_t thread;
     pthread_create(&thread, NULL, work, state);
-    if (work != stays) pthread_join(thread, NULL);
+    if (work != stays && work != falls_late) pthread_join(thread, NULL);
 }
 
 static void on_a_thread(void *(*work)(void *)) { on_a_thread_with(work, NULL); }
@@ -233,8 +253,10 @@ static void spoil(void) {
     if (is("static destructor")) __cxa_atexit(fall_with, NULL, &__dso_handle);
     if (is("thread destructor")) __cxa_thread_atexit_impl(fall_with, NULL, &__dso_handle);
     if (is("thread stays")) on_a_thread(stays);
+    if (is("thread, late")) on_a_thread(falls_late);
     if (is("chdir") && chdir("/") != 0) abort();
     if (is("umask")) umask(0777);
+    if (is("rounding")) fesetround(FE_UPWARD);
     if (is("locale")) setlocale(LC_ALL, "C.UTF-8");
     if (is("handler")) signal(SIGUSR1, end_with);
     if (is("no files")) setrlimit(RLIMIT_NOFILE, &none);
@@ -275,6 +297,7 @@ static void die(void) {
     if (is("alarm")) ualarm(20000, 0), stays(NULL);
     if (is("stop")) raise(SIGSTOP);
     if (is("hang")) stays(NULL);
+    if (is("hang all the same")) hang_all_the_same();
     if (is("spin"))
         while (!zero) continue;
     if (is("free twice")) {

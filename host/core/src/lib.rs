@@ -27,7 +27,7 @@ pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
-    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, get_renderer,
+    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, Writing, get_renderer,
     override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};

@@ -11,6 +11,8 @@ mod call;
 mod change;
 mod death;
 #[cfg(unix)]
+mod float_mode;
+#[cfg(unix)]
 mod inherited;
 #[cfg(unix)]
 mod mapped;

@@ -14,6 +14,8 @@ pub enum Seen<'a> {
     Returned,
     /// A pass that this one ran has returned.
     GoesOn(&'a Callee<'a>),
+    /// The last pass has returned: what comes now is none of the passes'.
+    Over,
 }
 
 /// A function that hears of it.

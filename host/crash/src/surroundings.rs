@@ -1,6 +1,6 @@
 //! What belongs to the whole process, and what a plugin may have changed of it.
 //!
-//! The current directory, the mode of new files and the standard streams are put back as soon as a call returns, so
+//! The current directory, the mode of new files, the standard streams, and how numbers are computed, are put back as soon as a call returns, so
 //! that files go where they should. What can't be put back safely is told: the locale, and handlers of signals.
 //! A process whose descriptors were closed behind the host's back can't go on: their numbers stand for other files.
 
@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use libc::{c_int, sigaction};
 
 use crate::death::Named;
+use crate::float_mode::FloatMode;
 use crate::watch::{self, is_own_process};
 use crate::{CallKind, Callee, DeathCause, ProcessChange};
 
@@ -40,6 +41,7 @@ struct Surroundings {
     /// Whether they never waited.
     never_wait: [bool; 3],
     mask: libc::mode_t,
+    floats: FloatMode,
     locale: Option<Vec<u8>>,
     handlers: [usize; SIGNALS.end as usize],
     changes: Vec<ProcessChange>,
@@ -115,6 +117,7 @@ impl Surroundings {
             streams: [0, 1, 2].map(copy),
             never_wait: [0, 1, 2].map(never_waits),
             mask: mask(),
+            floats: FloatMode::now(),
             locale: locale(),
             handlers: handlers(),
             changes: Vec::new(),
@@ -162,6 +165,14 @@ impl Surroundings {
             // SAFETY: it has no preconditions.
             unsafe { libc::umask(self.mask) };
             self.note(callee, "the mode of new files (`umask`)", true);
+        }
+        if FloatMode::now() != self.floats {
+            self.floats.set();
+            self.note(
+                callee,
+                "how numbers are computed (rounding, `-ffast-math`)",
+                true,
+            );
         }
         let locale = locale();
         if locale != self.locale {

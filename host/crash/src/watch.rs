@@ -13,7 +13,7 @@ use std::time::Duration;
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::CallKind;
-use crate::call::{Call, Callee, calls};
+use crate::call::{Call, Callee, calls, is_any};
 use crate::death::DeathCause;
 use crate::mapped::Mapped;
 use crate::record::{CAPACITY, Record, Shown};
@@ -58,7 +58,8 @@ pub enum Then {
         /// The JSON after it.
         after: String,
     },
-    /// A sentence goes to standard error, and whoever handled the signal before does so.
+    /// A sentence goes to standard error, and whoever handled the signal before does so. Where no plugin is called on
+    /// the thread, the other way round: whoever mends what the signal is about isn't disturbed.
     Chain,
 }
 
@@ -267,6 +268,14 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
         as_before(watch, signal, info, context);
         return;
     }
+    let mut is_chained = false;
+    if watch.then.chains() && !is_any() && watch.handler_before(signal).is_some() {
+        as_before(watch, signal, info, context);
+        if is_handled_here(signal) {
+            return;
+        }
+        is_chained = true;
+    }
     let finished = FINISHED.load(Ordering::SeqCst);
     if !watch.then.chains() && finished >= 0 {
         // What was asked for is done: what a library does at the end doesn't change that.
@@ -292,8 +301,22 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     tell(&watch.then, &cause);
     match &watch.then {
         Then::Exit(status) | Then::Answer { status, .. } => end(*status),
+        Then::Chain if is_chained => {}
         Then::Tell(_) | Then::Chain => as_before(watch, signal, info, context),
     }
+    // Whoever returns here goes on.
+    TELLING.store(false, Ordering::SeqCst);
+}
+
+/// Whether a signal is still handled here: who gives it up lets it end the process.
+fn is_handled_here(signal: c_int) -> bool {
+    // SAFETY: the memory is a `sigaction`, for which all zeros are a value; the call is given a pointer to it.
+    let now = unsafe {
+        let mut now: sigaction = MaybeUninit::zeroed().assume_init();
+        sigaction(signal, ptr::null(), &mut now);
+        now.sa_sigaction
+    };
+    now == on_signal as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize
 }
 
 /// Has [`at_end`] called at the end of the process.
@@ -356,14 +379,18 @@ pub(crate) fn end(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
+impl Watch {
+    /// What handled a signal before, if somebody did.
+    fn handler_before(&self, signal: c_int) -> Option<&sigaction> {
+        let at = SIGNALS.iter().position(|known| *known == signal)?;
+        let before = &self.before[at];
+        (![libc::SIG_DFL, libc::SIG_IGN].contains(&before.sa_sigaction)).then_some(before)
+    }
+}
+
 /// Does what was done at the signal before; where nothing was, the process dies of it.
 fn as_before(watch: &Watch, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let at = SIGNALS.iter().position(|known| *known == signal);
-    let Some(before) = at.map(|at| &watch.before[at]) else {
-        return;
-    };
-    let handler = before.sa_sigaction;
-    if !watch.then.chains() || handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+    let Some(before) = watch.handler_before(signal).filter(|_| watch.then.chains()) else {
         // SAFETY: the memory is a `sigaction`; the calls are given pointers to it. What raised the signal is done
         // again when the handler returns, or `raise` does it.
         unsafe {
@@ -372,7 +399,10 @@ fn as_before(watch: &Watch, signal: c_int, info: *mut siginfo_t, context: *mut c
             sigaction(signal, &default, ptr::null_mut());
             libc::raise(signal);
         }
-    } else if before.sa_flags & libc::SA_SIGINFO != 0 {
+        return;
+    };
+    let handler = before.sa_sigaction;
+    if before.sa_flags & libc::SA_SIGINFO != 0 {
         // SAFETY: whoever set it said that it is such a function.
         let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
             unsafe { std::mem::transmute(handler) };

@@ -55,6 +55,20 @@ impl Target {
         durable: bool,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.write_asking(durable, &|| (), fill)
+    }
+
+    /// As [`Target::write`]; `before` is called when all is written but the place; of a special file, before it is
+    /// opened.
+    ///
+    /// # Errors
+    /// As of [`Target::write`].
+    pub fn write_asking(
+        self,
+        durable: bool,
+        before: &dyn Fn(),
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self {
             Target::File(path, mut file) => {
                 fill(file.anew()?)?;
@@ -62,9 +76,12 @@ impl Target {
                     durable,
                     ..Commit::default()
                 };
-                commit.put(file, &path)
+                commit.put(file, &path, before)
             }
-            Target::Special(path) => fill(&mut open_special(&path)?),
+            Target::Special(path) => {
+                before();
+                fill(&mut open_special(&path)?)
+            }
         }
     }
 }

@@ -213,9 +213,6 @@ impl Shown {
             for said in &outcome.diagnostics {
                 progress.apart(|| show::diagnostic(said));
             }
-            if let Some(reproducer) = &outcome.reproducer {
-                progress.line(&format!("  passdock replay {}\n", show::safe(reproducer)));
-            }
         }
     }
 }

@@ -209,11 +209,12 @@ fn keep(
         }),
         ..ReproducerOptions::default()
     };
-    reproducer::write(&proof.error(), &reproducer, &options)?;
+    let error = proof.error();
+    reproducer::write(&error, &reproducer, &options)?;
     Ok(Some(Kept {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
-        replay: reproducer::command(&reproducer, &proof.site, &plugins::standard_dirs()),
+        replay: reproducer::command(&reproducer, &error, &proof.site, &plugins::standard_dirs()),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))
 }

@@ -74,7 +74,9 @@ fn write_part(args: ExtractArgs) -> Result<Summary, PassError> {
     output.check_source(&module)?;
     let plugins = request::of_plugins(args.plugins);
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
-    let module = typed.unwrap_or_else(|error| {
+    let module = typed.unwrap_or_else(|mut error| {
+        // What is left to do is done without types.
+        error.help = error.help.take().filter(|_| error.death.is_none());
         show::warn(error);
         module
     });

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::PassError;
-use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch};
+use passdock::pipeline::{self, Report, Request, Rerun, Trials, Watch, Writing};
 use passdock::replay::Replay;
 use passdock_tools::bisect::Judged;
 use passdock_tools::blame::Blame;
@@ -18,12 +18,20 @@ use crate::plugins;
 use crate::worker_args::{WORKER, WorkerArgs};
 
 /// Runs a request, in a process of its own unless it is to be this one.
-pub(crate) fn run(request: &Request, process: &ProcessArgs, watch: Watch) -> Report {
+pub(crate) fn run(request: &Request, process: &ProcessArgs, mut watch: Watch) -> Report {
     #[cfg(unix)]
     if let Some(supervisor) = supervised::supervisor(process) {
         return supervised::run(&supervisor, request, watch);
     }
     let _ = process;
+    // Whatever a plugin does once the output is there, it was written.
+    watch.on_write = Some(Box::new(|writing| {
+        #[cfg(unix)]
+        if writing == Writing::Done {
+            passdock::crash::finished(0);
+        }
+        let _ = writing;
+    }));
     pipeline::run(&plugins::registry(), request, watch)
 }
 

@@ -53,8 +53,11 @@ fn a_model_from_standard_input_is_there_for_the_second_process() {
 fn a_reproducer_dies_the_same_death() {
     let Some(bench) = bench() else { return };
     for (fault, more) in [("segv", ""), ("hang", "--timeout 0.5")] {
-        run(&bench, fault, more);
+        let ran = run(&bench, fault, more);
         let words = format!("replay out.ir.reproducer --plugin plugin.so {more}");
+        let words = words.trim_end();
+        let advice = format!("Run it again: `passdock {words}`.");
+        assert!(ran.stderr.contains(&advice), "{fault}: {}", ran.stderr);
         let ran = bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
         let said = "the same failure: crashed in c.transform.Dies";
@@ -75,4 +78,77 @@ fn a_plugin_prints_beside_the_model_and_the_report() {
     );
     let ran = run(&bench, "print", "--json");
     assert_eq!(ran.json()["ok"], true);
+}
+
+#[test]
+fn who_dies_when_the_output_is_there_has_done_its_work() {
+    let Some(bench) = bench() else { return };
+    bench.write("out.ir", "");
+    let ran = run(&bench, "thread, late", "");
+    // Its thread may come too late to be heard of.
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(bench.read("out.ir"), RELUS);
+    if !ran.stderr.is_empty() {
+        let said = "help: The output was written before that, and it is whole.";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn time_that_is_over_while_no_pass_runs_ends_the_run() {
+    use std::process::Command;
+    let bench = Bench::new();
+    // Reading it waits for ever.
+    let made = Command::new("mkfifo").arg(bench.path("m.ir")).status();
+    assert!(made.expect("mkfifo").success());
+    let ran = bench.passdock("run m.ir --passes DeadCodeElimination -o out.ir --timeout 1");
+    assert_eq!(ran.status, 1);
+    let said = "error[crashed]: The run was still running after 1 s, and no pass ran by then.";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plugin_that_goes_on_ends_with_the_command() {
+    use std::fs;
+    use std::process::{Command, Stdio};
+    use std::thread::sleep;
+    use std::time::Duration;
+    let Some(bench) = bench() else { return };
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir";
+    for signal in ["TERM", "KILL"] {
+        let mut command = Command::new(crate::support::passdock())
+            .args(words.split_whitespace())
+            .current_dir(bench.path(""))
+            .env("FAULT", "hang all the same")
+            .env("PASSDOCK_CACHE", "off")
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command");
+        while !bench.exists("worker.pid") {
+            sleep(Duration::from_millis(5));
+        }
+        let worker = bench.read("worker.pid");
+        fs::remove_file(bench.path("worker.pid")).expect("it is there");
+        let mut kill = Command::new("kill");
+        kill.arg(format!("-{signal}")).arg(command.id().to_string());
+        assert!(kill.status().expect("kill").success());
+        command.wait().expect("its end");
+        let state = || fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
+        // One that nobody waits for has ended all the same.
+        let goes_on = || {
+            state()
+                .rsplit(") ")
+                .next()
+                .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+        };
+        for _ in 0..2000 {
+            if !goes_on() {
+                break;
+            }
+            sleep(Duration::from_millis(5));
+        }
+        assert!(!goes_on(), "{signal}: {}", state());
+    }
 }

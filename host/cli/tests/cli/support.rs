@@ -158,7 +158,7 @@ pub(crate) fn in_c(bench: &Bench, source: &str, flags: &[&str]) -> Option<PathBu
         "-Wno-unused-function",
     ]);
     cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
-    cc.args(flags).arg(source).arg("-o").arg(&library);
+    cc.args(flags).args([source, "-lm", "-o"]).arg(&library);
     match cc.current_dir(REPOSITORY).status() {
         Ok(status) => assert!(status.success(), "cc refuses {source}"),
         Err(error) => {

@@ -123,9 +123,17 @@ pub struct Watch {
     /// The sink for the text that instruments show while passes run; `None`: standard output, or
     /// standard error if the request says so.
     pub sink: Option<Sink>,
-    /// The function that is called right before the output is put in its place. If it doesn't return, the
-    /// output is as it was.
-    pub on_write: Option<Box<dyn Fn() + Send + Sync>>,
+    /// The function that is called around the moment in which the output is put in its place.
+    pub on_write: Option<Box<dyn Fn(Writing) + Send + Sync>>,
+}
+
+/// The moments of an output that is put in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// All is written but the place. If the function doesn't return, the output is as it was.
+    Begins,
+    /// The output is in its place.
+    Done,
 }
 
 /// A recorder of each pass, in the order in which they started.

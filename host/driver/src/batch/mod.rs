@@ -19,7 +19,7 @@ pub use items::{BatchItem, items};
 pub use outcomes::{Fingerprint, Outcomes};
 pub use plugins::plugin_files;
 
-use crate::pipeline::Report;
+use crate::pipeline::{REPRODUCER, Report};
 
 /// What came of one model: a line of the file of outcomes, and of `--json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct ModelOutcome {
     pub bytes_before: Option<u64>,
     /// The bytes of the files that were written.
     pub bytes_after: Option<u64>,
-    /// Errors and warnings.
+    /// Errors and warnings, and where a reproducer is.
     pub diagnostics: Vec<Diagnostic>,
     /// The reproducer of the failure, if one was written.
     pub reproducer: Option<String>,
@@ -56,7 +56,8 @@ pub struct ModelOutcome {
 impl ModelOutcome {
     /// The outcome of a run.
     fn new(item: &BatchItem, fingerprint: String, report: Report) -> ModelOutcome {
-        let is_told = |said: &Diagnostic| said.severity <= Severity::Warning;
+        let is_told =
+            |said: &Diagnostic| said.severity <= Severity::Warning || said.code == REPRODUCER;
         ModelOutcome {
             model: shown(&item.model),
             output: shown(&item.output),

@@ -77,8 +77,7 @@ impl Output {
         Err(error.help("Write under another name."))
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one
-    /// should know of that file, and which data files are gone: those that only the replaced model
+    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one should know of that file, and which data files are gone: those that only the replaced model
     /// needed.
     /// Answers how many bytes the model's files have, which of a special file isn't known.
     ///
@@ -89,6 +88,20 @@ impl Output {
         self,
         module: &Module,
         options: WriteOptions,
+        tell: &mut dyn FnMut(Diagnostic),
+    ) -> Result<Option<u64>, PassError> {
+        self.write_asking(module, options, &|| (), tell)
+    }
+
+    /// As [`Output::write`]; `before` is called right before the files are put in their places.
+    ///
+    /// # Errors
+    /// As of [`Output::write`].
+    pub fn write_asking(
+        self,
+        module: &Module,
+        options: WriteOptions,
+        before: &dyn Fn(),
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
         let path = self.path;
@@ -107,7 +120,7 @@ impl Output {
                     .into_iter()
                     .map(remarked)
                     .for_each(&mut *tell);
-                let written = write_onnx(module, &path, target, options)?;
+                let written = write_onnx(module, &path, target, options, before)?;
                 written.gone.iter().map(|file| removed(file)).for_each(tell);
                 Ok(written.bytes)
             }
@@ -127,10 +140,15 @@ impl Output {
                     ..text::PrintOptions::default()
                 };
                 let written = match target {
-                    None => print(&module, StandardOutput, &printing),
+                    None => {
+                        before();
+                        print(&module, StandardOutput, &printing)
+                    }
                     Some(target) => {
                         printing.directory = self.directory.as_deref();
-                        target.write(!temporary, |file| print(&module, file, &printing))
+                        target.write_asking(!temporary, before, |file| {
+                            print(&module, file, &printing)
+                        })
                     }
                 };
                 written.map_err(|error| failed(&path, error))?;
@@ -167,6 +185,7 @@ fn write_onnx(
     path: &Path,
     target: Target,
     options: WriteOptions,
+    before: &dyn Fn(),
 ) -> Result<Written, PassError> {
     // Of data that can't be read, say which tensor's it is.
     let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
@@ -193,6 +212,7 @@ fn write_onnx(
                 let error = failed(io::Error::other(message));
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
+            before();
             let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
             return written.map(|()| Written::default()).map_err(failed);
         }
@@ -227,7 +247,7 @@ fn write_onnx(
     let bytes = data.map(|data| data + output.len());
     plan.commit.durable = !options.temporary;
     let old = plan.commit.old.clone();
-    plan.commit.put(file, &place).map_err(failed)?;
+    plan.commit.put(file, &place, before).map_err(failed)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let gone = old.iter().map(|old| directory.join(old)).collect();
     Ok(Written { gone, bytes })

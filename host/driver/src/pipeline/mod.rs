@@ -19,6 +19,7 @@ pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use remarks::UsedOperators;
 pub use report::{KindReport, ModelReport, PipelineReport, Report};
+pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{failed, process_changes, run, run_on, run_to_module};
 pub(crate) use types::INFER_TYPE;
@@ -30,4 +31,4 @@ pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
     no_plugins, read_patterns, read_rules,
 };
-pub use passdock_core::Watch;
+pub use passdock_core::{Watch, Writing};

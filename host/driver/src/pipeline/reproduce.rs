@@ -8,6 +8,9 @@ use crate::prepare::Request;
 use crate::reproducer::{self, ReproducerOptions};
 use passdock_core::{Diagnostic, PassError, Severity};
 
+/// The code of what is said of reproducers.
+pub(crate) const REPRODUCER: &str = "reproducer";
+
 /// Writes the reproducer of a failure, if it has one, beside the output or where the request says, and
 /// tells of it.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
@@ -19,7 +22,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
             return;
         }
         let message = "`--reproducer-dir DIR` writes what it takes to run into this again.";
-        let note = Diagnostic::new(Severity::Note, "reproducer", message);
+        let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
         report.diagnostics.push(note);
         return;
     };
@@ -33,10 +36,10 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         Ok(()) => {
             let dir = dir.display().to_string();
             let message = format!("A reproducer is in `{dir}`.");
-            let mut note = Diagnostic::new(Severity::Note, "reproducer", message);
+            let mut note = Diagnostic::new(Severity::Note, REPRODUCER, message);
             note.help = Some(format!(
                 "Run it again: `{}`.",
-                reproducer::command(dir.as_ref(), site, &request.standard_dirs)
+                reproducer::command(dir.as_ref(), error, site, &request.standard_dirs)
             ));
             report.reproducer = Some(dir);
             note
@@ -44,7 +47,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         Err(error) => {
             let mut warning = error.to_diagnostic();
             warning.severity = Severity::Warning;
-            warning.code = "reproducer".to_owned();
+            warning.code = REPRODUCER.to_owned();
             warning
         }
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use passdock_crash::{Panic, caught};
+use passdock_crash::{Panic, Seen, caught};
 use passdock_ir::Module;
 use passdock_onnx::OnnxError;
 
@@ -16,7 +16,7 @@ use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
-    Severity, Verify, Watch, capitalized, get_renderer, suggest, util, verify,
+    Severity, Verify, Watch, Writing, capitalized, get_renderer, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -71,7 +71,7 @@ fn run_given(
         on_diagnostic: Some(Box::new(move |said| emitting(said))),
         only_judges: false,
     };
-    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|| ()));
+    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|_| ()));
     let mut endings = None;
     let end = || {
         run_to_end(
@@ -179,7 +179,7 @@ fn run_to_end(
     emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
-    on_write: &dyn Fn(),
+    on_write: &dyn Fn(Writing),
     told: &mut Option<Endings>,
 ) -> Result<Module, PassError> {
     if given.is_none() {
@@ -247,6 +247,7 @@ fn run_to_end(
     if let Some(warning) = used.warning(&after, &context.registry().op_defs(), recorder) {
         context.emit(warning);
     }
+    passdock_crash::tell(Seen::Over);
     // The instruments end with it, and so does what passes kept; whatever comes of that, the output is as it was.
     drop((prepared, context));
     after.forget_kept();
@@ -260,13 +261,14 @@ fn run_to_end(
             value_info: request.value_info,
             ..WriteOptions::default()
         };
-        on_write();
-        let write = || output.write(&after, options, &mut |said| emit(said));
+        let begins = || on_write(Writing::Begins);
+        let write = || output.write_asking(&after, options, &begins, &mut |said| emit(said));
         let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
         report.model.bytes_after = written.map_err(|error| {
             let broken = verify::broken(&after, &recorder.foreign());
             broken.unwrap_or_else(|| made_by(error, &after, recorder))
         })?;
+        on_write(Writing::Done);
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }

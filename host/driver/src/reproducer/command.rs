@@ -2,12 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock_core::FailureSite;
+use passdock_core::{FailureSite, PassError};
+use passdock_crash::DeathCause;
 
 /// The command that runs a reproducer again on this machine: with the plugins that were used, by
 /// their files if they were named so, else by their directories, but for those that it looks in by
-/// itself.
-pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> String {
+/// itself; and with the time that was over.
+pub fn command(
+    dir: &Path,
+    error: &PassError,
+    site: &FailureSite,
+    standard_dirs: &[PathBuf],
+) -> String {
     let mut command = format!("passdock replay {}", shell_word(&dir.to_string_lossy()));
     let mut named: Vec<PathBuf> = Vec::new();
     let files = site.context.registry().named_files();
@@ -24,6 +30,10 @@ pub fn command(dir: &Path, site: &FailureSite, standard_dirs: &[PathBuf]) -> Str
             command.push_str(" --plugin-dir ");
             command.push_str(&shell_word(&dir.to_string_lossy()));
         }
+    }
+    let cause = error.death.as_ref().map(|death| &death.cause);
+    if let Some(DeathCause::Timeout { seconds }) = cause {
+        command.push_str(&format!(" --timeout {seconds}"));
     }
     command
 }

@@ -11,6 +11,7 @@ mod limit;
 mod message;
 #[cfg(target_os = "linux")]
 mod orphans;
+mod parent;
 mod process;
 mod record;
 mod run;

@@ -18,7 +18,7 @@ const VARIABLE: &str = "PASSDOCK_WORKER";
 const ROUNDS: usize = 64;
 
 /// What a worker leaves behind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Orphans {
     /// The variable of the worker's environment and its value.
     marked: String,
@@ -38,11 +38,12 @@ impl Orphans {
         }
     }
 
-    /// Ends them. The worker itself is gone.
-    pub(super) fn end(&self) {
+    /// Ends them, but for the worker itself, which has ended.
+    pub(super) fn end(&self, worker: Pid) {
         for _ in 0..ROUNDS {
             let mut any = false;
-            for pid in children().into_iter().filter(|pid| self.has(*pid)) {
+            let children = children().into_iter();
+            for pid in children.filter(|pid| *pid != worker && self.has(*pid)) {
                 _ = kill_process(pid, Signal::KILL);
                 _ = waitpid(Some(pid), WaitOptions::empty());
                 any = true;

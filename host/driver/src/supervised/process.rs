@@ -27,7 +27,7 @@ use super::record;
 use super::running::{Running, running, runs_until};
 
 /// The time that a worker gets to end by itself: after its answer, and when it is told to.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// The time after which it is looked whether a worker is still there that says nothing: what it started may hold the
 /// channel open.
@@ -88,7 +88,11 @@ impl<'s> Process<'s> {
             .stdout(StandardOutput::inherited())
             .process_group(0)
             .spawn()?;
-        *running = Some(Running::new(Pid::from_child(&child)));
+        *running = Some(Running::new(
+            Pid::from_child(&child),
+            #[cfg(target_os = "linux")]
+            orphans.clone(),
+        ));
         // Whatever is started when the lock is free doesn't get them.
         drop((theirs, their_record));
         drop(running);
@@ -141,9 +145,7 @@ impl<'s> Process<'s> {
         left: &mut Option<Duration>,
     ) -> io::Result<Said<Q, A>> {
         let until = left.map(|left| Instant::now() + left);
-        if let Some(until) = until {
-            runs_until(until);
-        }
+        runs_until(until);
         let mut marks = self.marks.clone();
         let mut from = Heard {
             process: self,
@@ -205,12 +207,7 @@ impl<'s> Process<'s> {
 
     /// Whether the process has ended. Its number stays its own until it is waited for.
     fn has_ended(&self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match waitid(WaitId::Pid(Pid::from_child(&self.child)), options) {
-            Ok(status) => Ok(status.is_some()),
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        has_ended(Pid::from_child(&self.child))
     }
 
     /// Ends a worker that is done. What a library does at the end doesn't change what was done.
@@ -294,9 +291,19 @@ impl<'s> Process<'s> {
         let status = self.child.wait()?;
         self.is_gone = true;
         #[cfg(target_os = "linux")]
-        self.orphans.end();
+        self.orphans.end(Pid::from_child(&self.child));
         running().take();
         Ok((has_ended.then_some(status), program))
+    }
+}
+
+/// Whether a child has ended, which nobody waited for yet.
+pub(super) fn has_ended(child: Pid) -> io::Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match waitid(WaitId::Pid(child), options) {
+        Ok(status) => Ok(status.is_some()),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

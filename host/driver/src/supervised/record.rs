@@ -61,6 +61,7 @@ impl State {
             }
             Seen::Returned => _ = self.inside.pop(),
             Seen::GoesOn(pass) => self.pass = Some(culprit(pass)),
+            Seen::Over => self.pass = None,
         }
     }
 

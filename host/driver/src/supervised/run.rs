@@ -1,11 +1,12 @@
 //! `run` under supervision: from a request to a report, whatever a plugin does.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use passdock_core::{ErrorKind, PassError, Verify, Watch};
-use passdock_crash::Death;
+use passdock_core::{ErrorKind, PassError, Severity, Verify, Watch, Writing, util};
+use passdock_crash::{Death, DeathCause};
 use passdock_files::{directory_of, leftovers};
 use serde::Serialize;
 use serde_json::Value;
@@ -15,15 +16,22 @@ use crate::model_file::{is_standard, is_used};
 use crate::pipeline::{ModelReport, Report, Request};
 
 /// Runs a request in a worker, which answers the report of [`crate::pipeline::run()`]. Whatever the worker dies of is
-/// in the report, and then nothing was written.
+/// in the report, and then nothing was written; or the output was in its place by then, and the report says that.
 ///
 /// `job` says to the program's workers what to do: run this request.
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
     job: impl Fn(&Request) -> J,
-    watch: Watch,
+    mut watch: Watch,
 ) -> Report {
+    let before = Arc::new(Mutex::new(None));
+    let on_write = || {
+        let (output, before) = (request.output.clone(), before.clone());
+        let seen = move |_| *util::lock(&before) = Some(output.as_deref().and_then(identity));
+        Some(Box::new(seen) as Box<dyn Fn(Writing) + Send + Sync>)
+    };
+    watch.on_write = on_write();
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose()?;
         supervisor.run(&job(request), input, watch, &mut |()| Value::Null)
@@ -36,7 +44,11 @@ pub fn run<J: Serialize>(
                     verify: Verify::All,
                     ..request.clone()
                 };
-                Ok(match attempt(&looking, &input, Watch::default())? {
+                let watch = Watch {
+                    on_write: on_write(),
+                    ..Watch::default()
+                };
+                Ok(match attempt(&looking, &input, watch)? {
                     Ended::Died(_) => Ended::Answered(report),
                     answered => answered,
                 })
@@ -46,6 +58,11 @@ pub fn run<J: Serialize>(
     let error = match ended {
         Ok(Ended::Answered(report)) => return report,
         Ok(Ended::Died(death)) => {
+            let before = util::lock(&before).take();
+            let now = request.output.as_deref().and_then(identity);
+            if now.is_some() && before.is_some_and(|before| before != now) {
+                return written(request, &death);
+            }
             if let Some(output) = &request.output {
                 remove_leftovers(output);
             }
@@ -56,12 +73,42 @@ pub fn run<J: Serialize>(
     Report {
         exit_status: error.exit_status(),
         diagnostics: vec![error.to_diagnostic()],
+        ..empty(request)
+    }
+}
+
+/// The report of a request of which nothing else is known.
+fn empty(request: &Request) -> Report {
+    Report {
         model: ModelReport {
             input: request.model.display().to_string(),
             ..ModelReport::default()
         },
         ..Report::default()
     }
+}
+
+/// The report of a worker that died when the output was in its place: all was done.
+fn written(request: &Request, death: &Death) -> Report {
+    let mut report = empty(request);
+    let mut warning = died(death).to_diagnostic();
+    warning.severity = Severity::Warning;
+    warning
+        .notes
+        .push("what each pass did is lost with it".to_owned());
+    warning.help = Some("The output was written before that, and it is whole.".to_owned());
+    report.ok = true;
+    report.diagnostics.push(warning);
+    let output = request.output.as_ref();
+    report.model.output = output.map(|path| path.display().to_string());
+    report
+}
+
+/// What tells a file from the one that takes its place; `None`: it isn't there, or no file.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let known = path.metadata().ok().filter(Metadata::is_file)?;
+    Some((known.dev(), known.ino()))
 }
 
 /// Whether a pass wrote into the IR past the host.
@@ -103,6 +150,11 @@ pub fn died(death: &Death) -> PassError {
     error.pass = death.running_pass().map(|pass| pass.name.clone());
     if death.culprit.is_some() {
         return error;
+    }
+    if error.pass.is_none() && matches!(death.cause, DeathCause::Timeout { .. }) {
+        error.message = format!("The run {}, and no pass ran by then.", death.cause);
+        return error
+            .help("Reading and writing models takes time, too: a longer `--timeout` does.");
     }
     if error.pass.is_none() {
         error.message = format!(

@@ -1,23 +1,31 @@
 //! The worker that runs, for threads that hear of a signal.
 
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use passdock_core::util;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::limit::Limit;
+#[cfg(target_os = "linux")]
+use super::orphans::Orphans;
+use super::process::{GRACE, has_ended};
 
 /// A worker that runs.
 pub(super) struct Running {
     pid: Pid,
+    #[cfg(target_os = "linux")]
+    orphans: Orphans,
     limit: Limit,
 }
 
 impl Running {
-    pub(super) fn new(pid: Pid) -> Running {
+    pub(super) fn new(pid: Pid, #[cfg(target_os = "linux")] orphans: Orphans) -> Running {
         Running {
             pid,
+            #[cfg(target_os = "linux")]
+            orphans,
             limit: Limit::default(),
         }
     }
@@ -34,19 +42,29 @@ pub(super) fn running() -> MutexGuard<'static, Option<Running>> {
     util::lock(&RUNNING)
 }
 
-/// The worker that runs has time until then.
-pub(super) fn runs_until(until: Instant) {
+/// The worker that runs has time until then; `None`: it has as long as it takes.
+pub(super) fn runs_until(until: Option<Instant>) {
     if let Some(running) = &mut *running() {
-        running.limit.set(until);
+        match until {
+            Some(until) => running.limit.set(until),
+            None => running.limit.rest(),
+        }
     }
 }
 
-/// Ends the worker that runs, and lets no other one start. For a thread that is about to end the process because of a
-/// signal.
+/// Ends the worker that runs, and what it started, and lets no other one start. For a thread that is about to end the
+/// process because of a signal.
 pub fn give_up() {
     let running = running();
     if let Some(running) = &*running {
         running.signal(Signal::TERM);
+        let start = Instant::now();
+        while !has_ended(running.pid).unwrap_or(true) && start.elapsed() < GRACE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        running.signal(Signal::KILL);
+        #[cfg(target_os = "linux")]
+        running.orphans.end(running.pid);
     }
     std::mem::forget(running);
 }

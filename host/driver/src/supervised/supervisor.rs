@@ -6,8 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use passdock_core::Watch;
-use passdock_crash::{Culprit, Death};
+use passdock_core::{Watch, Writing};
+use passdock_crash::{Culprit, Death, DeathCause};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -41,7 +41,8 @@ pub enum Ended<A> {
 
 impl Supervisor {
     /// Has a job done. If the worker dies in a pass, another one does the same and lets that pass fail instead: what
-    /// it answers is as of a pass that failed. `input` is what each of them has on standard input; `None`: what this
+    /// it answers is as of a pass that failed. One that dies after it was let write isn't followed by another, nor
+    /// one whose time is over outside of passes. `input` is what each of them has on standard input; `None`: what this
     /// process has. `asked` answers what they ask, each question once; its time isn't theirs.
     ///
     /// # Errors
@@ -69,14 +70,18 @@ impl Supervisor {
                 .timeout
                 .map(|limit| limit * if is_first { 1 } else { 2 });
             let process = Process::start(self, &task, input.as_mut())?;
-            let (death, is_sure) = match attempt(process, task.limit, &watch, &mut answers, asked)?
-            {
+            let lost = match attempt(process, task.limit, &watch, &mut answers, asked)? {
                 Ok(answer) => return Ok(Ended::Answered(answer)),
-                Err(death) => death,
+                Err(lost) => lost,
             };
+            let Lost { death, is_sure, .. } = lost;
             // What is shown was shown.
             watch.sink = None;
             let place = death.place();
+            let is_late = matches!(death.cause, DeathCause::Timeout { .. });
+            if lost.may_write || is_late && death.is_of_nothing() {
+                return Ok(Ended::Died(Box::new(death)));
+            }
             // One that spoilt what it wrote down, or the channel, is asked to tell each step next time.
             let is_nobody = place.is_none() && death.is_of_nothing() && !task.says_passes;
             if is_nobody || !is_sure && !task.waits {
@@ -93,15 +98,25 @@ impl Supervisor {
     }
 }
 
-/// Hears one worker up to its answer, or its death, and whether that is sure of what the worker was at.
+/// A worker that died.
+struct Lost {
+    death: Death,
+    /// Whether that is sure of what the worker was at.
+    is_sure: bool,
+    /// Whether it was let put the output in its place.
+    may_write: bool,
+}
+
+/// Hears one worker up to its answer, or its death.
 fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
     mut process: Process<'_>,
     timeout: Option<Duration>,
     watch: &Watch,
     answers: &mut Vec<Value>,
     asked: &mut dyn FnMut(Q) -> Value,
-) -> io::Result<Result<A, (Death, bool)>> {
+) -> io::Result<Result<A, Lost>> {
     let (mut left, mut questions) = (timeout, 0);
+    let mut may_write = false;
     let (mut passes, mut last) = (0, None);
     loop {
         match process.hear::<Q, A>(&mut left) {
@@ -125,7 +140,14 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 questions += 1;
                 left = timeout;
             }
-            Ok(Said::Here | Said::Writes) => process.tell(&())?,
+            Ok(Said::Here) => process.tell(&())?,
+            Ok(Said::Writes) => {
+                if let Some(on_write) = &watch.on_write {
+                    on_write(Writing::Begins);
+                }
+                (may_write, left) = (true, None);
+                process.tell(&())?;
+            }
             Ok(Said::Answer(answer)) => {
                 process.finish()?;
                 return Ok(Ok(answer));
@@ -135,7 +157,11 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 if death.is_of_nothing() {
                     death.pass = last.map(|name| Culprit::pass(name, passes));
                 }
-                return Ok(Err((death, is_sure)));
+                return Ok(Err(Lost {
+                    death,
+                    is_sure,
+                    may_write,
+                }));
             }
         }
     }

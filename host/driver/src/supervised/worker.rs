@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use passdock_core::{Watch, util};
+use passdock_core::{Watch, Writing, util};
 use passdock_crash::{
     CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, lost_channel,
     never_stop_for_terminal, observe, rely_on, trace_to, watch,
@@ -18,12 +18,13 @@ use serde::de::DeserializeOwned;
 use super::guard::give_up_tracing;
 use super::limit::OwnLimit;
 use super::message::{Marks, Said, Task, receive, send_marked};
+use super::parent::end_with_parent;
 use super::record::{LEN, TRACE, Written};
 
 /// A worker that has its task.
 pub struct Worker {
     channel: Arc<Mutex<Channel>>,
-    limit: OwnLimit,
+    limit: Arc<Mutex<OwnLimit>>,
 }
 
 /// The worker's end of the channel.
@@ -66,8 +67,9 @@ impl Worker {
             set_parent_process_death_signal(Some(Signal::TERM))?;
         }
         let task: Task<J> = receive(&mut channel)?;
-        let limit = OwnLimit::new(task.limit);
-        limit.begin();
+        end_with_parent(&channel);
+        let limit = Arc::new(Mutex::new(OwnLimit::new(task.limit)));
+        util::lock(&limit).begin();
         expect(task.deaths);
         watch(Then::Tell(record));
         if let Some(trace) = record.trace(TRACE) {
@@ -100,13 +102,20 @@ impl Worker {
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
         let (texts, writes) = (self.channel.clone(), self.channel.clone());
+        let limit = self.limit.clone();
         Watch {
             // It hears of passes anyway.
             on_pass: None,
             sink: Some(Arc::new(move |text| {
                 tell(&texts, &Said::Print(text.to_owned()));
             })),
-            on_write: Some(Box::new(move || wait_for(&writes, &Said::Writes))),
+            on_write: Some(Box::new(move |writing| {
+                if writing == Writing::Begins {
+                    wait_for(&writes, &Said::Writes);
+                    // What is left takes the time that it takes.
+                    util::lock(&limit).rest();
+                }
+            })),
         }
     }
 
@@ -115,17 +124,17 @@ impl Worker {
     /// # Errors
     /// If it doesn't answer.
     pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
-        self.limit.rest();
+        util::lock(&self.limit).rest();
         let answer = util::lock(&self.channel).ask(&Said::<_, ()>::Ask(question));
-        self.limit.begin();
+        util::lock(&self.limit).begin();
         answer
     }
 
     /// Hears the next piece of work; `None`: there is no more.
     pub(super) fn next<M: DeserializeOwned>(&self) -> Option<M> {
-        self.limit.rest();
+        util::lock(&self.limit).rest();
         let next = receive(&mut util::lock(&self.channel).stream).ok();
-        self.limit.begin();
+        util::lock(&self.limit).begin();
         next
     }
 

@@ -111,6 +111,7 @@ pub(super) const PASS: &[Fault] = &[
     harmless("pass", "print", "prints"),
     harmless("pass", "chdir", "changes directory"),
     harmless("pass", "umask", "changes the mode of new files"),
+    harmless("pass", "rounding", "changes how numbers are rounded"),
     harmless("pass", "locale", "changes the locale"),
     harmless("pass", "handler", "handles a signal"),
     harmless("pass", "block signals", "blocks all signals"),
