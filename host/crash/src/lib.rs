@@ -26,6 +26,8 @@ mod signal_timer;
 mod surroundings;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod told;
 mod trace;
 #[cfg(unix)]
 mod watch;
