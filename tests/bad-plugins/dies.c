@@ -73,6 +73,13 @@ static void hang_all_the_same(void) {
     stays(NULL);
 }
 
+static void no_more(int resource) {
+    struct rlimit limit;
+    getrlimit(resource, &limit);
+    limit.rlim_cur = 0;
+    setrlimit(resource, &limit);
+}
+
 static void status_at_exit(void) { _exit(9); }
 
 static void good_at_exit(void) { _exit(0); }
@@ -244,7 +251,6 @@ static void spoil(void) {
     extern int __cxa_atexit(void (*)(void *), void *, void *);
     extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
     extern void *__dso_handle;
-    struct rlimit none = {0, 0};
     sigset_t all;
     if (is("print")) printf("printed by the plugin\n");
     if (is("atexit status")) atexit(status_at_exit);
@@ -259,8 +265,8 @@ static void spoil(void) {
     if (is("rounding")) fesetround(FE_UPWARD);
     if (is("locale")) setlocale(LC_ALL, "C.UTF-8");
     if (is("handler")) signal(SIGUSR1, end_with);
-    if (is("no files")) setrlimit(RLIMIT_NOFILE, &none);
-    if (is("no bytes")) setrlimit(RLIMIT_FSIZE, &none);
+    if (is("no files")) no_more(RLIMIT_NOFILE);
+    if (is("no bytes")) no_more(RLIMIT_FSIZE);
     if (is("block signals")) {
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, NULL);

@@ -23,6 +23,19 @@ use crate::{CallKind, Callee, DeathCause, ProcessChange};
 /// The number from which on the descriptors here are kept, away from those that come and go.
 const KEPT_FROM: c_int = 200;
 
+/// The limits of a process that are looked at, and what they are called.
+const LIMITS: [(Resource, &str); 3] = [
+    (libc::RLIMIT_NOFILE, "files that are open"),
+    (libc::RLIMIT_FSIZE, "bytes of a file"),
+    (libc::RLIMIT_AS, "memory"),
+];
+
+/// The type of a resource's number.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = c_int;
+
 /// The signals that are looked at: all but those of real time.
 const SIGNALS: std::ops::Range<c_int> = 1..32;
 
@@ -42,6 +55,7 @@ struct Surroundings {
     never_wait: [bool; 3],
     mask: libc::mode_t,
     floats: FloatMode,
+    limits: [(libc::rlim_t, libc::rlim_t); LIMITS.len()],
     locale: Option<Vec<u8>>,
     handlers: [usize; SIGNALS.end as usize],
     changes: Vec<ProcessChange>,
@@ -118,6 +132,7 @@ impl Surroundings {
             never_wait: [0, 1, 2].map(never_waits),
             mask: mask(),
             floats: FloatMode::now(),
+            limits: limits(),
             locale: locale(),
             handlers: handlers(),
             changes: Vec::new(),
@@ -173,6 +188,23 @@ impl Surroundings {
                 "how numbers are computed (rounding, `-ffast-math`)",
                 true,
             );
+        }
+        let limits = limits();
+        for (at, (resource, name)) in LIMITS.into_iter().enumerate() {
+            let (soft, hard) = self.limits[at];
+            if limits[at].0 >= soft && limits[at].1 >= hard {
+                continue;
+            }
+            let limit = libc::rlimit {
+                rlim_cur: soft,
+                rlim_max: hard,
+            };
+            // SAFETY: the call is given a pointer to the limits.
+            let back = unsafe { libc::setrlimit(resource, &limit) } == 0;
+            if !back {
+                self.limits[at] = limits[at];
+            }
+            self.note(callee, &format!("the limit of {name}"), back);
         }
         let locale = locale();
         if locale != self.locale {
@@ -296,6 +328,19 @@ fn mask() -> libc::mode_t {
         libc::umask(mask);
         mask
     }
+}
+
+/// What of each resource the process may have: now, and at most.
+fn limits() -> [(libc::rlim_t, libc::rlim_t); LIMITS.len()] {
+    LIMITS.map(|(resource, _)| {
+        let mut limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        // SAFETY: the call is given a pointer to them.
+        unsafe { libc::getrlimit(resource, &mut limit) };
+        (limit.rlim_cur, limit.rlim_max)
+    })
 }
 
 fn locale() -> Option<Vec<u8>> {

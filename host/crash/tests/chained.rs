@@ -1,6 +1,10 @@
 //! `Then::Chain`: whoever handled a signal before goes first where no plugin is called.
 #![cfg(target_os = "linux")]
-#![allow(unsafe_code, clippy::print_stderr, reason = "it handles signals, and says so where they are told")]
+#![allow(
+    unsafe_code,
+    clippy::print_stderr,
+    reason = "it handles signals, and says so where they are told"
+)]
 
 use std::mem::MaybeUninit;
 use std::os::unix::process::ExitStatusExt;
