@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
@@ -35,6 +36,8 @@ pub(super) enum Fault {
     Names,
     /// It said that it can't: which a pass may.
     Refusal,
+    /// It failed, and didn't say why.
+    Unexplained,
     /// The module isn't for it, or another plugin's pass, which it requires, failed.
     Unfit,
     /// The host refused the options.
@@ -145,6 +148,7 @@ impl<'t> Subject<'t> {
             ErrorKind::Panicked => Fault::Panic,
             ErrorKind::Verify => Fault::Invalid,
             ErrorKind::Failed if is_undeclared_change(error) => Fault::Interface,
+            ErrorKind::Failed if is_unexplained(error) => Fault::Unexplained,
             ErrorKind::Failed | ErrorKind::Diagnostics => Fault::Refusal,
             ErrorKind::ModelState => Fault::Unfit,
             ErrorKind::Config => Fault::Config,
