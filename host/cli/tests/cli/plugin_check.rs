@@ -312,11 +312,22 @@ fn a_check_that_hangs_is_ended_and_the_next_one_runs() {
     let Some(library) = unsound(&bench, "HANG", "") else {
         return;
     };
-    let words = ["--only", "panics,load", "--timeout", "2", "--json"];
+    let words = [
+        "--only",
+        "panics,load,determinism",
+        "--timeout",
+        "2",
+        "--json",
+    ];
     let ran = check(&bench, &library, &words);
     assert_eq!(bad(&ran), ["panics crashed"]);
     assert!(said(&ran, "panics").contains("It took longer than 2 s and was ended"));
-    assert_eq!(verdicts(&ran).len(), 2);
+    assert_eq!(verdicts(&ran).len(), 3);
+    // Once is enough.
+    assert_eq!(
+        said(&ran, "determinism"),
+        "There is no pass to run.\n`c.transform.Unsound` wasn't run: it took too long in `panics`."
+    );
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn survey_with(
     wrong: impl Fn(&Sample, &Module) -> Option<String>,
 ) -> CheckAnswer {
     if subject.passes().is_empty() {
-        return CheckAnswer::skipped("The plugin has no passes.");
+        return CheckAnswer::skipped("There is no pass to run.");
     }
     let mut findings: Vec<String> = Vec::new();
     for pass in subject.passes() {

@@ -59,6 +59,8 @@ pub struct CheckedPlugin {
     pub plugins: Request,
     /// Models that its passes run on, beside the corpus.
     pub models: Vec<PathBuf>,
+    /// Its passes that aren't run by themselves: those that were seen not to come to an end.
+    pub without: Vec<String>,
 }
 
 /// All checks, in the order in which they are run.
