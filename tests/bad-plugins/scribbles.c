@@ -45,7 +45,7 @@ static passdock_status scribble(void *state, passdock_context *context,
     (void)context;
     (void)module;
     if (where != NULL) return write_word((passdock_function_view *)view, where);
-    if (op == NULL || neg == PASSDOCK_NONE) return PASSDOCK_STATUS_FAILED;
+    if (op == NULL || neg == PASSDOCK_NONE) return PASSDOCK_OK;
     op->name = neg;
     return PASSDOCK_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "passdock.h"
 
-enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
+enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, REFUSE, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
 static const passdock_host *host;
 
@@ -28,12 +28,22 @@ static passdock_status mark(const passdock_function_ref *function, uint64_t numb
     return host->functions->set_attr(function->handle, PASSDOCK_NONE, &attr);
 }
 
+/* Says that it can't. */
+static passdock_status refuse(passdock_context *context) {
+    passdock_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.struct_size = sizeof failure;
+    failure.op = PASSDOCK_NONE;
+    failure.message = passdock_text("It isn't for us.");
+    host->context->fail(context, &failure);
+    return PASSDOCK_STATUS_FAILED;
+}
+
 static passdock_status work(void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
     static uint64_t runs;
     (void)state;
-    (void)context;
     (void)module;
     switch ((int)FAULT) {
     case SEGFAULT:
@@ -46,6 +56,8 @@ static passdock_status work(void *state, passdock_context *context,
     case COUNT: return mark(function, ++runs);
     case PROCESS: return mark(function, (uint64_t)getpid());
     case STATUS: return 77;
+    case SILENT: return PASSDOCK_STATUS_FAILED;
+    case REFUSE: return refuse(context);
     case EXTENSION: return analyse(function);
     default: break;
     }

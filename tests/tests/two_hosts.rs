@@ -44,10 +44,12 @@ fn attached(host: &'static abi::Host) -> abi::PassEntry {
     unsafe {
         let mut told = abi::Attach::EMPTY;
         let table = &*entry()(host, &raw mut told);
-        let passes = std::slice::from_raw_parts(table.passes, table.pass_count as usize);
+        let stride = table.pass_stride as usize;
+        let pass = |at: u32| *table.passes.byte_add(at as usize * stride);
         let name = |pass: &abi::PassEntry| std::slice::from_raw_parts(pass.name.ptr, pass.name.len);
-        let found = passes.iter().find(|pass| name(pass) == PASS.as_bytes());
-        *found.expect("the plugin has the pass")
+        let mut passes = (0..table.pass_count).map(pass);
+        let found = passes.find(|pass| name(pass) == PASS.as_bytes());
+        found.expect("the plugin has the pass")
     }
 }
 

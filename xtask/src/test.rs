@@ -70,6 +70,10 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)
     });
+    steps.step(
+        "what the SDK's types refuse, by the compiler's codes",
+        || sdk::test_refusals(project),
+    );
     steps.step("the SDK and a vendor's plugin, rustc 1.63, offline", || {
         sdk::test_with_old_rust(project)
     });

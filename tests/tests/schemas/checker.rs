@@ -97,6 +97,7 @@ impl Schema {
             "allOf" => rules.all(|rule| part(rule, value)),
             "anyOf" => rules.any(|rule| part(rule, value)),
             "not" => !part(rule, value),
+            "if" => part(rule, value) || part(&schema["else"], value),
             "items" => match value.as_array() {
                 Some(items) => items.iter().all(|item| part(rule, item)),
                 None => true,
@@ -131,13 +132,16 @@ impl Schema {
             "maximum" => value
                 .as_i64()
                 .is_none_or(|value| Some(value) <= rule.as_i64()),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|items| Some(items.len() as u64) <= rule.as_u64()),
             "minLength" => length(value).is_none_or(|length| Some(length) >= rule.as_u64()),
             "maxLength" => length(value).is_none_or(|length| Some(length) <= rule.as_u64()),
             "pattern" => value.as_str().is_none_or(|value| {
                 let pattern = rule.as_str().expect("a pattern");
                 Regex::new(pattern).expect("a pattern").is_match(value)
             }),
-            "$schema" | "title" | "description" | "default" | "definitions" => true,
+            "else" | "$schema" | "title" | "description" | "default" | "definitions" => true,
             other => panic!("a keyword that this checker doesn't know: {other}"),
         }
     }

@@ -11,15 +11,16 @@ use passdock_tests::library;
 use crate::changes::changes;
 use crate::checker::Schema;
 
-/// A manifest with every key.
+/// A manifest with every key, of a later contract: no host compares its fingerprint.
 const FULL: &str = r#"
 [plugin]
 name = "acme"
 version = "1.0"
-abi = "0.4"
+abi = "0.5"
 min_host = "0.4"
 ir = "0.1"
 panic = "none"
+layout = "0123"
 compiler = "cc"
 [[pass]]
 name = "acme.transform.Tile"
@@ -29,6 +30,7 @@ required = ["a.transform.B", "a.B"]
 summary = "Tiles."
 thread_safe = true
 changes_interface = true
+aliases = ["a.transform.B"]
 phase = "late"
 needs = ["types-inferred", "opset >= 13"]
 establishes = ["acme.tiled"]
@@ -68,6 +70,9 @@ summary = "Cleans up."
 [[op]]
 name = "acme.Silu"
 since = 2
+[[op]]
+name = "onnx.Relu"
+extends = true
 [[instrument]]
 name = "acme.count"
 summary = "Counts."
@@ -77,10 +82,13 @@ type = "float"
 "#;
 
 /// What no schema says: how one value goes with another, and characters of free text.
-const BETWEEN_VALUES: [&str; 4] = [
+const BETWEEN_VALUES: [&str; 7] = [
     "give a default of that type",
-    "must be within them",
+    "it must be within `min` and `max`",
+    "twice; rename or remove one",
     "needs a table of its own",
+    "have another layout",
+    "it needs plugin ABI",
     "control characters",
 ];
 
@@ -97,6 +105,13 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
     let full: toml::Table = FULL.parse().expect("TOML");
     Manifest::parse(FULL).unwrap_or_else(|error| panic!("{error}"));
     assert!(schema.takes(&full));
+    let mut keys = BTreeSet::new();
+    keys_in(&toml::Value::Table(full.clone()), &mut keys);
+    for table in schema.tables() {
+        for key in schema.keys(table) {
+            assert!(keys.contains(key), "`{key}` of {table} isn't tried");
+        }
+    }
     let mut used = BTreeSet::new();
     let (mut taken, mut refused, mut wrong) = (0, 0, Vec::new());
     for change in changes(&full) {
@@ -128,6 +143,20 @@ fn the_schema_and_the_reader_agree_on_every_change_of_a_manifest() {
     );
 }
 
+/// The keys of all tables in a value.
+fn keys_in(value: &toml::Value, keys: &mut BTreeSet<String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                keys.insert(key.clone());
+                keys_in(value, keys);
+            }
+        }
+        toml::Value::Array(items) => items.iter().for_each(|item| keys_in(item, keys)),
+        _ => {}
+    }
+}
+
 #[test]
 fn both_refuse_what_is_wrong() {
     let schema = schema();
@@ -138,6 +167,7 @@ fn both_refuse_what_is_wrong() {
         "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\n",
         "[plugin]\nname = 'a b'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n",
         "[plugin]\nname = 'a'\nabi = 0.4\nir = '0.1'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '0.99999999999'\nir = '0.1'\npanic = 'none'\n",
         "[plugin]\nname = 'a'\nabi = '0.4.1'\nir = '0.1'\npanic = 'none'\n",
         "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'explode'\n",
     ] {
@@ -160,6 +190,14 @@ fn both_refuse_what_is_wrong() {
         "[[op]]\nname = 'a b'",
         "[[op]]\nname = 'a.B'\nsince = 0",
         "[[instrument]]\nname = 'b'",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nneeds = ['opset >= 99999999999999999999']",
+        "[[pass]]\nname = 'a.transform.B'\nkind = 'module'\nsummary = \"\\u0007\"",
+        "[[config]]\nkey = 'a'\nfield = [{ name = '', type = 'int' }, { name = 'b', type = 'int' }]",
+        "[[config]]\nkey = 'a'\nfield = [{ name = 'b', type = 'int', rest = true }]",
+        "[[config]]\nkey = 'a'\nfield = [{ name = 'b', type = 'string', min = 1 }]",
+        "[[config]]\nkey = 'a'\nfield = [{ name = 'b', type = 'values', max = 1 }]",
+        "[[config]]\nkey = 'a'\nfield = [{ name = 'b', type = 'int', choices = ['c'] }]",
+        "[[config]]\nkey = 'a'\nfield = [{ name = 'b', type = 'strings', choices = ['c'] }]",
     ] {
         let wrong = format!("{plugin}{wrong}");
         assert!(!schema.takes(&wrong.parse().expect("TOML")), "{wrong}");

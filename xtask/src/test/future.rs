@@ -20,8 +20,20 @@ use super::{patch, unknown};
 use crate::project::{Profile, Project, library_name};
 use crate::shell;
 
-/// The suites that load plugins.
-const SUITES: [&str; 4] = ["conformance", "instruments", "pass_call", "instrument_in_c"];
+/// The suites that load plugins of the other age, built by cargo or of C with its header. Others run the command,
+/// which has plugins of its own age beside it, or write the contract down themselves (`plugin_files`).
+const SUITES: [&str; 10] = [
+    "conformance",
+    "instruments",
+    "instrument_in_c",
+    "outlining",
+    "outlining_in_c",
+    "pass_call",
+    "sdk",
+    "sequential_in_c",
+    "sharing",
+    "two_hosts",
+];
 /// The plugins that the command has beside it.
 const STANDARD: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir"];
 
@@ -103,7 +115,8 @@ pub(crate) fn test(project: &Project) -> Result<()> {
         with_suites(&mut suites)
             // What is expected stays: the suites say the same, whatever meets.
             .env_remove("UPDATE_EXPECT")
-            .env("PASSDOCK_TEST_PLUGINS", plugins.built())
+            // Those that the suites depend on are there, too.
+            .env("PASSDOCK_TEST_PLUGINS", plugins.built().join("deps"))
             .env("PASSDOCK_TEST_INCLUDE", plugins.include());
         shell::run(&mut suites)?;
     }

@@ -69,6 +69,14 @@ fn test_one_vendor(project: &Project, vendor: &str, most_lines: usize) -> Result
     cargo(&["build", "--offline"])
 }
 
+/// The examples of the SDK that mustn't compile, and why they don't: only a nightly compares the codes, or what
+/// passes for one.
+pub(crate) fn test_refusals(project: &Project) -> Result<()> {
+    let mut test = project.cargo();
+    test.args(["test", "--doc", "--package", "passdock-plugin-api"]);
+    shell::run(test.env("RUSTC_BOOTSTRAP", "1"))
+}
+
 /// The SDK's and the vendors' tests with the oldest compiler, from a copy.
 pub(crate) fn test_with_old_rust(project: &Project) -> Result<()> {
     let old = OldRust::find(project)?;

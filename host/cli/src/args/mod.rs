@@ -155,7 +155,8 @@ pub(crate) struct PassArgs {
     /// Run this pass of the pipeline whatever its level. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) require: Vec<String>,
-    /// Don't run this pass. Repeatable.
+    /// Don't run this pass where the pipeline lists it; a pass that runs it by its name does so all the same.
+    /// Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable: Vec<String>,
     /// Don't apply this rule of rewriting passes; the report names them.

@@ -93,4 +93,7 @@ pub(crate) struct PluginCheckArgs {
     /// Run the one check of --only here and write its answer into this directory.
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) answer: Option<PathBuf>,
+    /// Don't run this pass there.
+    #[arg(long, value_name = "PASS", hide = true)]
+    pub(crate) without: Vec<String>,
 }

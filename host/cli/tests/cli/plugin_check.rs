@@ -238,7 +238,28 @@ fn each_fault_fails_its_check() {
             "fail",
             "another module in another process: line 2 is `fn @",
         ),
-        ("STATUS", "", "verifier", "pass", "It refuses"),
+        (
+            "STATUS",
+            "",
+            "failures",
+            "fail",
+            "The pass answered status 77 and didn't say why.",
+        ),
+        (
+            "SILENT",
+            "",
+            "failures",
+            "fail",
+            "The pass failed and didn't say why.",
+        ),
+        ("REFUSE", "", "failures", "pass", ""),
+        (
+            "REFUSE",
+            "",
+            "verifier",
+            "pass",
+            "It isn't for us. So it wasn't tried: give it a module",
+        ),
         ("NONE", "", "older-hosts", "pass", ""),
         ("EXTENSION", "", "verifier", "pass", ""),
         (
@@ -291,11 +312,22 @@ fn a_check_that_hangs_is_ended_and_the_next_one_runs() {
     let Some(library) = unsound(&bench, "HANG", "") else {
         return;
     };
-    let words = ["--only", "panics,load", "--timeout", "2", "--json"];
+    let words = [
+        "--only",
+        "panics,load,determinism",
+        "--timeout",
+        "2",
+        "--json",
+    ];
     let ran = check(&bench, &library, &words);
     assert_eq!(bad(&ran), ["panics crashed"]);
     assert!(said(&ran, "panics").contains("It took longer than 2 s and was ended"));
-    assert_eq!(verdicts(&ran).len(), 2);
+    assert_eq!(verdicts(&ran).len(), 3);
+    // Once is enough.
+    assert_eq!(
+        said(&ran, "determinism"),
+        "There is no pass to run.\n`c.transform.Unsound` wasn't run: it took too long in `panics`."
+    );
 }
 
 #[test]
@@ -315,7 +347,7 @@ fn a_library_that_does_not_load_is_waited_for_once() {
         let ran = bench.run_with(&variables, words, "");
         assert_eq!(ran.status, 1, "{}", ran.stderr);
         let all = verdicts(&ran);
-        assert_eq!(all.len(), 14);
+        assert_eq!(all.len(), 15);
         let (name, verdict, why) = &all[0];
         assert_eq!((&**name, &**verdict), ("manifest", "crashed"));
         let said = format!("{said}: the library was loaded.");
@@ -378,7 +410,7 @@ fn what_is_no_plugin_fails_its_manifest_alone() {
     let skipped = verdicts(&ran)
         .into_iter()
         .filter(|(_, v, _)| v == "skipped");
-    assert_eq!(skipped.count(), 12);
+    assert_eq!(skipped.count(), 13);
     assert!(ran.json()["plugins"][0]["name"].is_null());
 }
 
@@ -463,13 +495,13 @@ fn the_list_has_every_check_and_names_are_checked() {
     let bench = Bench::new();
     let list = bench.passdock("plugin check --list --json").json();
     let list = list["checks"].as_array().expect("a list");
-    assert_eq!(list.len(), 14);
+    assert_eq!(list.len(), 15);
     for check in list {
         let said = check["description"].as_str().expect("a description");
         assert!(said.ends_with('.'), "{said}");
     }
     let shown = bench.passdock("plugin check --list").stdout;
-    assert_eq!(shown.lines().count(), 15);
+    assert_eq!(shown.lines().count(), 16);
     let wrong = bench.passdock("plugin check x.so --only panic");
     assert_eq!(wrong.status, 2);
     assert!(

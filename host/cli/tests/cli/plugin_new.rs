@@ -105,7 +105,7 @@ fn a_plugin_in_c_and_one_in_cpp() {
 fn no_word_of_a_template_is_left() {
     let bench = Bench::new();
     for flag in ["", "--c", "--cpp"] {
-        let dir = format!("a{flag}");
+        let dir = format!("a{}", flag.trim_start_matches('-'));
         assert_eq!(
             bench.passdock(&format!("plugin new {flag} {dir}")).status,
             0

@@ -22,6 +22,7 @@ use instruments::InstrumentTable;
 use names::Aliases;
 use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
+use passdock_loader::discover::is_unrelated;
 use passdock_loader::file::Identity;
 use passdock_loader::{
     Discovered, ManifestCache, MissingDefinition, OpDefs, PassDeclaration, PassKind, PassSpec,
@@ -64,7 +65,7 @@ struct Inner {
     named_files: HashSet<PathBuf>,
     /// The files that look like plugins and can't be used: errors about missing passes name them.
     unreadable: Vec<PluginError>,
-    /// The libraries of other systems: only errors about missing passes name them.
+    /// The libraries of other systems, and those beside the program: only errors about missing passes name them.
     passed_over: Vec<PluginError>,
     /// The cache of manifests between runs.
     manifests: Option<ManifestCache>,
@@ -566,7 +567,9 @@ impl Inner {
 
     /// The errors about unusable files, which may hold a missing pass.
     fn unusable(&self) -> Vec<String> {
-        let errors = self.unreadable.iter().chain(&self.passed_over);
+        let passed_over = self.passed_over.iter();
+        let doubtful = passed_over.filter(|error| !is_unrelated(error));
+        let errors = self.unreadable.iter().chain(doubtful);
         errors.map(ToString::to_string).collect()
     }
 }

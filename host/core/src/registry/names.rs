@@ -100,8 +100,8 @@ impl Inner {
     }
 
     /// The canonical name and the entry that a name stands for: the name of a pass, an alias, either
-    /// of them in a namespace of TVM's, or a short name for `transform.N` in one of the namespaces,
-    /// in this order.
+    /// of them in a namespace of TVM's, or a short name for `transform.N` in one of the namespaces or in
+    /// that which it says itself, `acme.N`, in this order.
     pub(super) fn known(&self, name: &str) -> Option<(&str, &Entry)> {
         self.exact(name)
             .or_else(|| match name.contains("transform.") {
@@ -115,9 +115,15 @@ impl Inner {
                     let found = SPACES_OF_TVM.iter().find_map(of_space);
                     found.or_else(|| self.exact(name))
                 }
-                false => NAMESPACES
-                    .iter()
-                    .find_map(|space| self.exact(&format!("{space}transform.{name}"))),
+                false => {
+                    let standard = NAMESPACES.iter();
+                    let mut standard = standard.map(|space| format!("{space}transform.{name}"));
+                    let found = standard.find_map(|name| self.exact(&name));
+                    found.or_else(|| {
+                        let (space, last) = name.rsplit_once('.')?;
+                        self.exact(&format!("{space}.transform.{last}"))
+                    })
+                }
             })
     }
 

@@ -6,6 +6,8 @@
 //! depends on the number of threads.
 
 use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use crate::boundary::{
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, stack};
-use crate::error::{ErrorKind, PassError, Provider, capitalized};
+use crate::error::{Cause, ErrorKind, PassError, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
@@ -314,8 +316,8 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
     let nested = match failure.nested {
         // It only handed on what it was told.
         Some((error, told)) if is_silent || told == failure.message => return error,
-        Some((error, _)) => Some(error),
-        None => None,
+        Some((error, _)) => Some(Arc::new(error) as Cause),
+        None => is_silent.then(|| Arc::new(Unexplained) as Cause),
     };
     let error = match failure.panicked {
         true => panicked(&failure.message, failure.panic_at.as_deref()),
@@ -324,9 +326,27 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
     let mut error = error.at(failure.at);
     error.definition = failure.definition;
     match nested {
-        Some(nested) => error.caused_by(Arc::new(nested)),
+        Some(nested) => error.caused_by(nested),
         None => error,
     }
+}
+
+/// The cause of the errors of passes that didn't say why they failed.
+#[derive(Debug)]
+struct Unexplained;
+
+impl Error for Unexplained {}
+
+impl fmt::Display for Unexplained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pass answered a status and nothing else")
+    }
+}
+
+/// Whether an error is that of a pass that didn't say why it failed.
+pub fn is_unexplained(error: &PassError) -> bool {
+    let cause = error.source.as_deref();
+    cause.is_some_and(|cause| cause.is::<Unexplained>())
 }
 
 /// The attributes that keep function passes out of a function, as far as the module has them.

@@ -25,6 +25,7 @@ pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
 use inner::Inner;
 pub use interrupt::set_interrupt;
+pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Death};
 use passdock_diagnostic::suggest;

@@ -307,10 +307,13 @@ fn reported(
 fn function_of(error: &OnnxError, module: &Module) -> Option<String> {
     let names = module.functions().map(|f| f.text(f.name()));
     let Some(path) = error.path.strip_prefix('@') else {
-        let is_of_op = error.path.starts_with("op");
+        // What is in it is an op, or a value with a name or without.
+        let is_of_part = ["op", "%", "the value "]
+            .iter()
+            .any(|part| error.path.starts_with(part));
         return module
             .function_named("main")
-            .filter(|_| is_of_op)
+            .filter(|_| is_of_part)
             .map(|_| "main".to_owned());
     };
     let is_within = |name: &&str| {

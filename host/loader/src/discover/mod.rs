@@ -115,6 +115,18 @@ fn is_no_plugin(error: &PluginError) -> bool {
     matches!(*error.kind, Kind::MissingSymbol { symbol } if symbol == abi::ENTRY_SYMBOL)
 }
 
+/// Whether an error is about a library that has nothing to do with us: not even a plugin's symbol of another
+/// contract is in it, or the SDK's name. The file is read for it: ask when a pass is missing.
+pub fn is_unrelated(error: &PluginError) -> bool {
+    let names_us = |bytes: Vec<u8>| bytes.windows(OURS.len()).any(|part| part == OURS);
+    let path = error.origin.path().filter(|_| is_no_plugin(error));
+    path.and_then(|path| std::fs::read(path).ok())
+        .is_some_and(|bytes| !names_us(bytes))
+}
+
+/// What the symbols of a plugin begin with, in every contract.
+const OURS: &[u8] = b"passdock";
+
 /// Refuses a plugin that defines an op which another one defines since the same version: the two
 /// would be ambiguous.
 ///

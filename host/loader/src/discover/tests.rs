@@ -39,7 +39,7 @@ fn libraries_beside_a_program_are_passed_over() {
             stems.collect::<Vec<_>>()
         };
         assert_eq!(names(&found.unreadable), unreadable, "mixed: {mixed}");
-        // Who misses a pass hears of it all the same.
+        // Whoever misses a pass hears of it if it may be one.
         let passed_over = if mixed { &["runtime"][..] } else { &[] };
         assert_eq!(names(&found.passed_over), passed_over, "mixed: {mixed}");
     }

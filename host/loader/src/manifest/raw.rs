@@ -255,6 +255,17 @@ impl RawField {
         for choice in &self.choices {
             check_text(&what, choice)?;
         }
+        let integer = matches!(ty, FieldType::Int | FieldType::Ints);
+        let given = [
+            ("min", self.min.is_some(), integer),
+            ("max", self.max.is_some(), integer),
+            ("choices", !self.choices.is_empty(), ty == FieldType::String),
+        ];
+        if let Some((key, ..)) = given.iter().find(|(_, given, may)| *given && !may) {
+            let what = format!("the type of `{name}` of `{owner}`, which has `{key}`,");
+            let rule = "`min` and `max` are for `int` and `ints`, and `choices` for `string`";
+            return Err(refused(what, &self.ty, rule).into());
+        }
         let range = match (self.min, self.max) {
             (None, None) => None,
             (min, max) => Some((min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX))),
@@ -268,11 +279,8 @@ impl RawField {
             FieldValue::String(s) => self.choices.is_empty() || self.choices.contains(s),
             _ => true,
         };
-        let is_limited = (range.is_none() || matches!(ty, FieldType::Int | FieldType::Ints))
-            && (self.choices.is_empty() || ty == FieldType::String);
-        if !fits || !is_limited {
-            let rule = "`min` and `max` are for integers, `choices` for strings, and the default \
-                        must be within them";
+        if !fits {
+            let rule = "it must be within `min` and `max`, and one of `choices`";
             let what = format!("the default of `{name}` of `{owner}`");
             return Err(refused(what, default, rule).into());
         }

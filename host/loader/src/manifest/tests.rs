@@ -499,9 +499,30 @@ fn one_table_takes_what_is_not_declared() {
     check_error(
         &format!("{config}{}{range}", option("dims", "ints")),
         expect![[
-            r#"in its manifest the default of `dims` of `acme.Bind` is `{ "n" = 0 }`; `min` and `max` are for integers, `choices` for strings, and the default must be within them"#
+            r#"in its manifest the default of `dims` of `acme.Bind` is `{ "n" = 0 }`; it must be within `min` and `max`, and one of `choices`"#
         ]],
     );
+    let limits = |ty: &str, limit: &str| {
+        format!("{config}[[config.field]]\nname = \"o\"\ntype = \"{ty}\"\n{limit}\n")
+    };
+    for (ty, limit, expected) in [
+        (
+            "string",
+            "min = 1",
+            expect![
+                "in its manifest the type of `o` of `acme.Bind`, which has `min`, is `string`; `min` and `max` are for `int` and `ints`, and `choices` for `string`"
+            ],
+        ),
+        (
+            "int",
+            "choices = [\"a\"]",
+            expect![
+                "in its manifest the type of `o` of `acme.Bind`, which has `choices`, is `int`; `min` and `max` are for `int` and `ints`, and `choices` for `string`"
+            ],
+        ),
+    ] {
+        check_error(&limits(ty, limit), expected);
+    }
     check_error(
         &format!(
             "{config}{}default = {{ n = {{}} }}\n",

@@ -11,6 +11,9 @@ use super::wire::{Message, Value, put_bytes, put_int};
 /// The largest depth of nested types: that of protobuf itself.
 const MAX_DEPTH: u32 = 100;
 
+/// Element types from here on are none of ONNX's.
+const FIRST_OF_OURS: u32 = 0x8000;
+
 /// The element type of a `TensorProto.DataType`.
 pub(crate) fn dtype(code: u64) -> DType {
     DType(code as i32 as u32)
@@ -134,6 +137,27 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
         }
     }
     Ok(read)
+}
+
+/// Refuses an element type of ours, such as `index`. Codes that nobody knows are those of a later ONNX.
+pub(crate) fn check_dtype(dtype: DType) -> Result {
+    match dtype.name() {
+        Some(name) if dtype.0 >= FIRST_OF_OURS => Err(OnnxError::new(format!(
+            "ONNX has no element type `{name}`; use another, `i64` perhaps, before exporting"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a type with such an element type anywhere in it.
+pub(crate) fn check_dtypes(f: &Function, id: TypeId) -> Result {
+    let mut left = Vec::from_iter(id.is_some().then_some(id));
+    while let Some(id) = left.pop() {
+        let record = f.ty(id);
+        check_dtype(record.dtype)?;
+        left.extend(f.items_of(record));
+    }
+    Ok(())
 }
 
 /// The fields of a `TypeProto`; none for no type.

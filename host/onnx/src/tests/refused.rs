@@ -6,7 +6,9 @@ use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
 
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, main_of, op, read, value};
-use crate::format::schema::{attr, attr_type, function as functions, model as models, opset};
+use crate::format::schema::{
+    attr, attr_type, function as functions, graph as graphs, model as models, opset, value_info,
+};
 use crate::{EncodeOptions, recursion, remarks, write};
 
 fn parse(source: &str) -> Module {
@@ -178,6 +180,71 @@ const RECURSIVE: &str = r#"module {
     fn @acme.A(%x) -> (%y) opset("acme" = 1) { %y = acme.B(%x) return %y }
     fn @acme.B(%x) -> (%y) opset("acme" = 1) { %y = acme.A(%x) return %y }
 }"#;
+
+/// `index` is of loops; wherever a type or a tensor goes out, it is told of.
+#[test]
+fn element_types_that_onnx_has_not() {
+    let main = |params: &str, body: &str| {
+        parse(&format!(
+            r#"module {{ fn @main({params}) -> (%y) opset("" = 17) {{ {body} return %y }} }}"#
+        ))
+    };
+    refused(
+        &main("%x", "%0 = const index[2] [0, 0] %y = onnx.Add(%x, %0)"),
+        expect![
+            "the value v1: ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x", "%c = const index[2] [0, 0] %y = onnx.Add(%x, %c)"),
+        expect![
+            "%c: ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x: index[2]", "%y = onnx.Relu(%x)"),
+        expect![
+            "%x: ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x: seq<map<i64, index[]>>", "%y = onnx.Relu(%x)"),
+        expect![
+            "%x: ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x: sparse<index[2]>", "%y = onnx.Relu(%x)"),
+        expect![
+            "%x: ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x", "%y = acme.F(%x) {t = type index[2]}"),
+        expect![
+            "op0 (acme.F): ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    refused(
+        &main("%x", "%y = acme.F(%x) {t = tensor index[2] [0, 0]}"),
+        expect![
+            "op0 (acme.F): ONNX has no element type `index`; use another, `i64` perhaps, before exporting."
+        ],
+    );
+    // A code that nobody knows is a later ONNX's.
+    let later = main("%x: dtype99[2]", "%y = onnx.Relu(%x)");
+    read(&bytes_of(&later)).unwrap();
+    // What a file says is its own business, where nobody changes it.
+    let odd = Msg::new().msg(1, &Msg::new().int(1, 0x8000));
+    let odd = Msg::new()
+        .text(value_info::NAME, "x")
+        .msg(value_info::TYPE, &odd);
+    let graph = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &odd);
+    let mut module = read(&model(10, &graph).0).unwrap();
+    let relu = op(main_of(&mut module), "y");
+    set(&mut module, relu, "a", AttrValue::Int(1));
+    read(&bytes_of(&module)).unwrap();
+}
 
 #[test]
 fn functions_that_call_themselves() {

@@ -179,10 +179,9 @@ impl FunctionWriter<'_> {
             && self.says(old, &bytes)?
         {
             self.store.copy_field(number, old);
-        } else {
-            self.store.field(number, &bytes);
+            return Ok(());
         }
-        Ok(())
+        self.new_type(number, id, &bytes)
     }
 
     fn region_value(&mut self, number: u32, op: OpId, id: RegionId) -> Result {

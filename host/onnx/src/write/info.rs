@@ -2,13 +2,14 @@
 
 use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
+use passdock_ir::text::value_text;
 
 use super::body::Body;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
-use crate::format::error::Result;
+use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{doc, graph, value_info};
-use crate::format::types::{encode_type, read_type};
+use crate::format::types::{check_dtypes, encode_type, read_type};
 use crate::format::wire::{Message, Value, WireField, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
@@ -23,6 +24,7 @@ impl<'w> FunctionWriter<'w> {
         entity: Option<Entity>,
     ) -> Result {
         let encoded = encode_type(self.f, ty)?;
+        let within = |error: OnnxError| error.inside(value_text(name));
         let (mut named, mut typed) = (false, encoded.is_empty());
         let mark = self.store.begin();
         for field in fields_of(original) {
@@ -38,7 +40,8 @@ impl<'w> FunctionWriter<'w> {
                     if ty.is_none() || plain || self.says(body, &encoded)? {
                         self.store.copy(field.record);
                     } else if !encoded.is_empty() {
-                        self.store.field(value_info::TYPE, &encoded);
+                        self.new_type(value_info::TYPE, ty, &encoded)
+                            .map_err(within)?;
                     }
                 }
                 _ => self.store.copy(field.record),
@@ -48,12 +51,20 @@ impl<'w> FunctionWriter<'w> {
             self.store.field(value_info::NAME, name.as_bytes());
         }
         if !typed {
-            self.store.field(value_info::TYPE, &encoded);
+            self.new_type(value_info::TYPE, ty, &encoded)
+                .map_err(within)?;
         }
         if let Some(entity) = entity {
             self.texts(entity, doc::VALUE_INFO);
         }
         self.store.end(mark, number);
+        Ok(())
+    }
+
+    /// Writes a type that the file doesn't say.
+    pub(super) fn new_type(&mut self, number: u32, id: TypeId, encoded: &[u8]) -> Result {
+        check_dtypes(self.f, id)?;
+        self.store.field(number, encoded);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, stands_at};
 use crate::format::typed::{is_data, put_typed};
+use crate::format::types::check_dtype;
 use crate::format::wire::{
     Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
     string_of,
@@ -110,6 +111,7 @@ impl<'w> FunctionWriter<'w> {
     fn content(&mut self, id: ConstId, form: DataForm, original: Option<Message<'_>>) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
+        check_dtype(dtype).map_err(self.explain_constant(id))?;
         let dims = self.f.static_shape(ty).unwrap_or_default();
         let whole = original.filter(|original| !original.is_detached());
         let is_typed = dtype != DType::NONE || has_field(whole, tensor::DATA_TYPE)?;
@@ -168,7 +170,9 @@ impl<'w> FunctionWriter<'w> {
     /// The bytes of a constant, and the number of its elements.
     fn elements(&self, id: ConstId) -> Result<(&'w [u8], u64)> {
         let f = self.f;
-        let dims = f.static_shape(f.constant(id).ty).unwrap_or_default();
+        let ty = f.constant(id).ty;
+        check_dtype(f.ty(ty).dtype).map_err(self.explain_constant(id))?;
+        let dims = f.static_shape(ty).unwrap_or_default();
         let count = dims
             .iter()
             .map(|&dim| dim as u64)

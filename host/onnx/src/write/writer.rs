@@ -154,6 +154,18 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
+    /// Adds the constant that an error is about; one of an attribute has its op.
+    pub(super) fn explain_constant(
+        &self,
+        id: ConstId,
+    ) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
+        let (f, value) = (self.f, self.f.constant(id).value);
+        move |error| match value.is_some() {
+            true => error.inside(f.describe(value)),
+            false => error,
+        }
+    }
+
     /// Adds the op that an error is about.
     pub(super) fn explain(&self, op: OpId) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
         let (f, op) = (self.f, op);

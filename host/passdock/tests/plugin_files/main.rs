@@ -527,6 +527,32 @@ fn a_library_of_another_system() {
     expect![""].assert_eq(&said("c.transform.Two"));
 }
 
+/// Of the libraries beside a program, whoever misses a pass hears of those that may be plugins.
+#[test]
+#[cfg(target_os = "linux")]
+fn libraries_that_are_none() {
+    let dir = here();
+    for (name, code) in [("z", "zip"), ("old", "passdock_plugin_v1")] {
+        let source = dir.path().join(name).with_extension("c");
+        std::fs::write(&source, format!("int {code}(void) {{ return 1; }}")).expect("writes");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"])
+            .arg(library(dir.path(), name))
+            .arg(&source);
+        if !cc.status().is_ok_and(|status| status.success()) {
+            eprintln!("skipped: cc can't be run");
+            return;
+        }
+    }
+    let registry = Registry::new();
+    let dirs = search(dir.path()).map(|dir| SearchDir { mixed: true, ..dir });
+    let loaded = registry.load_dirs_with(&dirs, &Default::default(), &mut Err);
+    loaded.expect("the directory is there");
+    let error = registry.get_pass("a.transform.B").map(drop);
+    let notes = error.expect_err("missed").notes.join("\n");
+    expect!["plugin `DIR/old.so` can't be used: it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"].assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
+}
+
 #[test]
 fn a_directory_that_is_missing() {
     let missing = SearchDir {

@@ -36,6 +36,9 @@ pub struct CheckAnswer {
     /// Whether the plugin can't be used at all, which isn't this check's finding: the reasons say why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unusable: bool,
+    /// The pass that ran when the check took too long: what gave no answer, so no process hands it on.
+    #[serde(skip)]
+    pub hung: Option<String>,
 }
 
 /// What a pass made of a sample.
@@ -117,6 +120,7 @@ impl CheckAnswer {
             notes: shortened(notes),
             made: Vec::new(),
             unusable: false,
+            hung: None,
         }
     }
 
@@ -180,6 +184,7 @@ impl CheckAnswer {
             notes: Vec::new(),
             made: Vec::new(),
             unusable: false,
+            hung: None,
         }
     }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use passdock_core::{ErrorKind, PassError};
+use passdock_abi::FunctionKind;
+use passdock_core::{ErrorKind, PassError, PassKind};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
@@ -50,6 +51,16 @@ impl Sample {
             module: model_file::parse_text(name, &text)?,
             text: Some(text),
         })
+    }
+
+    /// Whether it has what a pass of this kind runs on.
+    pub(super) fn concerns(&self, kind: PassKind) -> bool {
+        let has = |kind| self.module.functions().any(|f| f.kind() == kind);
+        match kind {
+            PassKind::Function => has(FunctionKind::GRAPH),
+            PassKind::PrimFunction => has(FunctionKind::PRIM),
+            PassKind::Module => true,
+        }
     }
 
     /// The module, for one run: a pass that writes past what it may finds nothing that others are given. Of

@@ -1,5 +1,5 @@
-//! What passes must not do, whatever they are given: panic, leave invalid IR, change interfaces or
-//! the host's memory.
+//! What passes must not do, whatever they are given: panic, fail without a word, leave invalid IR, change
+//! interfaces or the host's memory.
 
 use passdock_core::{PanicStrategy, PassError, Verify, toml};
 use passdock_driver::pipeline::UsedOperators;
@@ -25,6 +25,11 @@ pub(super) fn panics(subject: &Subject<'_>) -> CheckAnswer {
         _ => {}
     }
     answer
+}
+
+/// Passes that fail say why.
+pub(super) fn failures(subject: &Subject<'_>) -> CheckAnswer {
+    survey(subject, Fault::Unexplained, Verify::Changed, false)
 }
 
 /// All that passes make is right.
@@ -64,7 +69,7 @@ fn survey_with(
     wrong: impl Fn(&Sample, &Module) -> Option<String>,
 ) -> CheckAnswer {
     if subject.passes().is_empty() {
-        return CheckAnswer::skipped("The plugin has no passes.");
+        return CheckAnswer::skipped("There is no pass to run.");
     }
     let mut findings: Vec<String> = Vec::new();
     for pass in subject.passes() {
@@ -97,10 +102,11 @@ fn is_own(pass: &str, error: &PassError) -> bool {
 /// Which passes say of samples that they can't, which they may; they weren't tried on these.
 fn refusals(subject: &Subject<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let all = subject.samples.len();
     for pass in subject.passes() {
         let mut refused = Vec::new();
-        for sample in &subject.samples {
+        let samples = subject.samples.iter();
+        let samples: Vec<_> = samples.filter(|one| one.concerns(pass.kind)).collect();
+        for sample in &samples {
             let made = subject.run(pass, &toml::Table::new(), sample, |context| context);
             let error = made.err();
             let is_refusal =
@@ -108,12 +114,12 @@ fn refusals(subject: &Subject<'_>) -> Vec<String> {
             let error = error.filter(is_refusal);
             refused.extend(error.map(|error| told(pass.name(), &sample.name, &error)));
         }
-        let count = refused.len();
+        let (count, all) = (refused.len(), samples.len());
         let Some(first) = refused.first() else {
             continue;
         };
         let help = match count == all {
-            true => " Give it a module that it takes with `--model`.",
+            true => " So it wasn't tried: give it a module that it takes with `--model`.",
             false => "",
         };
         notes.push(format!(

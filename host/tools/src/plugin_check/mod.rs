@@ -59,10 +59,12 @@ pub struct CheckedPlugin {
     pub plugins: Request,
     /// Models that its passes run on, beside the corpus.
     pub models: Vec<PathBuf>,
+    /// Its passes that aren't run by themselves: those that were seen not to come to an end.
+    pub without: Vec<String>,
 }
 
 /// All checks, in the order in which they are run.
-pub const CHECKS: [PluginCheck; 14] = [
+pub const CHECKS: [PluginCheck; 15] = [
     PluginCheck {
         name: "manifest",
         description: "The manifest is read without a doubt, has summaries, and says what the library has.",
@@ -86,6 +88,12 @@ pub const CHECKS: [PluginCheck; 14] = [
         description: "No pass panics on the corpus.",
         twice: false,
         work: Work::Subject(faults::panics),
+    },
+    PluginCheck {
+        name: "failures",
+        description: "A pass that can't go on says why: no answer but OK comes without a sentence.",
+        twice: false,
+        work: Work::Subject(faults::failures),
     },
     PluginCheck {
         name: "verifier",

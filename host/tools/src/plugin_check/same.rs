@@ -16,7 +16,7 @@ const JOBS: usize = 8;
 /// A pass makes the same of the same.
 pub(super) fn determinism(subject: &Subject<'_>) -> CheckAnswer {
     if subject.passes().is_empty() {
-        return CheckAnswer::skipped("The plugin has no passes.");
+        return CheckAnswer::skipped("There is no pass to run.");
     }
     let (mut findings, mut made) = (Vec::new(), Vec::new());
     for pass in subject.passes() {
@@ -69,7 +69,7 @@ pub(super) fn threads(subject: &Subject<'_>) -> CheckAnswer {
 /// Which passes change what they made.
 pub(super) fn idempotence(subject: &Subject<'_>) -> CheckAnswer {
     if subject.passes().is_empty() {
-        return CheckAnswer::skipped("The plugin has no passes.");
+        return CheckAnswer::skipped("There is no pass to run.");
     }
     let mut notes = Vec::new();
     for pass in subject.passes() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use passdock_core::run::is_unexplained;
 use passdock_core::verify::is_undeclared_change;
 use passdock_core::{
     ContextBuilder, ErrorKind, Field, FieldType, FieldValue, PassContext, PassError, PassRef,
@@ -17,6 +18,7 @@ use super::{CheckedPlugin, Trail};
 pub(super) struct Subject<'t> {
     checked: &'t CheckedPlugin,
     pub(super) plugin: Arc<Plugin>,
+    passes: Vec<PassSpec>,
     pub(super) registry: Registry,
     pub(super) samples: Vec<Sample>,
     pub(super) trail: &'t Trail,
@@ -35,6 +37,8 @@ pub(super) enum Fault {
     Names,
     /// It said that it can't: which a pass may.
     Refusal,
+    /// It failed, and didn't say why.
+    Unexplained,
     /// The module isn't for it, or another plugin's pass, which it requires, failed.
     Unfit,
     /// The host refused the options.
@@ -71,8 +75,11 @@ impl<'t> Subject<'t> {
                 "The host took the plugin for another one.".to_owned()
             })));
         };
+        let mut passes = plugin.manifest().passes.clone();
+        passes.retain(|pass| checked.without.iter().all(|name| name != pass.name()));
         Ok(Ok(Subject {
             checked,
+            passes,
             plugin,
             registry,
             samples: corpus::samples(&checked.models)?,
@@ -94,9 +101,9 @@ impl<'t> Subject<'t> {
         anew.loaded().ok()
     }
 
-    /// The plugin's passes.
+    /// The plugin's passes that are run.
     pub(super) fn passes(&self) -> &[PassSpec] {
-        &self.plugin.manifest().passes
+        &self.passes
     }
 
     /// Runs one of its passes, at any level, with what it requires before it.
@@ -107,8 +114,7 @@ impl<'t> Subject<'t> {
         sample: &Sample,
         configure: impl FnOnce(ContextBuilder) -> ContextBuilder,
     ) -> Result<Module, PassError> {
-        self.trail
-            .at(&format!("`{}` ran on {}", pass.name(), sample.name));
+        self.trail.at_pass(pass.name(), &sample.name);
         let mut all = mandatory(&pass.declaration.options);
         all.extend(options.clone());
         let pass = self.registry.get_pass_with_options(pass.name(), &all)?;
@@ -145,6 +151,7 @@ impl<'t> Subject<'t> {
             ErrorKind::Panicked => Fault::Panic,
             ErrorKind::Verify => Fault::Invalid,
             ErrorKind::Failed if is_undeclared_change(error) => Fault::Interface,
+            ErrorKind::Failed if is_unexplained(error) => Fault::Unexplained,
             ErrorKind::Failed | ErrorKind::Diagnostics => Fault::Refusal,
             ErrorKind::ModelState => Fault::Unfit,
             ErrorKind::Config => Fault::Config,

@@ -5,6 +5,9 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
+/// What stands between a pass and what it ran on.
+const RAN_ON: &str = "` ran on ";
+
 /// Where a check is, for whoever finds its process dead.
 #[derive(Debug, Default)]
 pub struct Trail(RefCell<Option<fs::File>>);
@@ -24,6 +27,17 @@ impl Trail {
     /// If the file can't be made.
     pub fn to(path: &Path) -> std::io::Result<Trail> {
         Ok(Trail(RefCell::new(Some(fs::File::create(path)?))))
+    }
+
+    /// Says that a pass is run next.
+    pub(super) fn at_pass(&self, pass: &str, on: &str) {
+        self.at(&format!("`{pass}{RAN_ON}{on}"));
+    }
+
+    /// The pass that ran, if that is what was said last.
+    pub fn pass_in(last: &str) -> Option<&str> {
+        let (pass, _) = last.strip_prefix('`')?.split_once(RAN_ON)?;
+        Some(pass)
     }
 
     /// Says what is done next.

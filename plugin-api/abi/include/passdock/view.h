@@ -233,7 +233,8 @@ typedef struct passdock_text_desc {
     size_t result_count;           /* as many as it returns */
 } passdock_text_desc;
 
-/* An op in other layouts, as its definition says.
+/* An op in other layouts, as its definition says. The reader sets `struct_size` before the call, as of a
+ * passdock_setting.
  *
  * A layout is "NCHW->NHWC": a capital for each axis in the order in which the op has them, then in the order in
  * which they lie; "NCHW->NCHW4c": the axis C in blocks of 4, whose number stays in C's place. */

@@ -148,6 +148,7 @@ fn answer(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> Result<
             plugin_dir: args.plugins.plugin_dir.clone(),
         }),
         models: args.model.clone(),
+        without: args.without.clone(),
     };
     let answer = plugin_check::run(check, &plugin, &trail)?;
     let text = serde_json::to_string(&answer).map_err(|error| written(error.into()))?;
@@ -163,6 +164,8 @@ fn of_plugin(
     let mut answers = Vec::with_capacity(checks.len());
     // The check in which the library was seen not to load: the others would wait for the same.
     let mut unloadable: Option<&str> = None;
+    // The passes that took too long, and in which check: in others they would again.
+    let mut hung: Vec<(String, &str)> = Vec::new();
     for check in checks {
         if let Some(seen) = unloadable {
             let why = format!("The library doesn't load: see `{seen}`.");
@@ -174,12 +177,17 @@ fn of_plugin(
             continue;
         }
         let start = Instant::now();
-        let mut answer = in_process(args, file, check)?;
+        let mut answer = in_process(args, file, check, &hung)?;
         if answer.unusable && answer.verdict == CheckVerdict::Crashed {
             unloadable = Some(check.name);
         } else if check.twice {
-            answer = answer.and_again(&in_process(args, file, check)?);
+            answer = answer.and_again(&in_process(args, file, check, &hung)?);
         }
+        let left_out = hung
+            .iter()
+            .map(|(pass, seen)| format!("`{pass}` wasn't run: it took too long in `{seen}`."));
+        answer.notes.extend(left_out);
+        hung.extend(answer.hung.take().map(|pass| (pass, check.name)));
         // What was made is compared; nobody reads it.
         answer.made.clear();
         let earlier = answers.iter();
@@ -210,10 +218,11 @@ fn in_process(
     args: &PluginCheckArgs,
     file: &Path,
     check: &PluginCheck,
+    hung: &[(String, &str)],
 ) -> Result<CheckAnswer, PassError> {
     let dir = TemporaryDirectory::new()
         .map_err(|error| failed("A temporary directory can't be made", &error))?;
-    let ran = start(args, file, check, dir.path());
+    let ran = start(args, file, check, hung, dir.path());
     let status = ran.map_err(|error| failed("The process of a check can't be started", &error))?;
     let answer = fs::read_to_string(dir.path().join(ANSWER)).ok();
     let answer = answer.and_then(|text| serde_json::from_str(&text).ok());
@@ -228,6 +237,7 @@ fn start(
     args: &PluginCheckArgs,
     file: &Path,
     check: &PluginCheck,
+    hung: &[(String, &str)],
     dir: &Path,
 ) -> io::Result<Option<ExitStatus>> {
     let output = File::create(dir.join(OUTPUT))?;
@@ -245,6 +255,9 @@ fn start(
     ];
     for (flag, path) in flags.concat() {
         command.arg(flag).arg(path);
+    }
+    for (pass, _) in hung {
+        command.arg("--without").arg(pass);
     }
     command.arg("--").arg(file);
     command
@@ -276,6 +289,8 @@ fn crashed(
     };
     let mut answer = CheckAnswer::crashed(format!("{what}{at}."));
     answer.unusable = last == Trail::LOADING && !has_answered;
+    let in_pass = Trail::pass_in(&last).filter(|_| status.is_none() && !has_answered);
+    answer.hung = in_pass.map(str::to_owned);
     let said = child::tail(&dir.join(OUTPUT)).unwrap_or_default();
     let lines = said
         .lines()

@@ -91,6 +91,9 @@ pub(super) fn of(dir: &Path, asked: Option<&str>) -> Result<String, PassError> {
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_part) {
         return wrong("it is made of small letters, digits, `-` and `_`, and begins with a letter");
     }
+    if name.replace('-', "_").contains("__") {
+        return wrong("two of `-` and `_` in a row are no snake case, which Rust wants of a crate");
+    }
     if name.len() > LONGEST {
         return wrong("it is longer than 64 bytes");
     }
@@ -147,6 +150,9 @@ mod tests {
         );
         for taken in ["fn", "relax", "onnx-ops", "passdock-plugin-api"] {
             assert!(said(taken, None).contains("a standard plugin has it"));
+        }
+        for twice in ["a--b", "a-_b", "a - b"] {
+            assert!(said(twice, None).contains("no snake case"), "{twice}");
         }
         assert!(said("/", None).contains("says no name"));
         assert!(said("x", Some(&"a".repeat(65))).contains("64 bytes"));
