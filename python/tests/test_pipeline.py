@@ -62,6 +62,15 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
         optimize(5)  # type: ignore[call-overload]  # pyright: ignore
 
 
+def test_a_path_may_begin_as_a_text_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("modules").mkdir()
+    for name in ("module.onnx", "module v1.onnx", "modules/model.onnx"):
+        onnx.save(proto(), name)
+        assert optimize(name, "out.onnx").ok and kinds(optimize(name)) == ["onnx.Relu"]
+    assert optimize("module {}") == optimize(" module{\n}") == "module {\n}\n"
+
+
 def test_from_file_to_file(tmp_path: Path) -> None:
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     onnx.save(proto(), path)
