@@ -390,8 +390,8 @@ class Module:
         """
     @staticmethod
     def read(path: _Path, *, allow_outside_data: bool = False) -> Module:
-        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB is mapped, and must not change as long as anything of
-        it is used.
+        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not
+        change as long as anything of it is used, or a text or a pickle, which refer to it.
 
         allow_outside_data: whether its data may be outside of its directory.
 

@@ -6,12 +6,13 @@ import copy
 import pickle
 from pathlib import Path
 
+import onnx
 import pytest
 
 import passdock
 from passdock import Module, PassContext, Pipeline, module_pass, register_pass
 from passdock.rewrite import Rules
-from support import one_function
+from support import module, one_function
 
 
 def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
@@ -73,9 +74,34 @@ def test_rules_are_held_to_definitions() -> None:
 
 
 def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
-    """Its module keeps what was read."""
-    one_function().write(tmp_path / "m.onnx")
-    held = Module.read(tmp_path / "m.onnx")
-    before = str(held)
-    (tmp_path / "m.onnx").write_bytes(b"")
-    assert str(held) == before
+    """Its module keeps what was read; so does what it is pickled, printed and written as."""
+
+    def written(first: float) -> str:
+        numbers = ", ".join(f"{first + at:.1f}" for at in range(200))
+        module(f"""
+            module {{
+              fn @main(%x: f32[200]) -> (%y: f32[200]) opset("" = 17) {{
+                %w = const f32[200] [{numbers}]
+                %y = onnx.Add(%x, %w) : f32[200]
+                return %y
+              }}
+            }}
+        """).write(tmp_path / "m.onnx")
+        return str(tmp_path / "m.onnx")
+
+    held = Module.read(written(0.0))
+    pickled, text = pickle.dumps(held), str(held)
+    held.write(tmp_path / "m.ir")
+    assert str(Module.from_onnx(held.to_onnx())) == text
+    # Of the same length: what referred to it would have other numbers.
+    written(1.0)
+    for made in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
+        weights = made["main"].value("w").constant
+        assert weights is not None and weights.numpy().tolist() == list(range(200))
+
+
+def test_a_pickle_has_what_only_the_file_said() -> None:
+    proto = onnx.load_from_string(one_function().to_onnx())
+    proto.doc_string = proto.graph.node[0].doc_string = "told"
+    given = Module.from_onnx(proto.SerializeToString())
+    assert onnx.load_from_string(pickle.loads(pickle.dumps(given)).to_onnx()) == proto
