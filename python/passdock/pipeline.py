@@ -139,10 +139,14 @@ def _toml(value: Any) -> str:
     import json
 
     def plain(value: Any) -> str:
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            # A scalar of NumPy's.
+            value = value.item()
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, float)):
-            return repr(value)
+            # Subclasses, such as enums, are printed as something else.
+            return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
             return json.dumps(os.fspath(value), ensure_ascii=False)
         if isinstance(value, Mapping):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import onnx
 import onnx_ir
 import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
-from passdock import Module, PassError, Pipeline, PipelineError, Report, explain, optimize, run
+from passdock import ConfigError, Module, PassContext, PassError, Pipeline, PipelineError, Report, explain, optimize, run
 from support import module, one_function, raiser, recorder
 
 CHAIN = """
@@ -155,8 +156,8 @@ def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
     assert proto.graph.name == "main"
     assert [attr.g.name for attr in proto.graph.node[0].attribute] == ["then_branch", "else_branch"]
     session: Any = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    inputs = {"c": numpy.array(False), "x": numpy.array([1, -2], numpy.float32)}
-    assert numpy.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
+    inputs = {"c": np.array(False), "x": np.array([1, -2], np.float32)}
+    assert np.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
 
 
 def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
@@ -189,6 +190,24 @@ def test_options_are_checked() -> None:
         run(one_function(), colour="red")
     with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):
         run(one_function(), config={"testing.immutable_modul": True})
+
+
+def test_numbers_of_other_kinds_are_numbers() -> None:
+    """NumPy's, and those of enums."""
+
+    class Limit(enum.IntEnum):
+        LOW = 5
+
+    mod = Module.from_text(CHAIN)
+    for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
+        entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
+        options = explain({"passes": [entry]})["passes"][0]["options"]
+        assert {"name": "max_growth", "from": "options", "value": kept} in options
+        assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
+        with PassContext(opt_level=np.int64(1), config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
+            assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept
+    with pytest.raises(ConfigError, match=r"2\.5"):
+        run(mod, config={"relax.FoldConstant": {"max_growth": np.float64(2.5)}})
 
 
 def test_progress_hears_the_names_of_passes() -> None:
