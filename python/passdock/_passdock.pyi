@@ -492,7 +492,10 @@ class Op:
     def operand_count(self) -> int:
         """The number of operands, those that are left out included."""
     def operand(self, index: int) -> Value | None:
-        """An operand; None if it is left out, or there are fewer."""
+        """An operand; None if it is left out, or there are fewer.
+
+        Raises IndexError for a negative index.
+        """
     @property
     def results(self) -> list[Value]:
         """The results."""

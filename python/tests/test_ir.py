@@ -113,6 +113,8 @@ def test_ops_in_order() -> None:
     assert repr(if_) == "<passdock.Op onnx.If>"
     assert clip.operands == [mul.result, None, None]
     assert (clip.operand_count, clip.operand(0), clip.operand(1), clip.operand(9)) == (3, mul.result, None, None)
+    with pytest.raises(IndexError, match=r"`op\.operands\[-1\]` is the last"):
+        clip.operand(-1)
     with pytest.raises(ValueError, match="the op has 0 results, not one"):
         _ = func.body.terminator.result
 
