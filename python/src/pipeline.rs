@@ -79,6 +79,7 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     });
     Watch {
         on_pass,
+        reproduces: Some(Box::new(error::is_failure)),
         ..Watch::default()
     }
 }

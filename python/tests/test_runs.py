@@ -12,7 +12,7 @@ import pytest
 import passdock
 from passdock import Module, PassContext, Pipeline, module_pass, register_pass
 from passdock.rewrite import Rules
-from support import module, one_function
+from support import module, one_function, raiser
 
 
 def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
@@ -32,10 +32,24 @@ def test_who_follows_a_run_may_end_it(tmp_path: Path) -> None:
         raise KeyError("enough")
 
     one_function().write(tmp_path / "in.ir")
-    with pytest.raises(KeyError, match="enough"):
-        passdock.run(tmp_path / "in.ir", "default", tmp_path / "out.ir", progress=follow)
-    assert len(told) == 1
-    assert not (tmp_path / "out.ir").exists()
+    # The last pass has no next one before which the run would end.
+    for pipeline in ("default", {"passes": ["InferType"]}):
+        told.clear()
+        with pytest.raises(KeyError, match="enough") as raised:
+            passdock.run(tmp_path / "in.ir", pipeline, tmp_path / "out.ir", progress=follow)
+        assert len(told) == 1
+        # Neither an output is written, nor a reproducer.
+        assert not hasattr(raised.value, "__notes__")
+        assert [path.name for path in tmp_path.iterdir()] == ["in.ir"]
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt(), ValueError("no")])
+def test_ctrl_c_in_a_pass_is_nothing_to_reproduce(ends: BaseException, tmp_path: Path) -> None:
+    register_pass(raiser(ends, "test.Ends"), override=True)
+    with pytest.raises(type(ends)):
+        passdock.run(one_function(), passes=["test.Ends"], output=tmp_path / "out.ir")
+    reproducer = [] if isinstance(ends, KeyboardInterrupt) else ["out.ir.reproducer"]
+    assert [path.name for path in tmp_path.iterdir()] == reproducer
 
 
 def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:

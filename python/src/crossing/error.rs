@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock::config::ConfigError;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -157,8 +157,9 @@ pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-/// An error of the host as an exception: the one that a pass or an instrument raised, or one of the package.
-pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
+/// The exception that an error of the host is about: that of a pass, an instrument or the program; `last` is what the
+/// last pass ended with.
+fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Option<PyErr> {
     let cause = error
         .source
         .as_ref()
@@ -168,12 +169,25 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
         ErrorKind::Diagnostics => is_diagnostic(py, raised),
         _ => error.message.contains(text),
     };
-    let own = match (cause, LAST.take()) {
+    match (cause, last) {
         (Some(Raised(raised)), _) => Some(raised.clone_ref(py)),
-        (None, Some((text, raised))) if is_told(&text, &raised) => Some(raised),
+        (None, Some((text, raised))) if is_told(text, raised) => Some(raised.clone_ref(py)),
         _ => None,
-    };
-    match own {
+    }
+}
+
+/// Whether an error is a failure, and not somebody's wish to end the run: Ctrl-C, or the exception of who follows it.
+pub(crate) fn is_failure(error: &PassError) -> bool {
+    gil::attach(|py| {
+        let raised = LAST.with_borrow(|last| own(py, error, last.as_ref()));
+        let is_wish = raised.is_some_and(|raised| !raised.is_instance_of::<PyException>(py));
+        !is_wish && STOP.with_borrow(Option::is_none)
+    })
+}
+
+/// An error of the host as an exception: the one that a pass or an instrument raised, or one of the package.
+pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
+    match own(py, error, LAST.take().as_ref()) {
         Some(raised) => {
             remark(py, &raised, error);
             raised

@@ -107,6 +107,7 @@ impl Worker {
                 tell(&texts, &Said::Print(text.to_owned()));
             })),
             on_write: Some(Box::new(move || wait_for(&writes, &Said::Writes))),
+            ..Watch::default()
         }
     }
 
