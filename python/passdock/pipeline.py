@@ -213,6 +213,22 @@ def _onnx_runtime() -> str | None:
 _VERIFY = ("changed", "all", "off")
 
 
+def _check_int(what: str, number: Any, least: int = 0) -> None:
+    """Refuses what is no int, or a smaller one."""
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"{what} is an int, not {type(number).__name__}")
+    if number < least:
+        raise ValueError(f"{what} is an int from {least} on, not {number}")
+
+
+def _check_lists(of: str, **lists: Any) -> None:
+    """Refuses one name where a list is taken: a text is one of letters."""
+    for what, said in lists.items():
+        if isinstance(said, (str, bytes, os.PathLike)):
+            kind = "a string" if isinstance(said, str) else type(said).__name__
+            raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
+
+
 def _request(
     pipeline: Any,
     *,
@@ -237,10 +253,8 @@ def _request(
     if pipeline is None and not passes:
         pipeline = "default"
     for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
-        if number is not None and (isinstance(number, bool) or not hasattr(number, "__index__")):
-            raise TypeError(f"{what} is an int, not {type(number).__name__}")
-        if number is not None and number < 0:
-            raise ValueError(f"{what} is an int from 0 on, not {number}")
+        if number is not None:
+            _check_int(what, number)
     if verify not in _VERIFY:
         raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
     for what, switch in (("allow_growth", allow_growth), ("value_info", value_info)):
@@ -249,9 +263,10 @@ def _request(
     for what, values in (("config", config), ("bind", bind)):
         if values is not None and not isinstance(values, Mapping):
             raise TypeError(f"{what} is a dict, not {type(values).__name__}")
-    for what, names in (("passes", passes), ("required_pass", required_pass), ("disabled_pass", disabled_pass)):
-        if isinstance(names, str):
-            raise TypeError(f"{what}: expected a list of names, got a string; did you mean [{names!r}]?")
+    _check_lists(
+        "names", passes=passes, required_pass=required_pass, disabled_pass=disabled_pass, disabled_rule=disabled_rule
+    )
+    _check_lists("paths", plugins=plugins, plugin_dirs=plugin_dirs)
     said: dict[str, Any] = {
         "pipeline": _pipeline_text(pipeline),
         "passes": list(passes),

@@ -115,7 +115,7 @@ def batch(
         jobs=num_cpus,
         resume=resume,
         timeout=timeout,
-        imports=tuple(imports),
+        imports=imports,
         options=options,
     )
     if not ray.is_initialized():

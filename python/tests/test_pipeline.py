@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -181,11 +182,23 @@ def test_a_pass_that_fails_leaves_its_report() -> None:
     assert str(raised.value.report).endswith("failed")
 
 
+@pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "disabled_rule"])
+def test_a_name_is_no_list_of_names(option: str) -> None:
+    said = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
+    with pytest.raises(TypeError, match=said):
+        run(one_function(), **{option: "A"})
+    with pytest.raises(TypeError, match=said):
+        explain(**{option: "A"})
+
+
+@pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
+@pytest.mark.parametrize("path", ["x", Path("x")])
+def test_a_path_is_no_list_of_paths(option: str, path: Any) -> None:
+    with pytest.raises(TypeError, match=f"{option}: expected a list of paths, got .*; did you mean "):
+        run(one_function(), **{option: path})
+
+
 def test_options_are_checked() -> None:
-    with pytest.raises(
-        TypeError, match=r"disabled_pass: expected a list of names, got a string; did you mean \['A'\]\?"
-    ):
-        run(one_function(), disabled_pass="A")
     with pytest.raises(TypeError, match="colour"):
         run(one_function(), colour="red")
     with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):

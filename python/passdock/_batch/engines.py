@@ -67,6 +67,9 @@ class Plan:
         imports: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
+        _pipeline._check_lists("modules", imports=imports)
+        if options.get("page") is not None:
+            raise _items.usage("Each model would write the same page.", "`passdock.run(model, page=…)` writes one's.")
         self.models = models
         self.items = items
         self.output = output
@@ -74,7 +77,7 @@ class Plan:
         self.jobs = jobs
         self.resume = resume
         self.timeout = timeout
-        self.imports = imports
+        self.imports = tuple(imports)
         self.options = options
         if isinstance(pipeline, Pass):
             raise TypeError(
