@@ -77,13 +77,32 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
-/// The line of what the host called that an exception went through: `passes.py:24`.
+/// The modules of the package that call a program's methods and rules in the midst of its pass.
+const BETWEEN: [&str; 2] = ["passdock.walk", "passdock.rewrite"];
+
+/// The line of a program's that an exception went through, `passes.py:24`: in what the host called, or in what that had
+/// the package call. What runs in a pass that was run from there has lines of its own.
 fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
-    let traceback = error.traceback(py)?;
-    let line: usize = traceback.getattr("tb_lineno").ok()?.extract().ok()?;
-    let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
-    let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
-    Some(format!("{file}:{line}"))
+    let mut at = error.traceback(py)?.into_any();
+    let (mut found, mut is_called) = (None, true);
+    while !at.is_none() {
+        let frame = at.getattr("tb_frame").ok()?;
+        let module = frame.getattr("f_globals").ok()?.get_item("__name__");
+        let module: String = module.and_then(|name| name.extract()).unwrap_or_default();
+        match module.starts_with("passdock.") {
+            true if found.is_some() && !BETWEEN.contains(&&*module) => break,
+            true => is_called = true,
+            false if is_called => {
+                let line: usize = at.getattr("tb_lineno").ok()?.extract().ok()?;
+                let code = frame.getattr("f_code").ok()?;
+                let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+                (found, is_called) = (Some(format!("{file}:{line}")), false);
+            }
+            false => {}
+        }
+        at = at.getattr("tb_next").ok()?;
+    }
+    found
 }
 
 /// Forgets the exception that an earlier pass of this thread ended with: another one begins.
