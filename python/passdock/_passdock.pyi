@@ -49,6 +49,7 @@ __all__ = [
     "list_passes",
     "load_dir",
     "load_plugin",
+    "own_name",
     "override_renderer",
     "register_config",
     "run",
@@ -398,7 +399,7 @@ class Module:
         Raises ModelError if it can't be read, or holds no model.
         """
     @staticmethod
-    def from_onnx(data: bytes, name: str = "model.onnx") -> Module:
+    def from_onnx(data: bytes, name: str = "<bytes>") -> Module:
         """Reads the bytes of an ONNX model whose data is all inside of it.
 
         Raises ModelError if they are none.
@@ -553,7 +554,8 @@ class PassContext:
     ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 
     ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-    around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+    around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
+    ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
     meanwhile.
 
     Raises ConfigError for a key, a field or a value that isn't right.
@@ -909,6 +911,9 @@ def explain(said: dict[str, Any]) -> dict[str, Any]:
 
 def list_passes() -> list[str]:
     """The names of the registered passes."""
+
+def own_name(name: str) -> str:
+    """The name of the pass that a name stands for; an unknown one itself."""
 
 def load_dir(path: _Path) -> None:
     """Adds the plugins of a directory to the registry.

@@ -49,7 +49,7 @@ mod _passdock {
     use super::pipeline::{built_in, explain, run, run_module};
     #[pymodule_export]
     use super::registry::{
-        config_schema, declaration, list_passes, load_dir, load_plugin, register_config,
+        config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,
         set_importer, set_standard_dir, version,
     };
 

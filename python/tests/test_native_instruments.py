@@ -79,6 +79,22 @@ def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
         PassPrintingInstrument("A")
 
 
+def test_passes_to_print_around_go_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
+    mod = one_function()
+    with PassContext(instruments=[PassPrintingInstrument(["FoldConstant"], ["relay.transform.FoldConstant"])]):
+        get_pass("FoldConstant")(mod)
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("Print")] == [
+        "Print IR before: relax.transform.FoldConstant",
+        "Print IR after: relax.transform.FoldConstant",
+    ]
+    with (
+        pytest.raises(passdock.UnknownNameError, match="FoldConstnat.*relax.transform.FoldConstant"),
+        PassContext(instruments=[PassPrintingInstrument(["FoldConstnat"])]),
+    ):
+        get_pass("FoldConstant")(mod)
+
+
 def test_r137_and_138_dumps(tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     with PassContext(instruments=[DumpIR(dumps)]):
@@ -92,6 +108,9 @@ def test_r137_and_138_dumps(tmp_path: Path) -> None:
     with PassContext(instruments=[DumpIR(str(dumps), refresh=True)]):
         recorder([], "D")(one_function())
     assert [path.name for path in dumps.iterdir()] == ["000_D.ir"]
+    # A context that isn't entered has its directory, too.
+    recorder([], "E")(one_function(), PassContext(instruments=[DumpIR(tmp_path / "others")]))
+    assert [path.name for path in (tmp_path / "others").iterdir()] == ["000_E.ir"]
 
 
 def test_r139_the_verifier_as_an_instrument() -> None:
@@ -112,5 +131,12 @@ def test_instruments_by_name() -> None:
     assert report is None or isinstance(report, str)
     with pytest.raises(passdock.UnknownNameError, match="op-counts.*op-count"):
         get_instrument("op-counts")
+    with pytest.raises(passdock.UnknownNameError, match=r"PassTimeInstrument.*Did you mean `PassTimingInstrument`\?"):
+        get_instrument("PassTimeInstrument")
+    # Those of an alias go by their own name.
+    for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():
+        made = get_instrument(alias)
+        assert (made.name, repr(made)) == (name, f"<passdock instrument {name}>")
+        assert get_instrument(made.name).name == name
     with pytest.raises(passdock.ConfigError, match="colour"):
         get_instrument("dump", dir="x", colour=1)
