@@ -46,11 +46,12 @@ __all__ = [
     "config_schema",
     "declaration",
     "explain",
+    "in_python",
     "list_passes",
     "load_dir",
     "load_plugin",
-    "own_name",
     "override_renderer",
+    "own_name",
     "register_config",
     "run",
     "run_module",
@@ -908,6 +909,9 @@ def declaration(name: str) -> dict[str, Any]:
 
 def explain(said: dict[str, Any]) -> dict[str, Any]:
     """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
+
+def in_python(text: str) -> str:
+    """A text of the host for a program in Python: ``--allow-growth`` is ``allow_growth=True``."""
 
 def list_passes() -> list[str]:
     """The names of the registered passes."""

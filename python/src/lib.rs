@@ -20,6 +20,8 @@ mod _passdock {
     #[pymodule_export]
     use super::batch::Fingerprint;
     #[pymodule_export]
+    use super::crossing::words::in_python;
+    #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]
     use super::ir::function::Function;

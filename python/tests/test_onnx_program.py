@@ -146,7 +146,8 @@ def test_data_in_files_is_that_of_the_models_directory(
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 1)
     there, here = tmp_path / "there", tmp_path / "here"
-    there.mkdir(), here.mkdir()
+    there.mkdir()
+    here.mkdir()
     monkeypatch.chdir(here)
     model = program(2).model
     model.graph.initializers["w"].const_value = external("w", 1, there)

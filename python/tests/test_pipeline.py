@@ -16,7 +16,18 @@ import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
-from passdock import ConfigError, Module, PassContext, PassError, Pipeline, PipelineError, Report, explain, optimize, run
+from passdock import (
+    ConfigError,
+    Module,
+    PassContext,
+    PassError,
+    Pipeline,
+    PipelineError,
+    Report,
+    explain,
+    optimize,
+    run,
+)
 from support import module, one_function, raiser, recorder
 
 CHAIN = """
@@ -185,10 +196,16 @@ def test_a_pass_that_fails_leaves_its_report() -> None:
 @pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "disabled_rule"])
 def test_a_name_is_no_list_of_names(option: str) -> None:
     said = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
+    options: dict[str, Any] = {option: "A"}
     with pytest.raises(TypeError, match=said):
-        run(one_function(), **{option: "A"})
+        run(one_function(), **options)
     with pytest.raises(TypeError, match=said):
-        explain(**{option: "A"})
+        explain(**options)
+
+
+def test_a_pass_is_no_name() -> None:
+    with pytest.raises(TypeError, match="passes: a pass goes by its name, 'relax.transform.FoldConstant'"):
+        run(one_function(), passes=[passdock.relax.FoldConstant()])
 
 
 @pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
@@ -205,6 +222,11 @@ def test_options_are_checked() -> None:
         run(one_function(), config={"testing.immutable_modul": True})
 
 
+def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
+    report = run(one_function(), page=tmp_path / "run #1 é.html")
+    assert "/run%20%231%20%C3%A9.html' style=" in report._repr_html_()
+
+
 def test_numbers_of_other_kinds_are_numbers() -> None:
     """NumPy's, and those of enums."""
 
@@ -212,12 +234,13 @@ def test_numbers_of_other_kinds_are_numbers() -> None:
         LOW = 5
 
     mod = Module.from_text(CHAIN)
+    level: Any = np.int64(1)
     for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
         entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
         options = explain({"passes": [entry]})["passes"][0]["options"]
         assert {"name": "max_growth", "from": "options", "value": kept} in options
         assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
-        with PassContext(opt_level=np.int64(1), config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
+        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
             assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept
     with pytest.raises(ConfigError, match=r"2\.5"):
         run(mod, config={"relax.FoldConstant": {"max_growth": np.float64(2.5)}})

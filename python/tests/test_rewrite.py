@@ -57,6 +57,21 @@ def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     assert raised.value.__notes__ == [f"Error in pass acme.Walks, function @main {line_of(raised)}"]
 
 
+@pytest.mark.parametrize("answer", [lambda op: op, lambda op: 3])
+def test_a_mutator_answers_values(answer: Any) -> None:
+    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: answer(op)})()
+
+    @function_pass(opt_level=0, name="acme.Mutates")
+    def mutates(func: Function, mod: Module, ctx: PassContext) -> Function:
+        mutator.mutate(func)
+        return func
+
+    with pytest.raises(
+        TypeError, match="Answers answers values for the results of onnx.Relu, or None for itself, not "
+    ):
+        mutates(one_function())
+
+
 def test_a_pass_of_a_pass_has_a_line_of_its_own() -> None:
     @function_pass(opt_level=0, name="Inner")
     def inner(func: Function, mod: Module, ctx: PassContext) -> Function:

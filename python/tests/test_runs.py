@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import onnx
@@ -71,6 +74,21 @@ def test_an_unknown_option_is_refused_with_the_nearest() -> None:
 def test_a_context_that_isnt_used_is_told_of() -> None:
     with PassContext(opt_level=3), pytest.warns(UserWarning, match="the current PassContext isn't used"):
         passdock.run(one_function())
+
+
+def test_warnings_are_at_the_line_of_the_program() -> None:
+    """However many calls of the package are between, and at a program's top, too."""
+    program = textwrap.dedent("""
+        import passdock
+        mod = passdock.Module.from_text("module {}")
+        with passdock.PassContext(opt_level=3):
+            passdock.run(mod)
+            passdock.optimize(mod)
+            passdock.Pipeline("default")(mod)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "UserWarning" in line]
+    assert said == ["<string>:5", "<string>:6", "<string>:7"]
 
 
 def test_a_pipeline_is_called_with_a_module() -> None:

@@ -227,7 +227,7 @@ impl Module {
     ///
     /// Raises ModelError if they are none.
     #[staticmethod]
-    #[pyo3(signature = (data, name = "model.onnx"))]
+    #[pyo3(signature = (data, name = "<bytes>"))]
     fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Module> {
         let data = data.to_vec();
         let read = gil::detach(py, || model_file::read_bytes(name.as_ref(), data));

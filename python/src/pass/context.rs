@@ -39,7 +39,8 @@ thread_local! {
 /// ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 ///
 /// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-/// around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+/// around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
+/// ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
 /// meanwhile.
 ///
 /// Raises ConfigError for a key, a field or a value that isn't right.
