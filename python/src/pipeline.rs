@@ -94,6 +94,14 @@ fn say_in_python(said: &mut Json) {
     }
 }
 
+/// What `--json` would print, as an object.
+fn answer<'py>(py: Python<'py>, mut json: Json) -> PyResult<Bound<'py, PyAny>> {
+    if let Json::Object(fields) = &mut json {
+        fields.insert("json_version".to_owned(), pipeline::JSON_VERSION.into());
+    }
+    convert::from_json(py, &json)
+}
+
 fn report_dict<'py>(
     py: Python<'py>,
     report: &Report,
@@ -105,7 +113,7 @@ fn report_dict<'py>(
     for part in ["diagnostics", "passes"] {
         json.get_mut(part).into_iter().for_each(say_in_python);
     }
-    let dict = convert::from_json(py, &json)?;
+    let dict = answer(py, json)?;
     let said = report.diagnostics.iter();
     let said: Vec<String> = said.map(|said| in_python(&said.render(false))).collect();
     dict.set_item("rendered", said)?;
@@ -191,7 +199,7 @@ pub(crate) fn explain<'py>(
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(&explained)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    convert::from_json(py, &json)
+    answer(py, json)
 }
 
 /// The text of a pipeline that comes with the host.

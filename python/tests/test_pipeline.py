@@ -97,6 +97,7 @@ def test_from_file_to_file(tmp_path: Path) -> None:
     assert repr(report) == "<passdock.Report ok, 2 → 1 ops>"
     assert "<table>" in report._repr_html_()
     assert set(report) >= {"model", "ok", "passes", "seconds"} and len(report) > 5
+    assert report.json_version == explain("default")["json_version"] == 1
     with pytest.raises(AttributeError, match="a report has no 'nothing'; it has "):
         _ = report.nothing
 
