@@ -57,6 +57,8 @@ mod _passdock {
 
     use pyo3::prelude::*;
 
+    use super::crossing::streams;
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let ends = wrap_pyfunction!(super::crossing::gil::interpreter_ends, module)?;
@@ -65,8 +67,12 @@ mod _passdock {
             .import("atexit")?
             .call_method1("register", (ends,))?;
         passdock::set_interrupt(super::crossing::error::interrupted);
-        // As the command has them. A second module of the same process finds them there.
-        passdock_page::register(passdock::Registry::global());
+        // What is shown goes to Python's streams. A second module of the same process finds what is registered there.
+        passdock::diagnostic::override_renderer(Some(super::pass::diagnostic::to_stderr()));
+        let registry = passdock::Registry::global();
+        let _ = registry.register(passdock::instruments::printing(streams::sink("stderr")));
+        // As the command has them.
+        passdock_page::register(registry);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
+use crate::crossing::streams;
 use crate::crossing::words::in_python;
 use crate::ir::module::Module;
 
@@ -79,6 +80,7 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     });
     Watch {
         on_pass,
+        sink: Some(streams::sink("stdout")),
         reproduces: Some(Box::new(error::is_failure)),
         ..Watch::default()
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
@@ -9,13 +11,17 @@ import pytest
 
 import passdock
 from passdock import (
+    Function,
+    Module,
     PassContext,
     PassInfo,
     PassInstrument,
     Sequential,
+    function_pass,
     get_instrument,
     get_pass,
 )
+from passdock.diagnostics import Diagnostic, DiagnosticLevel
 from passdock.instrument import (
     DumpIR,
     PassPrintingInstrument,
@@ -24,6 +30,7 @@ from passdock.instrument import (
     PrintBeforeAll,
     WellFormedInstrument,
 )
+from passdock.transform import PrintIR
 from support import model, one_function, raiser, recorder, run_three
 
 
@@ -77,6 +84,27 @@ def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"Print IR before: A\n{mod}\n\nPrint IR after: AB\n{mod}\n\n"
     with pytest.raises(TypeError, match=r"expected a list of names, got a string; did you mean \['A'\]\?"):
         PassPrintingInstrument("A")
+
+
+def test_what_is_shown_goes_to_pythons_streams() -> None:
+    """Of instruments of the host, in a pipeline and out of one, of `PrintIR` and of diagnostics."""
+
+    @function_pass(opt_level=0, name="Says")
+    def says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        ctx.emit(Diagnostic(DiagnosticLevel.WARNING, None, "Look here."))
+        return func
+
+    mod = one_function()
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        with PassContext(instruments=[get_instrument("print-before")]):
+            recorder([], "A")(mod)
+        passdock.run(mod, {"passes": ["InferType"], "instruments": [{"name": "print-after"}]})
+        PrintIR("shown")(mod)
+        says(mod)
+    assert f"Before Running Pass: {PassInfo(0, 'A')}\nmodule {{" in out.getvalue()
+    assert "After Running Pass: The meta data of the pass - pass name: relax.transform.InferType" in out.getvalue()
+    assert "PrintIR(shown):\nmodule {" in err.getvalue()
+    assert "warning: Look here.\n" in err.getvalue()
 
 
 def test_passes_to_print_around_go_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
