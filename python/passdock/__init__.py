@@ -126,6 +126,7 @@ __all__ = [
     "pass_instrument",
     "plugins",
     "prim_func_pass",
+    "ray",
     "register_config_option",
     "register_pass",
     "relax",
@@ -137,7 +138,7 @@ __all__ = [
 ]
 
 if _TYPE_CHECKING:
-    from . import relax, rewrite, tir, walk
+    from . import ray, relax, rewrite, tir, walk
 else:
     # Modules that not every program needs.
     def __getattr__(name: str) -> object:
@@ -146,6 +147,9 @@ else:
 
             return importlib.import_module(f".{name}", __name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
 
 
 __version__: str = _passdock.version()

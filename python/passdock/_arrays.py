@@ -109,17 +109,28 @@ def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, 
     return viewed.copy() if copy else viewed
 
 
+def _read(data: Any) -> np.ndarray[Any, Any]:
+    """What a constant is made of, as an array."""
+    import numpy as np
+
+    array = np.asarray(data)
+    if array.dtype.kind in "US" and not isinstance(data, (np.ndarray, np.generic)):
+        # NumPy's own texts are all of one kind, and lose the zeros at their ends.
+        return np.asarray(data, dtype=object)
+    return array
+
+
 def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
     """An array as the host's dtype, its shape, and the bytes of its elements."""
     import numpy as np
 
     wanted = None if dtype is None else _wanted(dtype)
+    array = _read(data)
     if wanted is None:
-        array = np.asarray(data)
         # Python's own numbers are what most models compute with.
         if array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
             array = array.astype(np.float32)
-        if array.dtype.kind in "UT" or (array.dtype == object and _is_texts(array)):
+        if _is_texts(array):
             return "str", list(array.shape), _texts(array)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         names = {np.dtype(numpy): own for own, numpy in _NUMPY.items() if own != "index"}
@@ -128,8 +139,6 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
         if own is None:
             raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
         wanted = own
-    else:
-        array = np.asarray(data)
     if wanted == "str":
         if not _is_texts(array):
             raise TypeError(f"a constant of texts is made of str or bytes, not of {array.dtype}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from ._passdock import Module
@@ -107,7 +108,10 @@ def optimize(
 
 
 def _is_text(model: Any) -> bool:
-    return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
+    """Whether it is IR text, which may be of one line, ``module {}``, and no path."""
+    if not isinstance(model, str) or "\n" in model:
+        return isinstance(model, str)
+    return re.match(r"\s*module[\s{]", model) is not None and not model.endswith((".onnx", ".ir"))
 
 
 def _taken(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Module], Any]]:
@@ -148,7 +152,8 @@ _LARGE = 1 << 30
 
 def _of_onnx_ir(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Module], Any]]:
     ir = _onnx_ir()
-    if _weights(model) < _LARGE:
+    model = _with_data(model)
+    if sum(tensor.nbytes for tensor in _tensors(model)) < _LARGE:
         module, back = _of_proto(ir.to_proto(model))
         return module, lambda made: ir.from_proto(back(made))
     import tempfile
@@ -165,10 +170,52 @@ def _of_onnx_ir(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callabl
     return Module.read(given), back_from_file
 
 
-def _weights(model: Any) -> int:
-    """The bytes of a model's initializers."""
-    tensors = (value.const_value for value in model.graph.initializers.values())
-    return sum(tensor.nbytes for tensor in tensors if tensor is not None)
+def _with_data(model: Any) -> Any:
+    """The model, or a copy whose tensors view what was in files: a proto says their names, but not the directory."""
+    ir = _onnx_ir()
+    if not any(isinstance(tensor, ir.ExternalTensor) for tensor in _tensors(model)):
+        return model
+
+    def viewed(tensor: Any) -> Any:
+        if not isinstance(tensor, ir.ExternalTensor):
+            return tensor
+        return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
+
+    model = model.clone()
+    for graph in _graphs(model):
+        for value in getattr(graph, "initializers", {}).values():
+            value.const_value = viewed(value.const_value)
+        for node in graph:
+            for attr in list(node.attributes.values()):
+                if _of_tensors(attr):
+                    made = [viewed(tensor) for tensor in _of_tensors(attr)]
+                    said = made[0] if attr.type.name == "TENSOR" else made
+                    node.attributes[attr.name] = ir.Attr(attr.name, attr.type, said, doc_string=attr.doc_string)
+    return model
+
+
+def _graphs(model: Any) -> Iterator[Any]:
+    """The graphs of a model of onnx_ir's and of its functions, and those inside of them."""
+    for body in (model.graph, *model.functions.values()):
+        yield body
+        yield from body.subgraphs()
+
+
+def _tensors(model: Any) -> Iterator[Any]:
+    """The tensors of a model of onnx_ir's: initializers, and those in attributes."""
+    for graph in _graphs(model):
+        # A function has none.
+        values = getattr(graph, "initializers", {}).values()
+        yield from (value.const_value for value in values if value.const_value is not None)
+        for node in graph:
+            for attr in node.attributes.values():
+                yield from _of_tensors(attr)
+
+
+def _of_tensors(attr: Any) -> list[Any]:
+    if attr.is_ref() or attr.type.name not in ("TENSOR", "TENSORS"):
+        return []
+    return [attr.value] if attr.type.name == "TENSOR" else list(attr.value)
 
 
 def _is_onnx_ir(model: Any) -> bool:

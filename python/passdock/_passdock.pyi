@@ -46,10 +46,12 @@ __all__ = [
     "config_schema",
     "declaration",
     "explain",
+    "in_python",
     "list_passes",
     "load_dir",
     "load_plugin",
     "override_renderer",
+    "own_name",
     "register_config",
     "run",
     "run_module",
@@ -390,15 +392,15 @@ class Module:
         """
     @staticmethod
     def read(path: _Path, *, allow_outside_data: bool = False) -> Module:
-        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB is mapped, and must not change as long as anything of
-        it is used.
+        """Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not
+        change as long as anything of it is used, or a text or a pickle, which refer to it.
 
         allow_outside_data: whether its data may be outside of its directory.
 
         Raises ModelError if it can't be read, or holds no model.
         """
     @staticmethod
-    def from_onnx(data: bytes, name: str = "model.onnx") -> Module:
+    def from_onnx(data: bytes, name: str = "<bytes>") -> Module:
         """Reads the bytes of an ONNX model whose data is all inside of it.
 
         Raises ModelError if they are none.
@@ -492,7 +494,10 @@ class Op:
     def operand_count(self) -> int:
         """The number of operands, those that are left out included."""
     def operand(self, index: int) -> Value | None:
-        """An operand; None if it is left out, or there are fewer."""
+        """An operand; None if it is left out, or there are fewer.
+
+        Raises IndexError for a negative index.
+        """
     @property
     def results(self) -> list[Value]:
         """The results."""
@@ -550,7 +555,8 @@ class PassContext:
     ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 
     ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-    around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+    around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
+    ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
     meanwhile.
 
     Raises ConfigError for a key, a field or a value that isn't right.
@@ -904,8 +910,14 @@ def declaration(name: str) -> dict[str, Any]:
 def explain(said: dict[str, Any]) -> dict[str, Any]:
     """What a request would run, in order, and why or why not: as ``passdock explain --json``."""
 
+def in_python(text: str) -> str:
+    """A text of the host for a program in Python: ``--allow-growth`` is ``allow_growth=True``."""
+
 def list_passes() -> list[str]:
     """The names of the registered passes."""
+
+def own_name(name: str) -> str:
+    """The name of the pass that a name stands for; an unknown one itself."""
 
 def load_dir(path: _Path) -> None:
     """Adds the plugins of a directory to the registry.

@@ -84,11 +84,12 @@ def batch(
     from ._batch.items import expand, items, usage
     from ._batch.outcomes import Summary
     from ._batch.running import OUTCOMES, Batch, refuse_in_worker
+    from .pipeline import _check_int
 
     if output is None:
         raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')
-    if jobs is not None and jobs < 1:
-        raise ValueError("jobs: at least one model runs at once")
+    if jobs is not None:
+        _check_int("jobs", jobs, 1)
     refuse_in_worker()
     to = os.fspath(output)
     named = expand(models)
@@ -103,7 +104,7 @@ def batch(
         jobs=jobs,
         resume=resume,
         timeout=timeout,
-        imports=tuple(imports),
+        imports=imports,
         options=options,
     )
     return Batch(engines.outcomes(plan), len(found), Summary(kept), progress)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassInfo
+from .transform import get_pass
 
 __all__ = [
     "DumpIR",
@@ -149,6 +150,9 @@ class _Native(PassInstrument):
     def name(self) -> str:
         return self._native.name
 
+    def __repr__(self) -> str:
+        return repr(self._native)
+
     def report(self) -> str | None:
         """What the instrument has to show so far; None if it shows nothing."""
         return self._native.report()
@@ -171,25 +175,36 @@ def get_instrument(name: str, /, **options: Any) -> _Native:
 
 
 class PassPrintingInstrument(PassInstrument):
-    """Prints the module before and after passes, by name."""
+    """Prints the module before and after passes, by name: any that stands for one, as in ``get_pass``.
+
+    A name that no pass has, registered or run, raises ``UnknownNameError`` when the context is left.
+    """
 
     def __init__(self, print_before_pass_names: Sequence[str] = (), print_after_pass_names: Sequence[str] = ()) -> None:
         for names in (print_before_pass_names, print_after_pass_names):
             if isinstance(names, str):
                 raise TypeError(f"expected a list of names, got a string; did you mean [{names!r}]?")
         self._before, self._after = list(print_before_pass_names), list(print_after_pass_names)
+        self._met: set[str] = set()
 
     @property
     def name(self) -> str:
         return "PassPrintingInstrument"
 
     def run_before_pass(self, mod: Module, info: PassInfo) -> None:
-        if info.name in self._before:
+        self._met.add(info.name)
+        if info.name in map(_passdock.own_name, self._before):
             print(f"Print IR before: {info.name}\n{mod}\n")
 
     def run_after_pass(self, mod: Module, info: PassInfo) -> None:
-        if info.name in self._after:
+        if info.name in map(_passdock.own_name, self._after):
             print(f"Print IR after: {info.name}\n{mod}\n")
+
+    def exit_pass_ctx(self) -> None:
+        for name in (*self._before, *self._after):
+            if name not in self._met:
+                # It raises for what is none.
+                get_pass(name)
 
 
 class PrintBeforeAll(PassInstrument):

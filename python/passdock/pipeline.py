@@ -9,6 +9,7 @@ from typing import Any
 from . import _passdock
 from ._passdock import Module, PassContext
 from .errors import PassError, PipelineError
+from .transform import Pass
 
 __all__ = ["Pipeline", "Report", "explain", "run"]
 
@@ -17,6 +18,17 @@ def _log(text: str) -> None:
     import logging
 
     logging.getLogger("passdock").info("%s", text)
+
+
+def _warn(text: str) -> None:
+    """Warns at the line of the program that called the package."""
+    import sys
+    import warnings
+
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 PathLike = str | os.PathLike[str]
@@ -105,8 +117,10 @@ class Report(Mapping[str, Any]):
         summary = html.escape(str(self).rsplit("\n", 1)[-1])
         page = self._fields.get("page")
         if page:
+            import urllib.parse
+
             frame = "<iframe src='{}' style='width:100%;height:32em;border:0'></iframe>"
-            said += frame.format(html.escape(page, quote=True))
+            said += frame.format(urllib.parse.quote(page))
         return (
             f"<p>{summary}</p><table>{passes}{rows}</table>"
             f"<details><summary>ops by kind</summary><table>{ops}{kinds}</table></details>{said}"
@@ -133,16 +147,23 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
         raise PipelineError(f"The pipeline `{text}` can't be read: {error}.", code="pipeline", exit_status=2) from error
 
 
+def _scalar(value: Any) -> Any:
+    """A scalar of NumPy's as Python's own; anything else as it is."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
 def _toml(value: Any) -> str:
     """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
 
     import json
 
     def plain(value: Any) -> str:
+        value = _scalar(value)
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, float)):
-            return repr(value)
+            # Subclasses, such as enums, are printed as something else.
+            return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
             return json.dumps(os.fspath(value), ensure_ascii=False)
         if isinstance(value, Mapping):
@@ -209,6 +230,30 @@ def _onnx_runtime() -> str | None:
 _VERIFY = ("changed", "all", "off")
 
 
+def _check_int(what: str, number: Any, least: int = 0) -> None:
+    """Refuses what is no int, or a smaller one."""
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"{what} is an int, not {type(number).__name__}")
+    if number < least:
+        raise ValueError(f"{what} is an int from {least} on, not {number}")
+
+
+def _listed(what: str, of: str, said: Any) -> list[Any]:
+    """The items of a list. One name is refused, as a text is a list of letters, and what is no name."""
+    if isinstance(said, (str, bytes, os.PathLike)):
+        kind = "a string" if isinstance(said, str) else type(said).__name__
+        raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
+    items = list(said)
+    for item in items:
+        if isinstance(item, Pass):
+            raise TypeError(
+                f"{what}: a pass goes by its name, {item.info.name!r}; `Sequential` takes passes themselves"
+            )
+        if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
+            raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")
+    return items
+
+
 def _request(
     pipeline: Any,
     *,
@@ -233,10 +278,8 @@ def _request(
     if pipeline is None and not passes:
         pipeline = "default"
     for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
-        if number is not None and (isinstance(number, bool) or not hasattr(number, "__index__")):
-            raise TypeError(f"{what} is an int, not {type(number).__name__}")
-        if number is not None and number < 0:
-            raise ValueError(f"{what} is an int from 0 on, not {number}")
+        if number is not None:
+            _check_int(what, number)
     if verify not in _VERIFY:
         raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
     for what, switch in (("allow_growth", allow_growth), ("value_info", value_info)):
@@ -245,20 +288,17 @@ def _request(
     for what, values in (("config", config), ("bind", bind)):
         if values is not None and not isinstance(values, Mapping):
             raise TypeError(f"{what} is a dict, not {type(values).__name__}")
-    for what, names in (("passes", passes), ("required_pass", required_pass), ("disabled_pass", disabled_pass)):
-        if isinstance(names, str):
-            raise TypeError(f"{what}: expected a list of names, got a string; did you mean [{names!r}]?")
     said: dict[str, Any] = {
         "pipeline": _pipeline_text(pipeline),
-        "passes": list(passes),
+        "passes": _listed("passes", "names", passes),
         "opt_level": opt_level,
-        "required_pass": list(required_pass),
-        "disabled_pass": list(disabled_pass),
-        "disabled_rule": list(disabled_rule),
+        "required_pass": _listed("required_pass", "names", required_pass),
+        "disabled_pass": _listed("disabled_pass", "names", disabled_pass),
+        "disabled_rule": _listed("disabled_rule", "names", disabled_rule),
         "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
         "bind": [f"{name}={_toml_value(value)}" for name, value in (bind or {}).items()],
-        "plugin_files": [os.fspath(path) for path in plugins],
-        "plugin_dirs": [os.fspath(path) for path in plugin_dirs],
+        "plugin_files": [os.fspath(path) for path in _listed("plugins", "paths", plugins)],
+        "plugin_dirs": [os.fspath(path) for path in _listed("plugin_dirs", "paths", plugin_dirs)],
         "raise_opset": raise_opset,
         "allow_growth": allow_growth,
         "value_info": value_info,
@@ -288,13 +328,11 @@ def _check_context() -> None:
     current = PassContext.current()
     is_said = current.opt_level != 2 or current.required_pass or current.disabled_pass or current.config
     if (is_said or current.instruments) and current.diag_ctx is None:
-        import warnings
-
         message = (
             "A pipeline runs under a context of its own: the current PassContext isn't used. Give its level, passes and "
             "config as options, or call a Sequential."
         )
-        warnings.warn(message, stacklevel=4)
+        _warn(message)
 
 
 def _toml_value(value: Any) -> str:
@@ -308,9 +346,7 @@ def _tell(report: Report) -> None:
         if said.get("pass"):
             text = f"{said['pass']}: {text}"
         if said["severity"] == "warning":
-            import warnings
-
-            warnings.warn(text, stacklevel=4)
+            _warn(text)
         elif said["severity"] in ("note", "help"):
             _log(text)
 

@@ -2,7 +2,8 @@
 
 What to run travels to the cluster's nodes, and reports travel back. Models don't: they are on a disk that all nodes
 share, or on storage that fsspec knows, and go from there to a node and back. passdock has to be installed on the nodes,
-in this program's version; ``runtime_env={"pip": ["passdock"]}`` does that.
+in this program's version; ``runtime_env={"pip": ["/shared/passdock-….whl"]}`` does that, with the wheel where all nodes
+find it.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def batch(
         jobs=num_cpus,
         resume=resume,
         timeout=timeout,
-        imports=tuple(imports),
+        imports=imports,
         options=options,
     )
     if not ray.is_initialized():

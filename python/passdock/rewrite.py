@@ -16,11 +16,11 @@ A rule is a text, the same as in ``.rules`` files and in plugins, or a pattern w
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ._passdock import Function, Match, Module, PassContext, Rewriter, Rules
-from .transform import FunctionPass, function_pass
+from .transform import FunctionPass, Required, function_pass
 
 __all__ = ["Match", "Rewriter", "Rules", "rule", "rules_pass"]
 
@@ -51,9 +51,7 @@ def rule(pattern: str, name: str | None = None) -> Callable[[Callable[[Rewriter,
     return decorate
 
 
-def rules_pass(
-    name: str, rules: Rules | str, opt_level: int = 0, required: Iterable[str] | None = None
-) -> FunctionPass:
+def rules_pass(name: str, rules: Rules | str, opt_level: int = 0, required: Required = None) -> FunctionPass:
     """The pass that rewrites each graph function by rules until none applies.
 
     Args:
@@ -67,4 +65,4 @@ def rules_pass(
         ctx.rewrite(func, own)
         return func
 
-    return function_pass(rewrite, opt_level=opt_level, name=name, required=list(required or ()))
+    return function_pass(rewrite, opt_level=opt_level, name=name, required=required)

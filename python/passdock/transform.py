@@ -62,7 +62,8 @@ class Pass:
 
         Args:
             mod: the module, which stays as it is.
-            ctx: the context to run under; the current one if none is given.
+            ctx: the context to run under; the current one if none is given. It isn't entered, as in TVM: its instruments
+                hear of passes, and nothing of the context.
 
         Raises:
             PassError: what a pass of a plugin fails with. What a pass of Python raises comes out as itself.
@@ -390,6 +391,14 @@ def _decorated_class(
     class Decorated(base, metaclass=Inner):  # type: ignore[valid-type, misc]
         """A pass that is an object of a class of the program."""
 
+        def __init_subclass__(cls, **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            if any(method in vars(each) for each in cls.__mro__[: cls.__mro__.index(Decorated)]):
+                raise TypeError(
+                    f"{cls.__name__}.{method} would never be called: {wrapped.__name__} is a pass already. Make the subclass "
+                    "of the class as it was, and decorate that."
+                )
+
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self._hold(wrapped(*args, **kwargs))
 
@@ -411,7 +420,12 @@ def _decorated_class(
             self._hold(inner)
 
         def __getattr__(self, attribute: str) -> Any:
-            return getattr(object.__getattribute__(self, "_inner"), attribute)
+            if attribute in ("_inner", "_handle"):
+                # Of a subclass with an own `__init__`; who copies an object asks, too.
+                raise AttributeError(
+                    f"the pass isn't made yet: {type(self).__name__}.__init__ begins with `super().__init__(…)`"
+                )
+            return getattr(self._inner, attribute)
 
         def __setattr__(self, attribute: str, value: Any) -> None:
             setattr(self._inner, attribute, value)

@@ -158,7 +158,12 @@ class Mutator:
             answer = self.mutate_op(op)
             if answer is None or not op.is_live:
                 continue
-            values = [answer] if isinstance(answer, Value) else list(answer)
+            values = [answer] if isinstance(answer, Value) else answer
+            if not isinstance(values, (list, tuple)):
+                raise TypeError(
+                    f"{type(self).__name__} answers values for the results of {op.name}, or None for itself, not "
+                    f"{type(answer).__name__}"
+                )
             function.replace_op_with(op, values)
             changed = True
         return changed

@@ -20,6 +20,8 @@ mod _passdock {
     #[pymodule_export]
     use super::batch::Fingerprint;
     #[pymodule_export]
+    use super::crossing::words::in_python;
+    #[pymodule_export]
     use super::ir::constant::{Buffer, Constant};
     #[pymodule_export]
     use super::ir::function::Function;
@@ -49,11 +51,13 @@ mod _passdock {
     use super::pipeline::{built_in, explain, run, run_module};
     #[pymodule_export]
     use super::registry::{
-        config_schema, declaration, list_passes, load_dir, load_plugin, register_config,
+        config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,
         set_importer, set_standard_dir, version,
     };
 
     use pyo3::prelude::*;
+
+    use super::crossing::streams;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -63,8 +67,12 @@ mod _passdock {
             .import("atexit")?
             .call_method1("register", (ends,))?;
         passdock::set_interrupt(super::crossing::error::interrupted);
-        // As the command has them. A second module of the same process finds them there.
-        passdock_page::register(passdock::Registry::global());
+        // What is shown goes to Python's streams. A second module of the same process finds what is registered there.
+        passdock::diagnostic::override_renderer(Some(super::pass::diagnostic::to_stderr()));
+        let registry = passdock::Registry::global();
+        let _ = registry.register(passdock::instruments::printing(streams::sink("stderr")));
+        // As the command has them.
+        passdock_page::register(registry);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
+use crate::crossing::streams;
 use crate::crossing::words::in_python;
 use crate::ir::module::Module;
 
@@ -79,6 +80,8 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     });
     Watch {
         on_pass,
+        sink: Some(streams::sink("stdout")),
+        reproduces: Some(Box::new(error::is_failure)),
         ..Watch::default()
     }
 }
@@ -93,6 +96,14 @@ fn say_in_python(said: &mut Json) {
     }
 }
 
+/// What `--json` would print, as an object.
+fn answer<'py>(py: Python<'py>, mut json: Json) -> PyResult<Bound<'py, PyAny>> {
+    if let Json::Object(fields) = &mut json {
+        fields.insert("json_version".to_owned(), pipeline::JSON_VERSION.into());
+    }
+    convert::from_json(py, &json)
+}
+
 fn report_dict<'py>(
     py: Python<'py>,
     report: &Report,
@@ -104,7 +115,7 @@ fn report_dict<'py>(
     for part in ["diagnostics", "passes"] {
         json.get_mut(part).into_iter().for_each(say_in_python);
     }
-    let dict = convert::from_json(py, &json)?;
+    let dict = answer(py, json)?;
     let said = report.diagnostics.iter();
     let said: Vec<String> = said.map(|said| in_python(&said.render(false))).collect();
     dict.set_item("rendered", said)?;
@@ -190,7 +201,7 @@ pub(crate) fn explain<'py>(
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
     let json = serde_json::to_value(&explained)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    convert::from_json(py, &json)
+    answer(py, json)
 }
 
 /// The text of a pipeline that comes with the host.

@@ -135,6 +135,12 @@ pub(crate) fn declaration<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
     Ok(declared)
 }
 
+/// The name of the pass that a name stands for; an unknown one itself.
+#[pyfunction]
+pub(crate) fn own_name(name: &str) -> String {
+    Registry::global().canonical(name)
+}
+
 /// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`.
 #[pyfunction]
 pub(crate) fn set_importer(find: Py<PyAny>) {

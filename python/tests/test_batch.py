@@ -311,9 +311,18 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         passdock.batch(a, None, out, no_such_option=1)
     with pytest.raises(ValueError, match="jobs"):
         passdock.batch(a, None, out, jobs=0)
+    with pytest.raises(TypeError, match="jobs is an int, not str"):
+        passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
+    ):
+        passdock.batch(a, None, out, imports="passes")
+    assert error(lambda: passdock.batch(a, None, out, page="run.html")) == (
+        "Each model would write the same page. `passdock.run(model, page=…)` writes one's."
+    )
     out.mkdir()
     (out / "outcomes.jsonl").write_text("not outcomes\n")
-    with pytest.raises(PassError, match="isn't the outcome of a model"):
+    with pytest.raises(PassError, match="isn't the outcome of a model.*Name another file: `results="):
         passdock.batch(a, None, out).wait()
     assert (out / "outcomes.jsonl").read_text() == "not outcomes\n"
 

@@ -235,6 +235,8 @@ def test_the_protocol_of_arrays() -> None:
         (["ab", "c"], None, 'str[2] ["ab", "c"]'),
         ("ab", None, 'str[] "ab"'),
         (["é", ""], "str", 'str[2] ["é", ""]'),
+        (b"ab", None, 'str[] "ab"'),
+        ([b"ab", "c\0"], None, 'str[2] ["ab", "c\\u{0}"]'),
         (np.array([["a"], ["b"]], object), None, 'str[2,1] ["a", "b"]'),
         ([], "i64", "i64[0] []"),
         (np.zeros((0, 3), np.float32), None, "f32[0,3] []"),
@@ -254,6 +256,7 @@ def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> N
     [
         (np.array(["2020-01-01"], "M8[D]"), None, "no constant has elements of datetime64"),
         (object(), None, "no constant has elements of object"),
+        (["a", 1], None, "no constant has elements of object"),
         ([1.0], "f33", "`f33` is no dtype"),
         ([1.0], "str", "a constant of texts is made of str or bytes, not of float64"),
         ([1, 300], "u8", "300 is no element of u8"),

@@ -95,6 +95,35 @@ def test_r161_a_class_keeps_what_it_is() -> None:
         Made()
 
 
+def test_what_a_subclass_of_a_decorated_class_may_do() -> None:
+    @module_pass(opt_level=0)
+    class Base:
+        def __init__(self, factor: int = 1) -> None:
+            self.factor = factor
+
+        def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            return mod
+
+    made: Any = Base
+
+    class Twice(made):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(2)
+
+    assert Twice().factor == 2
+    mod = one_function()
+    assert Twice()(mod) is mod
+    with pytest.raises(TypeError, match=r"Other.transform_module would never be called: Base is a pass already"):
+        type("Other", (made,), {"transform_module": lambda self, mod, ctx: mod})
+
+    class Forgets(made):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.factor = 3
+
+    with pytest.raises(AttributeError, match=r"Forgets.__init__ begins with `super\(\).__init__\(…\)`"):
+        Forgets()
+
+
 def test_r162_all_are_passes_with_an_info() -> None:
     """KEEP. Decorated functions are `ModulePass`, `FunctionPass`, `PrimFuncPass`; all are `Pass`, and have an `info`."""
     made = module_pass(add_abs, opt_level=3)

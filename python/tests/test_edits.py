@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import passdock
@@ -297,6 +298,36 @@ def test_attributes_names_types_locations_opsets() -> None:
         }
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (np.int64(2), 2),
+        (np.float32(0.5), 0.5),
+        (np.bool_(True), 1),
+        ([np.int64(1), 2], [1, 2]),
+        ([1, 2.5], [1.0, 2.5]),
+        (float("inf"), float("inf")),
+        (2**63, OverflowError),
+        ([1, 2**63], OverflowError),
+        ([np.uint64(2**63)], OverflowError),
+        (1e300, OverflowError),
+        ([1.0, -1e300], OverflowError),
+        (np.zeros((1, 1)), TypeError),
+    ],
+)
+def test_numbers_in_attributes_are_what_was_said_or_refused(said: Any, kept: Any) -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        if isinstance(kept, type):
+            with pytest.raises(kept):
+                func.set_attr(func.ops[0], "k", said)
+            return
+        func.set_attr(func.ops[0], "k", said)
+        made = func.ops[0].attrs["k"]
+        assert made == kept and type(made) is type(kept)
+
+    edited(RELUS, edit)
 
 
 def test_results_are_set() -> None:

@@ -113,6 +113,8 @@ def test_ops_in_order() -> None:
     assert repr(if_) == "<passdock.Op onnx.If>"
     assert clip.operands == [mul.result, None, None]
     assert (clip.operand_count, clip.operand(0), clip.operand(1), clip.operand(9)) == (3, mul.result, None, None)
+    with pytest.raises(IndexError, match=r"`op\.operands\[-1\]` is the last"):
+        clip.operand(-1)
     with pytest.raises(ValueError, match="the op has 0 results, not one"):
         _ = func.body.terminator.result
 
@@ -248,7 +250,7 @@ def test_a_model_of_onnx(tmp_path: Path) -> None:
         assert str(Module.read(tmp_path / "out.onnx")["main"]) == ir(expected)
     with pytest.raises(passdock.ModelError, match=r"nothing\.onnx"):
         Module.read(tmp_path / "nothing.onnx")
-    with pytest.raises(passdock.ModelError):
+    with pytest.raises(passdock.ModelError, match="The model <bytes>"):
         Module.from_onnx(b"nonsense")
     with pytest.raises(passdock.PassError, match="nowhere"):
         Module.read(path).write(tmp_path / "nowhere" / "model.onnx")

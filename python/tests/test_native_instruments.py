@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
@@ -9,13 +11,17 @@ import pytest
 
 import passdock
 from passdock import (
+    Function,
+    Module,
     PassContext,
     PassInfo,
     PassInstrument,
     Sequential,
+    function_pass,
     get_instrument,
     get_pass,
 )
+from passdock.diagnostics import Diagnostic, DiagnosticLevel
 from passdock.instrument import (
     DumpIR,
     PassPrintingInstrument,
@@ -24,6 +30,7 @@ from passdock.instrument import (
     PrintBeforeAll,
     WellFormedInstrument,
 )
+from passdock.transform import PrintIR
 from support import model, one_function, raiser, recorder, run_three
 
 
@@ -79,6 +86,43 @@ def test_r136_printing_named_passes(capsys: pytest.CaptureFixture[str]) -> None:
         PassPrintingInstrument("A")
 
 
+def test_what_is_shown_goes_to_pythons_streams() -> None:
+    """Of instruments of the host, in a pipeline and out of one, of `PrintIR` and of diagnostics."""
+
+    @function_pass(opt_level=0, name="Says")
+    def says(func: Function, mod: Module, ctx: PassContext) -> Function:
+        ctx.emit(Diagnostic(DiagnosticLevel.WARNING, None, "Look here."))
+        return func
+
+    mod = one_function()
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        with PassContext(instruments=[get_instrument("print-before")]):
+            recorder([], "A")(mod)
+        passdock.run(mod, {"passes": ["InferType"], "instruments": [{"name": "print-after"}]})
+        PrintIR("shown")(mod)
+        says(mod)
+    assert f"Before Running Pass: {PassInfo(0, 'A')}\nmodule {{" in out.getvalue()
+    assert "After Running Pass: The meta data of the pass - pass name: relax.transform.InferType" in out.getvalue()
+    assert "PrintIR(shown):\nmodule {" in err.getvalue()
+    assert "warning: Look here.\n" in err.getvalue()
+
+
+def test_passes_to_print_around_go_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
+    mod = one_function()
+    with PassContext(instruments=[PassPrintingInstrument(["FoldConstant"], ["relay.transform.FoldConstant"])]):
+        get_pass("FoldConstant")(mod)
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("Print")] == [
+        "Print IR before: relax.transform.FoldConstant",
+        "Print IR after: relax.transform.FoldConstant",
+    ]
+    with (
+        pytest.raises(passdock.UnknownNameError, match="FoldConstnat.*relax.transform.FoldConstant"),
+        PassContext(instruments=[PassPrintingInstrument(["FoldConstnat"])]),
+    ):
+        get_pass("FoldConstant")(mod)
+
+
 def test_r137_and_138_dumps(tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     with PassContext(instruments=[DumpIR(dumps)]):
@@ -92,6 +136,9 @@ def test_r137_and_138_dumps(tmp_path: Path) -> None:
     with PassContext(instruments=[DumpIR(str(dumps), refresh=True)]):
         recorder([], "D")(one_function())
     assert [path.name for path in dumps.iterdir()] == ["000_D.ir"]
+    # A context that isn't entered has its directory, too.
+    recorder([], "E")(one_function(), PassContext(instruments=[DumpIR(tmp_path / "others")]))
+    assert [path.name for path in (tmp_path / "others").iterdir()] == ["000_E.ir"]
 
 
 def test_r139_the_verifier_as_an_instrument() -> None:
@@ -112,5 +159,12 @@ def test_instruments_by_name() -> None:
     assert report is None or isinstance(report, str)
     with pytest.raises(passdock.UnknownNameError, match="op-counts.*op-count"):
         get_instrument("op-counts")
+    with pytest.raises(passdock.UnknownNameError, match=r"PassTimeInstrument.*Did you mean `PassTimingInstrument`\?"):
+        get_instrument("PassTimeInstrument")
+    # Those of an alias go by their own name.
+    for alias, name in {"PrintIRBefore": "print-before", "PrintAfterAll": "print-after"}.items():
+        made = get_instrument(alias)
+        assert (made.name, repr(made)) == (name, f"<passdock instrument {name}>")
+        assert get_instrument(made.name).name == name
     with pytest.raises(passdock.ConfigError, match="colour"):
         get_instrument("dump", dir="x", colour=1)

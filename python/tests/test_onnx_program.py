@@ -126,3 +126,50 @@ def test_a_program_of_the_first_releases_has_a_proto() -> None:
     made = passdock.optimize(First(program(4).model_proto))
     assert isinstance(made, onnx_ir.Model)
     assert [node.op_type for node in made.graph] == ["Add"]
+
+
+def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTensor:
+    """A tensor whose two elements are in a file of a directory; one of that name is in the current one, too."""
+    for place, numbers in ((directory, [number, number]), (Path(), [7, 7])):
+        (place / f"{name}.data").write_bytes(np.array(numbers, np.float32).tobytes())
+    return onnx_ir.ExternalTensor(
+        f"{name}.data", 0, 8, onnx_ir.DataType.FLOAT, shape=onnx_ir.Shape([2]), name=name, base_dir=directory
+    )
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("kind", ["model", "program", "output"])
+def test_data_in_files_is_that_of_the_models_directory(
+    large: bool, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """That of an initializer, and of an attribute of a function."""
+    if large:
+        monkeypatch.setattr(_optimize, "_LARGE", 1)
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    model = program(2).model
+    model.graph.initializers["w"].const_value = external("w", 1, there)
+    ten = onnx_ir.node("Constant", [], attributes={"value": external("ten", 10, there)})
+    p = onnx_ir.Value(name="p")
+    plus = onnx_ir.node("Add", [p, ten.outputs[0]])
+    body = onnx_ir.Graph([p], plus.outputs, nodes=[ten, plus], opset_imports={"": 18})
+    model.functions["acme", "PlusTen", ""] = onnx_ir.Function("acme", "PlusTen", "", graph=body, attributes=[])
+    model.graph.opset_imports["acme"] = 1
+    call = onnx_ir.node("PlusTen", [model.graph.outputs[0]], domain="acme")
+    model.graph.append(call)
+    (y,) = call.outputs
+    y.name, y.type, y.shape = "z", model.graph.outputs[0].type, model.graph.outputs[0].shape
+    model.graph.outputs[0] = y
+    before = onnx_ir.to_proto(model).SerializeToString()
+    if kind == "output":
+        passdock.optimize(model, "out.onnx")
+        made = Path("out.onnx").read_bytes()
+    else:
+        optimised = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
+        made = onnx_ir.to_proto(optimised).SerializeToString()
+    assert result(made, 2).tolist() == [12, 12]
+    # The model stays as it was, also where its data is.
+    assert onnx_ir.to_proto(model).SerializeToString() == before
+    assert isinstance(model.graph.initializers["w"].const_value, onnx_ir.ExternalTensor)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import enum
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import onnx
 import onnx_ir
 import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
-from passdock import Module, PassError, Pipeline, PipelineError, Report, explain, optimize, run
+from passdock import (
+    ConfigError,
+    Module,
+    PassContext,
+    PassError,
+    Pipeline,
+    PipelineError,
+    Report,
+    explain,
+    optimize,
+    run,
+)
 from support import module, one_function, raiser, recorder
 
 CHAIN = """
@@ -62,6 +75,15 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
         optimize(5)  # type: ignore[call-overload]  # pyright: ignore
 
 
+def test_a_path_may_begin_as_a_text_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("modules").mkdir()
+    for name in ("module.onnx", "module v1.onnx", "modules/model.onnx"):
+        onnx.save(proto(), name)
+        assert optimize(name, "out.onnx").ok and kinds(optimize(name)) == ["onnx.Relu"]
+    assert optimize("module {}") == optimize(" module{\n}") == "module {\n}\n"
+
+
 def test_from_file_to_file(tmp_path: Path) -> None:
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     onnx.save(proto(), path)
@@ -75,6 +97,7 @@ def test_from_file_to_file(tmp_path: Path) -> None:
     assert repr(report) == "<passdock.Report ok, 2 → 1 ops>"
     assert "<table>" in report._repr_html_()
     assert set(report) >= {"model", "ok", "passes", "seconds"} and len(report) > 5
+    assert report.json_version == explain("default")["json_version"] == 1
     with pytest.raises(AttributeError, match="a report has no 'nothing'; it has "):
         _ = report.nothing
 
@@ -146,8 +169,8 @@ def test_ir_text_makes_models_that_others_take(tmp_path: Path) -> None:
     assert proto.graph.name == "main"
     assert [attr.g.name for attr in proto.graph.node[0].attribute] == ["then_branch", "else_branch"]
     session: Any = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    inputs = {"c": numpy.array(False), "x": numpy.array([1, -2], numpy.float32)}
-    assert numpy.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
+    inputs = {"c": np.array(False), "x": np.array([1, -2], np.float32)}
+    assert np.asarray(session.run(None, inputs)[0]).tolist() == [-1.0, 2.0]
 
 
 def test_a_pass_of_python_that_fails(tmp_path: Path) -> None:
@@ -171,15 +194,57 @@ def test_a_pass_that_fails_leaves_its_report() -> None:
     assert str(raised.value.report).endswith("failed")
 
 
+@pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "disabled_rule"])
+def test_a_name_is_no_list_of_names(option: str) -> None:
+    said = re.escape(f"{option}: expected a list of names, got a string; did you mean ['A']?")
+    options: dict[str, Any] = {option: "A"}
+    with pytest.raises(TypeError, match=said):
+        run(one_function(), **options)
+    with pytest.raises(TypeError, match=said):
+        explain(**options)
+
+
+def test_a_pass_is_no_name() -> None:
+    with pytest.raises(TypeError, match="passes: a pass goes by its name, 'relax.transform.FoldConstant'"):
+        run(one_function(), passes=[passdock.relax.FoldConstant()])
+
+
+@pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
+@pytest.mark.parametrize("path", ["x", Path("x")])
+def test_a_path_is_no_list_of_paths(option: str, path: Any) -> None:
+    with pytest.raises(TypeError, match=f"{option}: expected a list of paths, got .*; did you mean "):
+        run(one_function(), **{option: path})
+
+
 def test_options_are_checked() -> None:
-    with pytest.raises(
-        TypeError, match=r"disabled_pass: expected a list of names, got a string; did you mean \['A'\]\?"
-    ):
-        run(one_function(), disabled_pass="A")
     with pytest.raises(TypeError, match="colour"):
         run(one_function(), colour="red")
     with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):
         run(one_function(), config={"testing.immutable_modul": True})
+
+
+def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
+    report = run(one_function(), page=tmp_path / "run #1 é.html")
+    assert "/run%20%231%20%C3%A9.html' style=" in report._repr_html_()
+
+
+def test_numbers_of_other_kinds_are_numbers() -> None:
+    """NumPy's, and those of enums."""
+
+    class Limit(enum.IntEnum):
+        LOW = 5
+
+    mod = Module.from_text(CHAIN)
+    level: Any = np.int64(1)
+    for said, kept in ((np.int64(5), 5), (Limit.LOW, 5)):
+        entry = {"name": "FoldConstant", "options": {"max_growth": said, "allow_growth": np.bool_(True)}}
+        options = explain({"passes": [entry]})["passes"][0]["options"]
+        assert {"name": "max_growth", "from": "options", "value": kept} in options
+        assert run(mod, config={"relax.FoldConstant": {"max_growth": said}}, opt_level=np.int64(2)).ok
+        with PassContext(opt_level=level, config={"relax.FoldConstant": {"max_growth": said}}) as ctx:
+            assert ctx.opt_level == 1 and ctx.get_config("relax.FoldConstant")["max_growth"] == kept
+    with pytest.raises(ConfigError, match=r"2\.5"):
+        run(mod, config={"relax.FoldConstant": {"max_growth": np.float64(2.5)}})
 
 
 def test_progress_hears_the_names_of_passes() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
+import onnx
 import pytest
 
 import passdock
 from passdock import Module, PassContext, Pipeline, module_pass, register_pass
 from passdock.rewrite import Rules
-from support import one_function
+from support import module, one_function, raiser
 
 
 def test_reports_and_their_errors_are_copied(tmp_path: Path) -> None:
@@ -31,10 +35,24 @@ def test_who_follows_a_run_may_end_it(tmp_path: Path) -> None:
         raise KeyError("enough")
 
     one_function().write(tmp_path / "in.ir")
-    with pytest.raises(KeyError, match="enough"):
-        passdock.run(tmp_path / "in.ir", "default", tmp_path / "out.ir", progress=follow)
-    assert len(told) == 1
-    assert not (tmp_path / "out.ir").exists()
+    # The last pass has no next one before which the run would end.
+    for pipeline in ("default", {"passes": ["InferType"]}):
+        told.clear()
+        with pytest.raises(KeyError, match="enough") as raised:
+            passdock.run(tmp_path / "in.ir", pipeline, tmp_path / "out.ir", progress=follow)
+        assert len(told) == 1
+        # Neither an output is written, nor a reproducer.
+        assert not hasattr(raised.value, "__notes__")
+        assert [path.name for path in tmp_path.iterdir()] == ["in.ir"]
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt(), ValueError("no")])
+def test_ctrl_c_in_a_pass_is_nothing_to_reproduce(ends: BaseException, tmp_path: Path) -> None:
+    register_pass(raiser(ends, "test.Ends"), override=True)
+    with pytest.raises(type(ends)):
+        passdock.run(one_function(), passes=["test.Ends"], output=tmp_path / "out.ir")
+    reproducer = [] if isinstance(ends, KeyboardInterrupt) else ["out.ir.reproducer"]
+    assert [path.name for path in tmp_path.iterdir()] == reproducer
 
 
 def test_a_pass_that_runs_itself_by_a_pipeline_comes_to_an_end() -> None:
@@ -58,6 +76,21 @@ def test_a_context_that_isnt_used_is_told_of() -> None:
         passdock.run(one_function())
 
 
+def test_warnings_are_at_the_line_of_the_program() -> None:
+    """However many calls of the package are between, and at a program's top, too."""
+    program = textwrap.dedent("""
+        import passdock
+        mod = passdock.Module.from_text("module {}")
+        with passdock.PassContext(opt_level=3):
+            passdock.run(mod)
+            passdock.optimize(mod)
+            passdock.Pipeline("default")(mod)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "UserWarning" in line]
+    assert said == ["<string>:5", "<string>:6", "<string>:7"]
+
+
 def test_a_pipeline_is_called_with_a_module() -> None:
     with pytest.raises(TypeError, match="not str; `run` takes files"):
         Pipeline("default")("x.onnx")  # type: ignore[arg-type]
@@ -73,9 +106,34 @@ def test_rules_are_held_to_definitions() -> None:
 
 
 def test_a_small_file_may_be_written_again(tmp_path: Path) -> None:
-    """Its module keeps what was read."""
-    one_function().write(tmp_path / "m.onnx")
-    held = Module.read(tmp_path / "m.onnx")
-    before = str(held)
-    (tmp_path / "m.onnx").write_bytes(b"")
-    assert str(held) == before
+    """Its module keeps what was read; so does what it is pickled, printed and written as."""
+
+    def written(first: float) -> str:
+        numbers = ", ".join(f"{first + at:.1f}" for at in range(200))
+        module(f"""
+            module {{
+              fn @main(%x: f32[200]) -> (%y: f32[200]) opset("" = 17) {{
+                %w = const f32[200] [{numbers}]
+                %y = onnx.Add(%x, %w) : f32[200]
+                return %y
+              }}
+            }}
+        """).write(tmp_path / "m.onnx")
+        return str(tmp_path / "m.onnx")
+
+    held = Module.read(written(0.0))
+    pickled, text = pickle.dumps(held), str(held)
+    held.write(tmp_path / "m.ir")
+    assert str(Module.from_onnx(held.to_onnx())) == text
+    # Of the same length: what referred to it would have other numbers.
+    written(1.0)
+    for made in (held, pickle.loads(pickled), Module.from_text(text), Module.read(tmp_path / "m.ir")):
+        weights = made["main"].value("w").constant
+        assert weights is not None and weights.numpy().tolist() == list(range(200))
+
+
+def test_a_pickle_has_what_only_the_file_said() -> None:
+    proto = onnx.load_from_string(one_function().to_onnx())
+    proto.doc_string = proto.graph.node[0].doc_string = "told"
+    given = Module.from_onnx(proto.SerializeToString())
+    assert onnx.load_from_string(pickle.loads(pickle.dumps(given)).to_onnx()) == proto

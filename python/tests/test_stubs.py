@@ -51,6 +51,7 @@ def test_names_to_import_are_there(module: object) -> None:
     names: list[str] = getattr(module, "__all__", [])
     assert names == sorted(names)
     assert all(hasattr(module, name) for name in names)
+    assert set(names) <= set(dir(module))
 
 
 def test_a_program_is_checked_strictly(tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ def test_a_program_is_checked_strictly(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text("""
+import passdock
 from passdock import Function, Module, PassContext, PassInfo, Sequential, function_pass, module_pass, pass_instrument
 from passdock.instrument import PassInstrument, PassTimingInstrument
 from passdock.transform import ModulePass, Pass
@@ -97,6 +99,7 @@ passes: list[Pass] = [drop_double_relu, Adds("new")]
 with PassContext(opt_level=3, instruments=[names, timing], required_pass=["Adds"]) as ctx:
     after = Sequential(passes)(Module.from_text("module {}"))
     level: int = ctx.opt_level
+on_a_cluster = passdock.ray.batch
 reveal_type(drop_double_relu)
 reveal_type(after["main"].params[0].shape)
 """)

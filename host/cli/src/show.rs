@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 pub(crate) use passdock::diagnostic::table::{Table, bytes};
 use passdock::files::StandardOutput;
+use passdock::pipeline::JSON_VERSION;
 use passdock::states::{ModelNeed, State};
 use passdock::{Diagnostic, ErrorKind, PassError, Severity, terminal};
 use passdock_tools::diff;
@@ -46,9 +47,6 @@ pub(crate) fn print_error(text: &str) {
 pub(crate) fn print_json(value: &impl Serialize) {
     write_out(&json(value));
 }
-
-/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something else.
-const JSON_VERSION: u32 = 1;
 
 /// One JSON object on a line, with its version.
 pub(crate) fn json_line(value: &impl Serialize) -> String {

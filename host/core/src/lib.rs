@@ -27,8 +27,8 @@ pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
-    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, Writing, get_renderer,
-    override_renderer,
+    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Reproduces, Watch, Writing,
+    get_renderer, override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
 pub use instrument::{
@@ -53,8 +53,8 @@ pub use registry::{LoadOptions, Registry};
 pub use rules::{RefusedOperator, check as check_rules, check_new_op};
 pub use run::site::FailureSite;
 pub use run::{
-    apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,
-    printing, set_interrupt,
+    apply_pass_to_function, build_module, check_interrupt, create_host_pass, edit_module, filter,
+    print_ir, printing, set_interrupt,
 };
 #[doc(hidden)]
 pub use toml;

@@ -24,6 +24,11 @@ pub trait ByteSource: Send + Sync {
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 
+    /// Whether the bytes are in a file of that name, so that a text may refer to them. A program's own are nowhere else.
+    fn is_file(&self) -> bool {
+        true
+    }
+
     /// Its size in bytes, found without reading them; an error is a whole sentence.
     fn size(&self) -> Result<u64, String>;
 
@@ -158,6 +163,11 @@ impl ConstantData {
             } => Some((source, *offset, *len)),
             _ => None,
         }
+    }
+
+    /// The same of bytes that a text may refer to by the file's name.
+    pub fn in_named_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+        self.in_file().filter(|(source, ..)| source.is_file())
     }
 
     /// All bytes, made or mapped at the first call.

@@ -67,6 +67,8 @@ class Plan:
         imports: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
+        if options.get("page") is not None:
+            raise _items.usage("Each model would write the same page.", "`passdock.run(model, page=…)` writes one's.")
         self.models = models
         self.items = items
         self.output = output
@@ -74,7 +76,7 @@ class Plan:
         self.jobs = jobs
         self.resume = resume
         self.timeout = timeout
-        self.imports = imports
+        self.imports = tuple(_pipeline._listed("imports", "modules", imports))
         self.options = options
         if isinstance(pipeline, Pass):
             raise TypeError(
@@ -82,7 +84,7 @@ class Plan:
                 f"`passes=[{pipeline.info.name!r}]` and `imports=` with the module that registers it"
             )
         self.record = _pipeline._pipeline_text(pipeline)
-        modules = _worker.import_all(imports)
+        modules = _worker.import_all(self.imports)
         has = {name: value for name, value in options.items() if name not in _OF_COMMAND}
         #: What would run, which is said of one that can't.
         self.explained = _pipeline.explain(self.pipeline(), **has)
@@ -345,7 +347,8 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
 def _refused(said: Mapping[str, Any]) -> PassError:
     """The error that the command answers in place of outcomes."""
     error = next(each for each in said["diagnostics"] if each["severity"] in ("error", "bug"))
-    message, advice = str(error["message"]), error.get("help")
+    message, advice = _passdock.in_python(str(error["message"])), error.get("help")
+    advice = advice and _passdock.in_python(advice)
     text = f"{message} {advice}" if advice else message
     return PassError(
         text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass")
@@ -375,7 +378,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
-    return value
+    return _pipeline._scalar(value)
 
 
 def check(report: Mapping[str, Any]) -> None:

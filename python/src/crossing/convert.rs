@@ -9,8 +9,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value as Json;
 
+/// A scalar of NumPy's as Python's own number; anything else as it is.
+pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match said.getattr("shape").and_then(|shape| shape.len()) {
+        Ok(0) if said.hasattr("item")? => said.call_method0("item"),
+        _ => Ok(said.clone()),
+    }
+}
+
 /// A value as TOML.
 pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    let said = &plain(said)?;
     if let Ok(said) = said.cast::<PyBool>() {
         return Ok(toml::Value::Boolean(said.is_true()));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock::config::ConfigError;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -77,13 +77,32 @@ fn told(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
-/// The line of what the host called that an exception went through: `passes.py:24`.
+/// The modules of the package that call a program's methods and rules in the midst of its pass.
+const BETWEEN: [&str; 2] = ["passdock.walk", "passdock.rewrite"];
+
+/// The line of a program's that an exception went through, `passes.py:24`: in what the host called, or in what that had
+/// the package call. What runs in a pass that was run from there has lines of its own.
 fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
-    let traceback = error.traceback(py)?;
-    let line: usize = traceback.getattr("tb_lineno").ok()?.extract().ok()?;
-    let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
-    let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
-    Some(format!("{file}:{line}"))
+    let mut at = error.traceback(py)?.into_any();
+    let (mut found, mut is_called) = (None, true);
+    while !at.is_none() {
+        let frame = at.getattr("tb_frame").ok()?;
+        let module = frame.getattr("f_globals").ok()?.get_item("__name__");
+        let module: String = module.and_then(|name| name.extract()).unwrap_or_default();
+        match module.starts_with("passdock.") {
+            true if found.is_some() && !BETWEEN.contains(&&*module) => break,
+            true => is_called = true,
+            false if is_called => {
+                let line: usize = at.getattr("tb_lineno").ok()?.extract().ok()?;
+                let code = frame.getattr("f_code").ok()?;
+                let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+                (found, is_called) = (Some(format!("{file}:{line}")), false);
+            }
+            false => {}
+        }
+        at = at.getattr("tb_next").ok()?;
+    }
+    found
 }
 
 /// Forgets the exception that an earlier pass of this thread ended with: another one begins.
@@ -157,8 +176,9 @@ pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-/// An error of the host as an exception: the one that a pass or an instrument raised, or one of the package.
-pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
+/// The exception that an error of the host is about: that of a pass, an instrument or the program; `last` is what the
+/// last pass ended with.
+fn own(py: Python<'_>, error: &PassError, last: Option<&(String, PyErr)>) -> Option<PyErr> {
     let cause = error
         .source
         .as_ref()
@@ -168,12 +188,25 @@ pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
         ErrorKind::Diagnostics => is_diagnostic(py, raised),
         _ => error.message.contains(text),
     };
-    let own = match (cause, LAST.take()) {
+    match (cause, last) {
         (Some(Raised(raised)), _) => Some(raised.clone_ref(py)),
-        (None, Some((text, raised))) if is_told(&text, &raised) => Some(raised),
+        (None, Some((text, raised))) if is_told(text, raised) => Some(raised.clone_ref(py)),
         _ => None,
-    };
-    match own {
+    }
+}
+
+/// Whether an error is a failure, and not somebody's wish to end the run: Ctrl-C, or the exception of who follows it.
+pub(crate) fn is_failure(error: &PassError) -> bool {
+    gil::attach(|py| {
+        let raised = LAST.with_borrow(|last| own(py, error, last.as_ref()));
+        let is_wish = raised.is_some_and(|raised| !raised.is_instance_of::<PyException>(py));
+        !is_wish && STOP.with_borrow(Option::is_none)
+    })
+}
+
+/// An error of the host as an exception: the one that a pass or an instrument raised, or one of the package.
+pub(crate) fn to_exception(py: Python<'_>, error: &PassError) -> PyErr {
+    match own(py, error, LAST.take().as_ref()) {
         Some(raised) => {
             remark(py, &raised, error);
             raised

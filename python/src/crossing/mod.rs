@@ -12,4 +12,5 @@ pub(crate) mod gil;
     reason = "what a pass is given is followed by a pointer, as long as the pass runs"
 )]
 pub(crate) mod lend;
+pub(crate) mod streams;
 pub(crate) mod words;

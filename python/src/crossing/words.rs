@@ -1,5 +1,7 @@
 //! What the host says in the command line's words, in Python's.
 
+use pyo3::prelude::*;
+
 /// Flags whose option is called otherwise.
 const NAMES: [(&str, &str); 7] = [
     ("plugin", "plugins"),
@@ -30,6 +32,7 @@ const PHRASES: [(&str, &str); 5] = [
 ];
 
 /// A text of the host for a program in Python: `--allow-growth` is `allow_growth=True`.
+#[pyfunction]
 pub(crate) fn in_python(text: &str) -> String {
     if !text.contains("--") && !text.contains("passdock list") && !text.contains("override = [") {
         return text.to_owned();

@@ -1,10 +1,11 @@
 //! Attributes, in and out of Python.
 
 use passdock::sdk::{Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, TypeId};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
+use crate::crossing::convert;
 use crate::ir::constant::Constant;
 use crate::ir::function::{self, Function};
 use crate::ir::types::Type;
@@ -116,13 +117,25 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
+/// A float as attributes have it.
+fn float32(value: f64) -> PyResult<f32> {
+    let made = value as f32;
+    match made.is_infinite() && value.is_finite() {
+        true => Err(PyOverflowError::new_err(format!(
+            "{value:e} is no float32, and attributes have no other floats"
+        ))),
+        false => Ok(made),
+    }
+}
+
 /// The value to set for an object; a constant or a type has to be of the function that it is set in.
 pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+    let said = &convert::plain(said)?;
     if said.is_instance_of::<PyBool>() || said.is_instance_of::<PyInt>() {
         return Ok(AttrValue::Int(said.extract()?));
     }
     if said.is_instance_of::<PyFloat>() {
-        return Ok(AttrValue::from(said.extract::<f64>()?));
+        return Ok(AttrValue::Float(float32(said.extract()?)?));
     }
     if let Ok(text) = said.extract::<String>() {
         return Ok(AttrValue::from(text));
@@ -142,13 +155,15 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
         here(&ty.get().function)?;
         return Ok(AttrValue::Type(ty.get().id));
     }
-    if let Ok(values) = said.extract::<Vec<i64>>() {
-        return Ok(AttrValue::Ints(values));
+    match said.extract::<Vec<i64>>() {
+        Ok(values) => return Ok(AttrValue::Ints(values)),
+        // Integers that are too large are no floats, either.
+        Err(error) if error.is_instance_of::<PyOverflowError>(said.py()) => return Err(error),
+        Err(_) => {}
     }
     if let Ok(values) = said.extract::<Vec<f64>>() {
-        return Ok(AttrValue::Floats(
-            values.into_iter().map(|value| value as f32).collect(),
-        ));
+        let values = values.into_iter().map(float32);
+        return Ok(AttrValue::Floats(values.collect::<PyResult<_>>()?));
     }
     if let Ok(texts) = said.extract::<Vec<String>>() {
         return Ok(AttrValue::Strings(

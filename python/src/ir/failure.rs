@@ -3,6 +3,7 @@
 use passdock::sdk::{EditError, OpId, PassError, SymbolId};
 use pyo3::prelude::*;
 
+use super::function::Function;
 use super::op::Op;
 use crate::crossing::error;
 
@@ -25,6 +26,17 @@ fn op_of(py: Python<'_>, error: &PyErr) -> Option<(OpId, Option<SymbolId>)> {
     // One that is gone, or of another pass, is none to point at.
     op.read(|_, _| ()).ok()?;
     Some((op.id, op.function.get().name_in_module()))
+}
+
+/// An exception that is about an op of a function, unless it names one itself.
+pub(crate) fn about(function: &Bound<'_, Function>, error: PyErr, op: Option<OpId>) -> PyErr {
+    let py = function.py();
+    if let (Some(id), None) = (op, op_of(py, &error)) {
+        let function = function.clone().unbind();
+        // One that takes no attribute goes out without.
+        let _ = error.value(py).setattr("op", Op { function, id });
+    }
+    error
 }
 
 /// A refused edit as an exception that names the op.

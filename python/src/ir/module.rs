@@ -206,8 +206,8 @@ impl Module {
             .map_err(|error| error::to_exception(py, &error))
     }
 
-    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and what is beside
-    /// it, is mapped, and must not change as long as anything of it is used.
+    /// Reads a model's file: ``.onnx`` or ``.ir``. One above 64 MB, and data beside it, is mapped: it must not change as
+    /// long as anything of it is used, or a text or a pickle, which refer to it.
     ///
     /// allow_outside_data: whether its data may be outside of its directory.
     ///
@@ -227,7 +227,7 @@ impl Module {
     ///
     /// Raises ModelError if they are none.
     #[staticmethod]
-    #[pyo3(signature = (data, name = "model.onnx"))]
+    #[pyo3(signature = (data, name = "<bytes>"))]
     fn from_onnx(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Module> {
         let data = data.to_vec();
         let read = gil::detach(py, || model_file::read_bytes(name.as_ref(), data));
@@ -389,7 +389,9 @@ impl Module {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let text = slf.get().text(slf.py(), false)?;
+        let (py, module) = (slf.py(), slf.get().now()?);
+        let text = gil::detach(py, || model_file::to_text(&module));
+        let text = text.map_err(|error| error::to_exception(py, &error))?;
         Ok((slf.get_type().getattr("from_text")?, (text,)))
     }
 }

@@ -2,7 +2,7 @@
 
 use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind, SymbolId};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -93,7 +93,12 @@ impl Op {
     }
 
     /// An operand; None if it is left out, or there are fewer.
-    fn operand(&self, py: Python<'_>, index: usize) -> PyResult<Option<Value>> {
+    ///
+    /// Raises IndexError for a negative index.
+    fn operand(&self, py: Python<'_>, index: isize) -> PyResult<Option<Value>> {
+        let index = usize::try_from(index).map_err(|_| {
+            PyIndexError::new_err("operands are counted from 0; `op.operands[-1]` is the last")
+        })?;
         let id = self.read(|f, op| f.operand(op, index))?;
         Ok(id.and_then(|id| function::value(self.function.bind(py), id)))
     }

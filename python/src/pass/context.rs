@@ -15,6 +15,7 @@ use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
 use crate::ir::edit::{self, Operand};
+use crate::ir::failure;
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::region::Region;
@@ -38,7 +39,8 @@ thread_local! {
 /// ``DiagnosticRenderer`` or a function that gets a ``DiagnosticContext``.
 ///
 /// ``with PassContext(opt_level=3):`` makes it the current one of the thread. A context inherits nothing of the one
-/// around it. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
+/// around it. As in TVM, the tasks that take turns on a thread have one stack of them: none is to be entered around an
+/// ``await``. Leaving it raises what an instrument raises then, and of a plugin's analyses what failed while they were freed
 /// meanwhile.
 ///
 /// Raises ConfigError for a key, a field or a value that isn't right.
@@ -422,10 +424,13 @@ impl PassContext {
     /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
     ///
     /// Raises what the code of a rule raises, and PassError if rules undo each other without an end.
-    fn rewrite(&self, py: Python<'_>, function: &Function, rules: &Rules) -> PyResult<()> {
+    fn rewrite(&self, function: &Bound<'_, Function>, rules: &Rules) -> PyResult<()> {
         let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &**set).collect();
-        let done = self.ask("rewrite", |cx| function.edit(|f| Ok(cx.rewrite(f, &rules))))??;
-        done.map_err(|failed| error::inner_failed(py, &failed))
+        let done = self.on("rewrite", function, |cx, f| Ok(cx.rewrite(f, &rules)))?;
+        done.map_err(|failed| {
+            let raised = error::inner_failed(function.py(), &failed);
+            failure::about(function, raised, failed.op)
+        })
     }
 
     /// Whether a rule of this name may rewrite once more: ask right before changing anything, and say ``rewrote`` then.

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
+use crate::crossing::streams;
 use crate::ir::op::Op;
 
 /// A diagnostic: a sentence for the user, and what it is about.
@@ -336,6 +337,17 @@ pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
     })
 }
 
+/// The standard renderer: what the host's own writes, to Python's standard error.
+pub(crate) fn to_stderr() -> Arc<Renderer> {
+    let sink = streams::sink("stderr");
+    Arc::new(move |said: &[core::Diagnostic]| {
+        let color = gil::attach(|py| streams::has_color(py, "stderr"));
+        for one in said {
+            sink(&format!("{}\n", one.render(color)));
+        }
+    })
+}
+
 /// Sets the function that shows the diagnostics of passes that start from now on: it gets a list. None: standard
 /// error again.
 #[pyfunction]
@@ -349,7 +361,7 @@ pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> Py
             "a renderer is a function that takes a list of diagnostics",
         ));
     }
-    let render = render.map(renderer);
-    gil::detach(py, || core::override_renderer(render));
+    let render = render.map_or_else(to_stderr, renderer);
+    gil::detach(py, || core::override_renderer(Some(render)));
     Ok(())
 }

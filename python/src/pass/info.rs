@@ -4,6 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
+use crate::crossing::convert;
+
 /// What a pass says about itself: its level, its name, and the passes that must have run before it.
 ///
 /// opt_level: the lowest ``PassContext.opt_level`` at which a Sequential runs it, 0 or more. required: names of
@@ -36,6 +38,7 @@ impl PassInfo {
 
 /// An opt level: an int, 0 or more, and no bool.
 pub(crate) fn level(said: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let said = &convert::plain(said)?;
     if said.is_instance_of::<PyBool>() || !said.is_instance_of::<PyInt>() {
         let kind = said.get_type();
         return Err(PyTypeError::new_err(format!(

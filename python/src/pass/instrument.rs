@@ -14,6 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyInt};
 use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
+use crate::crossing::streams;
 use crate::ir::module::Module;
 use crate::pass::info::PassInfo;
 
@@ -172,7 +173,9 @@ impl NativeInstrument {
         let options = options.map_or_else(|| Ok(toml::Table::new()), convert::to_table)?;
         let registry = Registry::global();
         let made = gil::detach(py, || {
-            registry.get_instrument(name, &options, &InstrumentSetup::new(registry))
+            let mut setup = InstrumentSetup::new(registry);
+            setup.sink = streams::sink("stdout");
+            registry.get_instrument(name, &options, &setup)
         });
         made.map(NativeInstrument)
             .map_err(|error| error::to_exception(py, &error))

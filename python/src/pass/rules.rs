@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::{self, EditError, OpBuilder, ValueId};
+use passdock::sdk::{self, EditError, OpBuilder, OpId, ValueId};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -118,8 +118,9 @@ fn apply(
                     own: found.lent(),
                     function: function.clone_ref(py),
                 };
+                let root = found.read(sdk::Match::root)?;
                 let answer = gil::call(code.bind(py), (own, found))?;
-                replacement(function.bind(py), &answer)
+                replacement(function.bind(py), root, &answer)
             })();
             called.map_err(|raised| error::as_edit_failure(py, raised))
         })
@@ -128,6 +129,7 @@ fn apply(
 
 fn replacement(
     function: &Bound<'_, Function>,
+    root: OpId,
     answer: &Bound<'_, PyAny>,
 ) -> PyResult<Option<Vec<ValueId>>> {
     if answer.is_none() {
@@ -139,6 +141,18 @@ fn replacement(
             PyTypeError::new_err("the code of a rule answers a value, a list of them, or None")
         })?,
     };
+    // Results that nobody uses may be left out at the end.
+    let (least, most) = function.get().read(|f| {
+        let results = f.results(root);
+        let used = results.iter().rposition(|result| f.use_count(*result) > 0);
+        (used.map_or(0, |last| last + 1), results.len())
+    })?;
+    if !(least..=most).contains(&values.len()) {
+        return Err(PyValueError::new_err(format!(
+            "the code of a rule answers a value for each result of the op that it replaces: {most}, and not {}",
+            values.len()
+        )));
+    }
     ids_of(function, &values).map(Some)
 }
 

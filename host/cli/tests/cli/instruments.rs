@@ -103,10 +103,18 @@ fn passes_to_print_around_may_have_short_names() {
     // TVM's names are names, too.
     expect![[r#"
         Print IR before: relax.transform.InferType
-        note[alias]: `relay.transform.Inline` stands for `relax.transform.InlineFunctions`."#]]
+        note[alias]: `PrintAfterAll` stands for `print-after`, `relay.transform.Inline` stands for `relax.transform.InlineFunctions`, `tirx.UnrollLoop.auto_max_step` stands for `tir.UnrollLoop.auto_max_step`."#]]
     .assert_eq(&printed(
-        "--print-before relay.transform.InferType --instrument PrintAfterAll --disable relay.transform.Inline",
+        "--print-before relay.transform.InferType --instrument PrintAfterAll --disable relay.transform.Inline \
+         --config tirx.UnrollLoop.auto_max_step=4",
     ));
+    bench.write(
+        "p.toml",
+        "[context.config]\n\"tirx.UnrollLoop\" = { auto_max_step = 4 }\n\n[[instruments]]\nname = \"PassTimingInstrument\"\n",
+    );
+    let ran = bench.passdock("run p.toml in.ir");
+    expect!["note[alias]: `PassTimingInstrument` stands for `timing`, `tirx.UnrollLoop` stands for `tir.UnrollLoop`."]
+        .assert_eq(ran.stderr.lines().next().unwrap_or_default());
     // A note says so if there is nothing to print around.
     expect![[r#"
         note[absent-pass]: `--print-after` names the pass `relax.transform.FoldConstant`, which isn't in the pipeline: unless another pass runs it, that is without effect.

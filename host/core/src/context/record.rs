@@ -10,6 +10,7 @@ use passdock_loader::loading_time;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Rewrites;
+use crate::error::PassError;
 use crate::instrument::Sink;
 use crate::pass::{Pass, PassRef};
 use crate::util;
@@ -115,6 +116,9 @@ impl PassRecord {
 /// A function that is called with the name of each pass that starts, to show progress.
 pub type OnPass = dyn Fn(&str) + Send + Sync;
 
+/// A function that says whether a failure is to be reproduced.
+pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
+
 /// Callbacks that follow a run while it goes on.
 #[derive(Default)]
 pub struct Watch {
@@ -125,6 +129,8 @@ pub struct Watch {
     pub sink: Option<Sink>,
     /// The function that is called around the moment in which the output is put in its place.
     pub on_write: Option<Box<dyn Fn(Writing) + Send + Sync>>,
+    /// Whether a failure is one that people want to run into again, so that a reproducer is written; `None`: each is.
+    pub reproduces: Option<Box<Reproduces>>,
 }
 
 /// The moments of an output that is put in its place.

@@ -73,7 +73,9 @@ impl InstrumentTable {
             let message = format!("There is no instrument `{name}`.");
             let error = PassError::new(ErrorKind::UnknownInstrument, message);
             let list = || format!("Instruments: {}.", suggest::listed(names()));
-            error.help(suggest::help(name, names()).unwrap_or_else(list))
+            let aliases = self.0.values().flat_map(|spec| &spec.aliases);
+            let called = names().chain(aliases.map(String::as_str));
+            error.help(suggest::help(name, called).unwrap_or_else(list))
         })
     }
 

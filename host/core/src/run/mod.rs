@@ -24,7 +24,7 @@ use done::Done;
 pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir, printing};
 use inner::Inner;
-pub use interrupt::set_interrupt;
+pub use interrupt::{check_interrupt, set_interrupt};
 pub use leaf::is_unexplained;
 use passdock_abi::SymbolId;
 use passdock_crash::{Callee, Death};
@@ -254,7 +254,7 @@ impl<'c> Run<'c> {
     }
 
     fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
-        interrupt::check()?;
+        check_interrupt()?;
         let record = self.record_start(step, module);
         let job = Job {
             pass: &*step.pass,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use passdock_core::{ErrorKind, PassError, capitalized};
-use passdock_ir::Module;
+use passdock_ir::{Module, text};
 use passdock_onnx::{EncodeOptions, ExternalData};
 
 /// Reads the bytes of an ONNX model. Messages and external data go by `path`, where the model is to be thought of.
@@ -42,4 +42,17 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
         Ok(()) => Ok(bytes),
         Err(error) => Err(refused(&error).caused_by(Arc::new(error))),
     }
+}
+
+/// A module as IR text that says all of it, as a file of text does: also what else only the model that it was read
+/// from would say.
+///
+/// # Errors
+/// If that model isn't what it was when it was read.
+pub fn to_text(module: &Module) -> Result<String, PassError> {
+    let detached = passdock_onnx::detach(module).map_err(|error| {
+        let message = capitalized(&format!("the model {error}"));
+        PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
+    })?;
+    Ok(text::print(&detached))
 }

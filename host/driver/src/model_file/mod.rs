@@ -19,7 +19,7 @@ use passdock_onnx::Reach;
 
 #[cfg(unix)]
 pub(crate) use self::data_files::is_used;
-pub use self::memory::{read_bytes, to_bytes};
+pub use self::memory::{read_bytes, to_bytes, to_text};
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
 use passdock_core::{ErrorKind, PassError, Snippet, capitalized};

@@ -278,7 +278,7 @@ pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
 fn lossy_name(module: &Module) -> Option<&str> {
     let mut names = module.functions().flat_map(|f| {
         let constants = f.live_constants();
-        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_file()?.0.name()))
+        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_named_file()?.0.name()))
     });
     names.find(|name| name.contains(char::REPLACEMENT_CHARACTER))
 }

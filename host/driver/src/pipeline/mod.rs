@@ -18,7 +18,7 @@ pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use remarks::UsedOperators;
-pub use report::{KindReport, ModelReport, PipelineReport, Report};
+pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{failed, process_changes, run, run_on, run_to_module};

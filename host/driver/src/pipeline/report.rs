@@ -10,6 +10,9 @@ use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
 
 use crate::prepare::{PipelineText, Prepared, Request};
 
+/// The version of what `--json` prints. New keys don't raise it: it is another one when a key goes, or means something else.
+pub const JSON_VERSION: u32 = 1;
+
 /// The report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {

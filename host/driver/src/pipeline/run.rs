@@ -16,7 +16,8 @@ use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
-    Severity, Verify, Watch, Writing, capitalized, get_renderer, suggest, util, verify,
+    Severity, Verify, Watch, Writing, capitalized, check_interrupt, get_renderer, suggest, util,
+    verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
@@ -72,6 +73,7 @@ fn run_given(
         only_judges: false,
     };
     let on_write = watch.on_write.unwrap_or_else(|| Box::new(|_| ()));
+    let reproduces = watch.reproduces.unwrap_or_else(|| Box::new(|_| true));
     let mut endings = None;
     let end = || {
         run_to_end(
@@ -101,7 +103,11 @@ fn run_given(
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
                 report.diagnostics.push(error.to_diagnostic());
             }
-            let write = || reproduce::write(request, &error, &mut report);
+            let write = || {
+                if reproduces(&error) {
+                    reproduce::write(request, &error, &mut report);
+                }
+            };
             if let Err(panic) = caught(write) {
                 report.diagnostics.push(failed(&panic).to_diagnostic());
             }
@@ -261,6 +267,7 @@ fn run_to_end(
             value_info: request.value_info,
             ..WriteOptions::default()
         };
+        check_interrupt()?;
         let begins = || on_write(Writing::Begins);
         let write = || output.write_asking(&after, options, &begins, &mut |said| emit(said));
         let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));

@@ -76,7 +76,7 @@ impl Placing {
             return Ok(known.clone());
         }
         let is_large = data.len() > LARGE;
-        let placed = match (data.payload(), data.in_file()) {
+        let placed = match (data.payload(), data.in_named_file()) {
             (Payload::Splat { .. }, _) => None,
             (_, Some((source, offset, length))) if is_large && !self.self_contained => {
                 let bytes = data.bytes().map_err(io::Error::other)?;

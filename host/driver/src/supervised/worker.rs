@@ -116,6 +116,7 @@ impl Worker {
                     util::lock(&limit).rest();
                 }
             })),
+            ..Watch::default()
         }
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Source {
     path: PathBuf,
     name: String,
     bytes: Bytes,
+    /// Whether the bytes are those of the file, however they were read.
+    is_file: bool,
 }
 
 impl Source {
@@ -29,6 +31,7 @@ impl Source {
             path: path.to_owned(),
             name: spelled(path),
             bytes,
+            is_file: true,
         })
     }
 
@@ -38,6 +41,7 @@ impl Source {
             path: path.to_owned(),
             name: whole(path),
             bytes: Bytes::Owned(bytes),
+            is_file: false,
         }
     }
 
@@ -83,6 +87,10 @@ fn spelled(path: &Path) -> String {
 impl ByteSource for Source {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn is_file(&self) -> bool {
+        self.is_file
     }
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {

@@ -78,6 +78,8 @@ impl DumpIr {
     }
 
     fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
+        // An explicit context isn't entered.
+        fs::create_dir_all(&self.dir)?;
         // Paths of data files are relative to the directory, so that a dump can be read there.
         let options = text::PrintOptions {
             directory: Some(&self.dir),
@@ -172,7 +174,17 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::context::PassContext;
     use crate::instrument::built_in::testing::{Printed, all, fuse, module, watched};
+
+    #[test]
+    fn a_context_that_isnt_entered_has_a_directory_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let dumps = dir.path().join("new/dumps");
+        let context = PassContext::builder().instrument(DumpIr::new(&dumps));
+        fuse().call_in(module(), &context.build().unwrap()).unwrap();
+        assert!(dumps.join("000_demo.transform.Fuse.ir").is_file());
+    }
 
     #[test]
     fn dumps_can_be_read_and_are_refreshed() {

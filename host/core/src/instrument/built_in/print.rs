@@ -75,7 +75,11 @@ impl PrintIr {
 
 impl PassInstrument for PrintIr {
     fn name(&self) -> &str {
-        "print"
+        match (&self.before, &self.after) {
+            (PassFilter::None, _) => "print-after",
+            (_, PassFilter::None) => "print-before",
+            _ => "print",
+        }
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {

@@ -1,7 +1,8 @@
-//! Passes that a request calls by an alias: they run, and reports call them by their own names.
+//! Passes, instruments and config options that a request calls by an alias: reports call them by their own names.
 
 use std::collections::BTreeMap;
 
+use passdock_core::config::canonical_key;
 use passdock_core::{Diagnostic, Registry, Severity};
 
 use crate::pipeline_file::PassTable;
@@ -20,10 +21,22 @@ pub(super) fn note(request: &Request, prepared: &Prepared) -> Option<Diagnostic>
     names.extend(lists.into_iter().flatten().map(String::as_str));
     add_listed(&prepared.file.passes, &mut names);
     let registry = prepared.context.registry();
-    let stand_for = names.into_iter().filter_map(|name| {
-        let own = own_name(name, registry)?;
-        Some((name, format!("`{name}` stands for `{own}`")))
-    });
+    let passes = names
+        .into_iter()
+        .map(|name| (name, own_name(name, registry)));
+    let listed = prepared.file.instruments.iter();
+    let listed = listed.map(|table| table.name.value.as_str());
+    let asked = request.instruments.iter().map(|asked| asked.name.as_str());
+    let instruments = listed
+        .chain(asked)
+        .map(|name| (name, own_instrument(name, registry)));
+    let keys = context.config.iter().map(|(key, _)| key.value.as_str());
+    let set = request.config.iter();
+    let set = set.filter_map(|setting| Some(setting.split_once('=')?.0.trim()));
+    let keys = keys.chain(set).map(|key| (key, own_key(key, registry)));
+    let stand_for = passes.chain(instruments).chain(keys);
+    let stand_for =
+        stand_for.filter_map(|(name, own)| Some((name, format!("`{name}` stands for `{}`", own?))));
     let stand_for: BTreeMap<&str, String> = stand_for.collect();
     if stand_for.is_empty() {
         return None;
@@ -67,4 +80,19 @@ fn own_name(name: &str, registry: &Registry) -> Option<String> {
     let own = registry.canonical(name);
     let is_alias = own != name && !own.ends_with(&format!("transform.{name}"));
     is_alias.then_some(own)
+}
+
+/// The name of the instrument that a name is an alias of.
+fn own_instrument(name: &str, registry: &Registry) -> Option<String> {
+    let spec = registry.instrument_spec(name).ok()?;
+    (spec.name != name).then_some(spec.name)
+}
+
+/// The key that one of TVM's stands for, with a field behind it or not, unless somebody registered that one itself.
+fn own_key(key: &str, registry: &Registry) -> Option<String> {
+    let own = canonical_key(key);
+    let is_registered = registry
+        .config_schema(key)
+        .is_ok_and(|schema| schema.key == key);
+    (own != key && !is_registered).then(|| own.into_owned())
 }

@@ -56,7 +56,7 @@ impl Printer<'_, '_> {
             self.elements(bytes, dtype, count, single);
             return;
         }
-        match (self.options.constants, data.in_file()) {
+        match (self.options.constants, data.in_named_file()) {
             // Writing to a string doesn't fail, here and below.
             (Constants::Elide, _) => {
                 self.out.elided += 1;

@@ -1,0 +1,125 @@
+"""Rules with code, visitors and mutators: what is wrong in them is said where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from passdock import Function, Module, Op, PassContext, function_pass
+from passdock.rewrite import Match, Rewriter, Rules, rule, rules_pass
+from passdock.walk import Mutator, Visitor
+from support import module, one_function
+
+RELU_OF_ABS = """
+    module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+        %a = onnx.Abs(%x) : f32[2]
+        %y = onnx.Relu(%a) : f32[2] loc("last")
+        return %y
+      }
+    }
+"""
+
+
+def line_of(raised: pytest.ExceptionInfo[Any]) -> str:
+    """Where the innermost frame is, as notes say it."""
+    return f"({__file__}:{raised.traceback[-1].lineno + 1})"
+
+
+def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
+    @rule("onnx.Relu(%x)")
+    def fails(rewriter: Rewriter, match: Match) -> Any:
+        raise KeyError("no")
+
+    with pytest.raises(KeyError) as raised:
+        rules_pass("acme.Fails", fails)(module(RELU_OF_ABS))
+    assert raised.value.__notes__ == [
+        f"Error in pass acme.Fails, function @main, op1 (onnx.Relu), at last {line_of(raised)}"
+    ]
+
+
+@pytest.mark.parametrize("base", [Visitor, Mutator])
+def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
+    def fail(self: Any, op: Op) -> None:
+        raise KeyError("no")
+
+    method, start = ("visit_other", "visit") if base is Visitor else ("mutate_other", "mutate")
+    walker = type("Walker", (base,), {method: fail})()
+
+    @function_pass(opt_level=0, name="acme.Walks")
+    def walks(func: Function, mod: Module, ctx: PassContext) -> Function:
+        getattr(walker, start)(func)
+        return func
+
+    with pytest.raises(KeyError) as raised:
+        walks(one_function())
+    assert raised.value.__notes__ == [f"Error in pass acme.Walks, function @main {line_of(raised)}"]
+
+
+@pytest.mark.parametrize("answer", [lambda op: op, lambda op: 3])
+def test_a_mutator_answers_values(answer: Any) -> None:
+    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: answer(op)})()
+
+    @function_pass(opt_level=0, name="acme.Mutates")
+    def mutates(func: Function, mod: Module, ctx: PassContext) -> Function:
+        mutator.mutate(func)
+        return func
+
+    with pytest.raises(
+        TypeError, match="Answers answers values for the results of onnx.Relu, or None for itself, not "
+    ):
+        mutates(one_function())
+
+
+def test_a_pass_of_a_pass_has_a_line_of_its_own() -> None:
+    @function_pass(opt_level=0, name="Inner")
+    def inner(func: Function, mod: Module, ctx: PassContext) -> Function:
+        raise KeyError("no")
+
+    @function_pass(opt_level=0, name="Outer")
+    def outer(func: Function, mod: Module, ctx: PassContext) -> Function:
+        inner(one_function())
+        return func
+
+    with pytest.raises(KeyError) as raised:
+        outer(one_function())
+    called = next(frame.lineno + 1 for frame in raised.traceback if frame.name == "outer")
+    assert raised.value.__notes__ == [
+        f"Error in pass Inner, function @main {line_of(raised)}",
+        f"Error in pass Outer, function @main ({__file__}:{called})",
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_the_code_of_a_rule_answers_a_value_for_each_result(count: int) -> None:
+    @rule("onnx.Relu(%x)")
+    def several(rewriter: Rewriter, match: Match) -> Any:
+        return [match["x"]] * count
+
+    with pytest.raises(ValueError, match=f"a value for each result of the op that it replaces: 1, and not {count}"):
+        rules_pass("acme.Several", several)(one_function())
+
+
+def test_results_that_nobody_uses_may_be_left_out() -> None:
+    @rule("%y, %mask = onnx.Dropout(%x)")
+    def drop(rewriter: Rewriter, match: Match) -> Any:
+        return match["x"]
+
+    mod = module("""
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %a, %mask = onnx.Dropout(%x) : f32[2], bool[2]
+            %y = onnx.Relu(%a) : f32[2]
+            return %y
+          }
+        }
+    """)
+    assert [op.name for op in rules_pass("acme.Drop", drop)(mod)["main"].ops] == ["onnx.Relu"]
+
+
+def test_what_a_rules_pass_requires_is_a_list() -> None:
+    rules = Rules("rule a { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }")
+    assert rules_pass("acme.A", rules, required=("InferType",)).info.required == ("InferType",)
+    with pytest.raises(TypeError, match="Required is expected to be the type of list/tuple"):
+        rules_pass("acme.A", rules, required="InferType")  # type: ignore[arg-type]
