@@ -27,8 +27,8 @@ pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};
 pub use context::{
     ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
-    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Reproduces, Watch, Writing,
-    get_renderer, override_renderer,
+    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer,
+    override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
 pub use instrument::{

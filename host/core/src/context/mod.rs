@@ -27,7 +27,7 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
 use passdock_plugin_api::Options;
 pub(crate) use record::PassStart;
-pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Reproduces, Watch, Writing};
+pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
 use rules::Rewritten;
 pub use scope::Entered;
 pub use settings::ContextSettings;

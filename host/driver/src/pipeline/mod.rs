@@ -13,6 +13,7 @@ mod reproduce;
 mod rerun;
 mod run;
 mod types;
+mod watch;
 
 pub use check::check;
 pub use embed::Pipeline;
@@ -31,4 +32,4 @@ pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
     no_plugins, read_patterns, read_rules,
 };
-pub use passdock_core::{Watch, Writing};
+pub use watch::{Reproduces, Watch, Writing};

@@ -11,13 +11,13 @@ use passdock_onnx::OnnxError;
 
 use super::remarks::{self, UsedOperators};
 use super::report::{self, ModelReport, PipelineReport, Report};
+use super::watch::{Watch, Writing};
 use super::{reproduce, types};
 use crate::model_file::{Format, Output, WriteOptions, data_files_of};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry,
-    Severity, Verify, Watch, Writing, capitalized, check_interrupt, get_renderer, suggest, util,
-    verify,
+    Severity, Verify, capitalized, check_interrupt, get_renderer, suggest, util, verify,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's

@@ -8,11 +8,11 @@ use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{Judge, Verdict};
-use crate::pipeline::{self, PipelineText, Report, Request};
+use crate::pipeline::{self, PipelineText, Report, Request, Watch};
 use crate::reproducer::{
     ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
 };
-use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity, Watch};
+use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]

@@ -15,19 +15,14 @@ use passdock_crash::{Death, DeathCause};
 use passdock_files::StandardOutput;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
-};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Supervisor;
 use super::message::{Marks, Said, Task, receive_marked, send};
 use super::record;
-use super::running::{Running, running, runs_until};
-
-/// The time that a worker gets to end by itself: after its answer, and when it is told to.
-pub(super) const GRACE: Duration = Duration::from_millis(500);
+use super::running::{GRACE, Running, has_ended, running, runs_until};
 
 /// The time after which it is looked whether a worker is still there that says nothing: what it started may hold the
 /// channel open.
@@ -294,16 +289,6 @@ impl<'s> Process<'s> {
         self.orphans.end(Pid::from_child(&self.child));
         running().take();
         Ok((has_ended.then_some(status), program))
-    }
-}
-
-/// Whether a child has ended, which nobody waited for yet.
-pub(super) fn has_ended(child: Pid) -> io::Result<bool> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    match waitid(WaitId::Pid(child), options) {
-        Ok(status) => Ok(status.is_some()),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use passdock_core::{ErrorKind, PassError, Severity, Verify, Watch, Writing, util};
+use passdock_core::{ErrorKind, PassError, Severity, Verify, util};
 use passdock_crash::{Death, DeathCause};
 use passdock_files::{directory_of, leftovers};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Ended, Supervisor};
 use crate::model_file::{is_standard, is_used};
-use crate::pipeline::{ModelReport, Report, Request};
+use crate::pipeline::{ModelReport, Report, Request, Watch, Writing};
 
 /// Runs a request in a worker, which answers the report of [`crate::pipeline::run()`]. Whatever the worker dies of is
 /// in the report, and then nothing was written; or the output was in its place by then, and the report says that.

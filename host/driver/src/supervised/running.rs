@@ -1,16 +1,20 @@
 //! The worker that runs, for threads that hear of a signal.
 
+use std::io;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use passdock_core::util;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::limit::Limit;
 #[cfg(target_os = "linux")]
 use super::orphans::Orphans;
-use super::process::{GRACE, has_ended};
+
+/// The time that a worker gets to end by itself: after its answer, and when it is told to.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// A worker that runs.
 pub(super) struct Running {
@@ -82,5 +86,15 @@ pub fn go_on() {
     if let Some(running) = &mut *running() {
         running.limit.go_on();
         running.signal(Signal::CONT);
+    }
+}
+
+/// Whether a child has ended, which nobody waited for yet.
+pub(super) fn has_ended(child: Pid) -> io::Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match waitid(WaitId::Pid(child), options) {
+        Ok(status) => Ok(status.is_some()),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }

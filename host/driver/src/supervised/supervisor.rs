@@ -6,11 +6,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use passdock_core::{Watch, Writing};
 use passdock_crash::{Culprit, Death, DeathCause};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::pipeline::{Watch, Writing};
 
 use super::message::{Marks, Said, Task};
 use super::process::Process;

@@ -1,6 +1,6 @@
 //! A pipeline that runs on one module after the other in a worker, which is started again when it died.
 
-use passdock_core::{ErrorKind, PassError, Registry, Watch};
+use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_ir::{Module, text};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::process::Process;
 use super::{Supervisor, Worker, died, not_started};
 use crate::SentError;
 use crate::model_file;
-use crate::pipeline::{Request, Rerun, Trial, Trials};
+use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
 
 /// The trials of a job whose workers call [`Worker::try_all`].
 pub struct WorkerTrials<'s, J> {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use passdock_core::{Watch, Writing, util};
+use passdock_core::util;
 use passdock_crash::{
     CallKind, Mapped, Seen, Then, ends_by, expect, inherited, look_after, lost_channel,
     never_stop_for_terminal, observe, rely_on, trace_to, watch,
@@ -14,6 +14,8 @@ use passdock_crash::{
 use passdock_files::give_up;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::pipeline::{Watch, Writing};
 
 use super::guard::give_up_tracing;
 use super::limit::OwnLimit;

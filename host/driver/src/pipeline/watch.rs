@@ -1,0 +1,29 @@
+//! What follows a run while it goes on.
+
+use passdock_core::{OnPass, PassError, Sink};
+
+/// A function that says whether a failure is to be reproduced.
+pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
+
+/// Callbacks that follow a run while it goes on.
+#[derive(Default)]
+pub struct Watch {
+    /// The function that is called with the name of each pass that starts.
+    pub on_pass: Option<Box<OnPass>>,
+    /// The sink for the text that instruments show while passes run; `None`: standard output, or
+    /// standard error if the request says so.
+    pub sink: Option<Sink>,
+    /// The function that is called around the moment in which the output is put in its place.
+    pub on_write: Option<Box<dyn Fn(Writing) + Send + Sync>>,
+    /// Whether a failure is one that people want to run into again, so that a reproducer is written; `None`: each is.
+    pub reproduces: Option<Box<Reproduces>>,
+}
+
+/// The moments of an output that is put in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// All is written but the place. If the function doesn't return, the output is as it was.
+    Begins,
+    /// The output is in its place.
+    Done,
+}
