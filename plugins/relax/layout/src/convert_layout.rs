@@ -36,7 +36,7 @@
 //! It does not change a model's inputs and results, functions that skip optimization (`SkipOptimization`, `Compiler`,
 //! `Extern`), nor what is made already: functions of `passdock`'s domains, those with the attribute `Primitive` or
 //! `Codegen`. Ops of which no definition says anything, and the ends of regions, have their operands in their own layout. An
-//! op that is asked for and has no answer is named in a note.
+//! op that is asked for and has no answer is named in a note, and so is one with an operand that isn't whole blocks.
 //!
 //! Source: TVM `src/relax/transform/convert_layout.cc`, `src/relay/transforms/convert_layout.cc`.
 
@@ -65,6 +65,7 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     if desired.is_empty() {
         return Ok(());
     }
+    m.check_operators("desired_layouts", desired.keys())?;
     lay_out(m, cx, &Wishes::Desired(desired))
 }
 

@@ -69,9 +69,7 @@ fn is_touched(f: &Function, wishes: &Wishes) -> bool {
 impl Wishes {
     fn is_about(&self, f: &Function, op: OpId) -> bool {
         match self {
-            Wishes::Desired(desired) => {
-                desired.contains_key(f.name(op)) && f.traits(op).knows_layout()
-            }
+            Wishes::Desired(desired) => desired.contains_key(f.name(op)),
             Wishes::Definitions => f.traits(op).alters_layout(),
         }
     }
@@ -137,9 +135,7 @@ impl Walk<'_> {
                         true => None,
                         false => {
                             let said = self.cx.layout(f, op, &wanted)?;
-                            if said.is_none() {
-                                self.note_refused(f, op, &wanted);
-                            }
+                            self.note_refused(f, op, own, said.as_ref());
                             said
                         }
                     }
@@ -183,16 +179,37 @@ impl Walk<'_> {
         taken <= saved
     }
 
-    fn note_refused(&self, f: &Function, op: OpId, wanted: &[&str]) {
-        let wanted: Vec<&str> = wanted
-            .iter()
-            .copied()
-            .filter(|layout| !layout.is_empty())
+    /// Notes what was wished for an op and isn't answered: all of it, or blocks that an operand isn't made of.
+    fn note_refused(
+        &self,
+        f: &Function,
+        op: OpId,
+        wished: &[Option<String>],
+        said: Option<&LaidOut>,
+    ) {
+        let is_refused = |at: usize, layout: &str| match said.and_then(|said| said.operands.get(at))
+        {
+            None => true,
+            Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
+        };
+        let wished = wished.iter().enumerate().take(f.operand_count(op));
+        let refused: Vec<&str> = wished
+            .filter_map(|(at, layout)| Some((at, layout.as_deref()?)))
+            .filter(|(at, layout)| is_refused(*at, layout))
+            .map(|(_, layout)| layout)
             .collect();
-        let text = format!(
-            "This op stays in its own layout: its definition doesn't know it in {}, or too little is known of it.",
-            wanted.join(", ")
-        );
+        if refused.is_empty() {
+            return;
+        }
+        let refused = refused.join(", ");
+        let text = match said {
+            None => format!(
+                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is known of it."
+            ),
+            Some(_) => format!(
+                "An operand of this op stays in its own layout: it isn't whole blocks of {refused}, as far as is known."
+            ),
+        };
         let place = Place::name(op).within(f);
         self.cx
             .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));

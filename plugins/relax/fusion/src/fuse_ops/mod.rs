@@ -62,8 +62,10 @@ options! {
     /// How far ops are fused.
     pub struct FuseOps {
         /// The largest number of ops of a function.
+        #[range(0..)]
         max_depth: i64 = 256,
         /// The largest number of parameters and results of a function; 0: any.
+        #[range(0..)]
         max_args: i64 = 0,
         /// 0: nothing is fused; -1: as the context's level says.
         fuse_opt_level: i64 = -1,

@@ -75,6 +75,12 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         ));
     }
     let wanted = Traits::of(&options.traits)?;
+    m.check_operators("ops", &options.ops)?;
+    if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
+        return Err(PassError::new(format!(
+            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`."
+        )));
+    }
     let domain = match &*options.domain {
         "" => plain(&options.target),
         domain => domain.to_owned(),

@@ -432,6 +432,14 @@ fn options_that_say_nothing_are_refused() {
          = in pass relax.transform.AnnotateTarget of plugin relax"#]]
     .assert_eq(&said(r#"ops = ["onnx.Exp"]"#));
     expect![[r#"
+        error[pass-failed]: The option `ops` names `onnx.Epx`, which is no operator. Did you mean `onnx.Exp`?
+         |
+         = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", ops = ["onnx.Epx"]"#));
+    expect![[r#"
+        error[pass-failed]: The option `dtypes` names `float32`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`.
+         |
+         = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", dtypes = ["float32"]"#));
+    expect![[r#"
         error[pass-failed]: The option `traits` names `fast`; there are `elementwise`, `injective`, `reduction` and `out-fusable`.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", traits = ["fast"]"#));
