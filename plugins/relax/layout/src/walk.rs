@@ -384,21 +384,30 @@ fn between(f: &Function, before: Option<OpId>, op: OpId) -> Vec<OpId> {
     made
 }
 
-/// What a function is called: the operator, and the layouts that it is in: `Conv_NHWC_HWIO`.
+/// What a function is called: the operator, the layouts of operands that aren't in their own, and those of results if
+/// they aren't the first operand's: `Conv_NHWC_HWIO`, `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
 fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let mut base: String = name.chars().map(plain).collect();
-    let mut seen = Vec::new();
-    for layout in laid.operands.iter().chain(&laid.results).flatten() {
-        let target = layout.target();
-        if !seen.contains(&target) {
-            base = format!("{base}_{target}");
-            seen.push(target);
+    let own: String = name.chars().map(plain).collect();
+    let target = |layout: &Option<Layout>| layout.as_ref().map(Layout::target);
+    let first = laid.operands.first().and_then(target);
+    let mut parts = vec![own];
+    for target in laid.operands.iter().filter_map(target) {
+        if !parts[1..].contains(&target) {
+            parts.push(target);
         }
     }
-    base
+    let results = f.results(op).iter().zip(&laid.results);
+    let results = results.filter(|(result, _)| !f.is_absent(**result));
+    let results: Vec<Option<String>> = results.map(|(_, layout)| target(layout)).collect();
+    if results.iter().any(|target| *target != first) {
+        parts.push("to".to_owned());
+        let named = results.into_iter();
+        parts.extend(named.map(|target| target.unwrap_or_else(|| "default".to_owned())));
+    }
+    parts.join("_")
 }
 
 /// An answer with its layouts read.

@@ -464,3 +464,25 @@ fn a_wish_that_is_not_met_is_noted() {
     "#]].assert_eq(&said(&["NHWC", "OIHW16i16o"]));
     expect![[""]].assert_eq(&said(&["NHWC", "HWIO"]));
 }
+
+/// Three channels aren't whole blocks, so that the first gives what the second takes: the names tell them apart.
+#[test]
+fn names_say_which_side_is_in_a_layout() {
+    let text = whole(
+        "onnx.Conv NCHW4c",
+        "%x: f32[1,3,4,4], %w: f32[4,3,1,1], %v: f32[4,4,1,1], %u: f32[2,4,1,1]",
+        "%a = onnx.Conv(%x, %w)
+         %b = onnx.Conv(%a, %v)
+         %c = onnx.Conv(%b, %u)
+         return %c",
+    );
+    let calls = text
+        .lines()
+        .filter(|line| line.contains("= passdock.layout."));
+    let calls: Vec<&str> = calls.map(str::trim).collect();
+    expect![[r#"
+        %0 = passdock.layout.Conv_to_NCHW4c(%x, %w) : f32[1,1,4,4,4]
+        %1 = passdock.layout.Conv_NCHW4c(%0, %v) : f32[1,1,4,4,4]
+        %c = passdock.layout.Conv_NCHW4c_to_default(%1, %u) : f32[1,2,4,4]"#]]
+    .assert_eq(&calls.join("\n"));
+}
