@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
-use crate::group::{Group, Groups, MOST_INSIDE};
+use crate::group::{Group, Groups, MOST_INSIDE, is_onnx};
 use crate::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
 use crate::shared::snake_case::snake_case;
 use crate::shared::stand_ins::StandIns;
@@ -152,7 +152,7 @@ fn plain(target: &str) -> String {
     });
     match parts.collect::<Vec<String>>().join(".") {
         // ONNX's own is called so.
-        onnx if ["onnx", "ai.onnx"].contains(&&*onnx) => onnx + "_",
+        onnx if is_onnx(&onnx) => onnx + "_",
         domain => domain,
     }
 }
