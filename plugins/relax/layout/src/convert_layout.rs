@@ -28,8 +28,9 @@
 //! as `Concat`, or is ONNX's op between `Transpose`s, as `Conv`. The last is a function of the domain
 //! `passdock.layout`, by whose name a back end finds the op that it has, and which runs as it is: `Conv_NHWC_HWIO` says the
 //! layouts of operands that aren't in their own, and `Conv_to_NCHW4c`, `Conv_NCHW4c_to_default` those of results where they
-//! aren't the first operand's. Ops that are equal there share one; behind blocks, only of equal sizes, which are in the body. `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and `DeadCodeElimination` lead back, as a rule to
-//! as many ops: around a `Split` whose parts meet again, or before a reduction of blocks, `Transpose`s or views may be left.
+//! aren't the first operand's. Ops that are equal there share one; behind blocks, only of equal sizes, which are in the body.
+//! `InlineFunctions`, `SimplifyExpr`, `FoldConstant` and `DeadCodeElimination` lead back, as a rule to as many ops: before a
+//! reduction of blocks, for one, views may be left.
 //!
 //! Ops between them follow, unless that took more `Transpose`s than it saves. A value is brought into a layout once, where
 //! it is made; `Transpose`s that are there are merged, and constants are converted at once, those of more than 128 MiB
