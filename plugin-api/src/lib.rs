@@ -115,7 +115,9 @@ pub use op::{
     AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
     OpResult, Refusal,
 };
-pub use pass::{Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo, Support};
+pub use pass::{
+    nearest, Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo, Support,
+};
 pub use passdock_abi as abi;
 pub use passdock_abi::{
     AttrKind, ConstId, DType, Dim, DimKind, ExprKind, FunctionEntry, FunctionKind, LocId, OpId,

@@ -6,8 +6,9 @@ accepts what it accepted, and ONNX Runtime, optimising nothing, computes the sam
 read goes through `DefuseOps`: its text is the model's again, but for the `ir_version`, what
 `extra` says of the order of records, and where constants stand. With `--models` the directory of real models.
 
-And each goes through `deploy` with `examples/npu-partition`, which writes its partitions to files: as many as the model calls,
-each a model that onnx's checker accepts. The accelerator takes tensors of known sizes only, so of some models nothing.
+And each goes through `deploy` with its convolutions in another layout, and with `examples/npu-partition`, which writes its
+partitions to files: as many as the model calls, each a model that onnx's checker accepts. The accelerator takes tensors of
+known sizes only, so of some models nothing.
 """
 
 import argparse
@@ -68,7 +69,11 @@ def deployed(args, model, made):
     """What is wrong with a model made ready for the accelerator of `examples/npu-partition`."""
     parts, text = args.work_dir / f"{model.stem}.parts", made.with_suffix(".ir")
     shutil.rmtree(parts, ignore_errors=True)
-    settings = ['relax.AnnotateTarget.target="npu"', f"npu.WritePartitions.dir={json.dumps(str(parts))}"]
+    settings = [
+        'relax.AnnotateTarget.target="npu"',
+        'relax.ConvertLayout.desired_layouts={"onnx.Conv"=["NHWC","default"]}',
+        f"npu.WritePartitions.dir={json.dumps(str(parts))}",
+    ]
     settings = [word for setting in settings for word in ("--config", setting)]
     passdock(args, "run", "deploy", model, "-o", made, "-O3", "--plugin-dir", args.plugin_dir, *settings)
     passdock(args, "convert", made, text)

@@ -225,6 +225,11 @@ def prepare(work, model):
 
 def verifies_what_a_run_makes(passdock, work):
     model = prepare(work, residual(work))
+    mixed = ["--passes", "ToMixedPrecision", "residual.onnx", "-o", "mixed.onnx"]
+    half = passdock.run("run", *mixed, "--verify-outputs")
+    claim(half.returncode == 0 and "held to what f16 allows" in half.stdout + half.stderr, half)
+    exact = passdock.run("run", *mixed, "--instrument", "verify-outputs={rtol=0.0, atol=0.0}")
+    claim(exact.returncode == 1 and "error[numerics]" in exact.stderr, exact)
     (work / "out.onnx").write_text("as it was")
     good = passdock.run("run", "residual.onnx", "-o", "good.onnx", "--verify-outputs", "--json")
     report = json.loads(good.stdout)

@@ -261,7 +261,23 @@ def finds_the_library(passdock, work):
     claim("no `python3` in PATH" in found["not_checked"], found)
 
 
+def allows_what_a_smaller_type_does(passdock, work):
+    mixed = "relax.transform.ToMixedPrecision"
+    # InferType runs before both.
+    model = relu(work / "mixed.onnx")
+    report, found = passdock.run(model, [mixed])
+    claim(report["exit_status"] == 0, report["diagnostics"])
+    claim([each["computed_in"] for each in found["passes"]] == [None, "f16"], found)
+    claim(found["passes"][1]["reason"] == "held to what f16 allows", found)
+    # What the model computes in already isn't brought in.
+    report, found = passdock.run(relu(work / "half.onnx", F16), [WRONG])
+    claim(report["exit_status"] == 1 and found["passes"][0]["computed_in"] is None, found)
+    claim(passdock.results(model, [WRONG], "rtol = 0.0\natol = 1e9") == ["same"], "atol")
+    claim(passdock.results(model, [mixed], "rtol = 0.0\natol = 0.0")[1] == "different", "rtol, atol")
+
+
 CHECKS = [
+    allows_what_a_smaller_type_does,
     names_the_pass,
     goes_on_with_a_warning,
     checks_together_what_came_back,

@@ -45,7 +45,7 @@ fn write_partitions(m: &mut Module, cx: &PassContext) -> PassResult {
             if codegen == TARGET.as_bytes() {
                 let file = dir.join(format!("{}.onnx", String::from_utf8_lossy(name)));
                 let written = std::fs::create_dir_all(dir);
-                let model = onnx::model(&f)?;
+                let model = onnx::model(m, &f)?;
                 written
                     .and_then(|()| std::fs::write(&file, model))
                     .map_err(|error| {

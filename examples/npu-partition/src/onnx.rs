@@ -1,20 +1,88 @@
 //! A partition as an ONNX model: as much of the format as kernels of an accelerator need.
 use passdock_plugin_api::abi::DimKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::Snapshot;
 
-/// A function as the bytes of a model.
-pub fn model(f: &Function) -> Result<Vec<u8>, PassError> {
+/// A function as the bytes of a model, which has the functions that it calls, too: ops in other layouts, patterns.
+pub fn model(m: &Module, f: &Function) -> Result<Vec<u8>, PassError> {
     let mut model = Message::default();
     model.number(1, 8);
     model.text(2, "npu-partition");
     model.message(7, graph(f)?);
-    for (domain, version) in f.opsets().filter(|(domain, _)| domain.is_empty()) {
+    let called = called(m, f)?;
+    opsets(&mut model, 8, f, &called);
+    for callee in &called {
+        model.message(25, function(callee, &called)?);
+    }
+    Ok(model.0)
+}
+
+/// The functions that a function calls, and those that these call.
+fn called<'h>(m: &Module<'h>, f: &Function) -> Result<Vec<Snapshot<'h>>, PassError> {
+    let mut called: Vec<Snapshot> = Vec::new();
+    let mut names: Vec<String> = f.iter().map(|op| f.name(op).to_owned()).collect();
+    while let Some(name) = names.pop() {
+        let is_new = called.iter().all(|known| known.function_name() != name);
+        if is_new && m.function(&*name).is_some() {
+            let callee = m.snapshot(&*name)?;
+            names.extend(callee.iter().map(|op| callee.name(op).to_owned()));
+            called.push(callee);
+        }
+    }
+    Ok(called)
+}
+
+/// Says the versions of ONNX and of the domains of functions, in a field.
+fn opsets(message: &mut Message, field: u64, f: &Function, called: &[Snapshot]) {
+    let is_called = |domain: &str| {
+        let mut names = called.iter().map(|callee| callee.function_name());
+        domain.is_empty() || names.any(|name| split(name).0 == domain)
+    };
+    for (domain, version) in f.opsets().filter(|(domain, _)| is_called(domain)) {
         let mut opset = Message::default();
         opset.text(1, domain);
         opset.number(2, version);
-        model.message(8, opset);
+        message.message(field, opset);
     }
-    Ok(model.0)
+}
+
+/// A name's domain, and the rest; ONNX's own is "".
+fn split(name: &str) -> (&str, &str) {
+    match name.rsplit_once('.') {
+        Some(("onnx", name)) => ("", name),
+        Some(parts) => parts,
+        None => ("", name),
+    }
+}
+
+fn function(f: &Function, called: &[Snapshot]) -> Result<Message, PassError> {
+    let mut function = Message::default();
+    let end = f.terminator(f.body()).ok_or("the function has no end")?;
+    let (domain, own) = split(f.function_name());
+    function.text(1, own);
+    for &value in f.params() {
+        function.text(4, &name(f, value));
+    }
+    for value in f.operands(end) {
+        function.text(5, &name(f, value));
+    }
+    for (id, constant) in f.constants() {
+        let mut value = Message::default();
+        value.text(1, "value");
+        value.message(5, tensor(f, id, "")?);
+        value.number(20, 4);
+        let mut node = Message::default();
+        node.text(2, &name(f, constant.value));
+        node.text(4, "Constant");
+        node.message(5, value);
+        function.message(7, node);
+    }
+    for op in f.ops_in(f.body()).filter(|op| *op != end) {
+        function.message(7, node(f, op)?);
+    }
+    opsets(&mut function, 9, f, called);
+    function.text(10, domain);
+    Ok(function)
 }
 
 fn graph(f: &Function) -> Result<Message, PassError> {
@@ -45,10 +113,13 @@ fn node(f: &Function, op: OpId) -> Result<Message, PassError> {
         .iter()
         .for_each(|value| node.text(2, &name(f, *value)));
     node.text(3, f.loc_name(op).unwrap_or(""));
-    let kind = f.name(op).strip_prefix("onnx.");
-    node.text(4, kind.ok_or("only ONNX's own operators are written")?);
+    let (domain, kind) = split(f.name(op));
+    node.text(4, kind);
     for (key, attr) in f.attrs(op) {
         node.message(5, attribute(f, f.text(key), attr)?);
+    }
+    if !domain.is_empty() {
+        node.text(7, domain);
     }
     Ok(node)
 }

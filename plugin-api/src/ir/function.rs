@@ -352,7 +352,12 @@ impl Function {
     /// The traits that an op's definition gives it.
     #[track_caller]
     pub fn traits(&self, op: OpId) -> OpTraits {
-        OpTraits(self.raw.traits(self.symbol(op)))
+        self.traits_of(self.symbol(op))
+    }
+
+    /// The traits that the definition of an operator gives its ops.
+    pub(crate) fn traits_of(&self, operator: SymbolId) -> OpTraits {
+        OpTraits(self.raw.traits(operator))
     }
 
     /// The location that an op comes from.

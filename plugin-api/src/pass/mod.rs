@@ -4,7 +4,9 @@ mod analysis;
 mod bodies;
 mod context;
 mod instrument;
+mod operators;
 
 pub use analysis::{Analysis, AnalysisRef};
 pub use context::{Evaluated, PassContext, Support};
 pub use instrument::{Instrument, InstrumentSpec, MakeInstrument, PassInfo};
+pub use operators::nearest;

@@ -14,6 +14,7 @@ use crate::format::header::read_metadata;
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
 use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
+use crate::format::texts::{plain_doc, plain_metadata};
 use crate::format::typed::{is_data, typed_field};
 use crate::format::types::{dtype, encode_type, read_type};
 use crate::format::wire::{Message, Value, WireField, put_bytes, put_int, put_varint};
@@ -87,46 +88,6 @@ impl Hollow {
         hollow.extras.metadata = plain_metadata.unwrap_or_default();
         Ok(hollow)
     }
-}
-
-/// The documentation in a message, if there is one and it is text.
-fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str>> {
-    let (mut found, mut times) = (None, 0);
-    for field in message.fields() {
-        let field = field?;
-        if field.number == number {
-            times += 1;
-            found = match field.value {
-                Value::Bytes(body) => std::str::from_utf8(body.bytes).ok(),
-                _ => None,
-            };
-        }
-    }
-    Ok(found.filter(|_| times == 1))
-}
-
-type Pairs = Vec<(Box<str>, Box<str>)>;
-
-/// The metadata in a message, if all of it is a key and a value each.
-fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs>> {
-    let mut pairs = Pairs::new();
-    for field in message.fields() {
-        let field = field?;
-        if field.number != number {
-            continue;
-        }
-        let Value::Bytes(body) = field.value else {
-            return Ok(None);
-        };
-        let pair = body.lasts([entry::KEY, entry::VALUE])?;
-        match pair.map(|text| std::str::from_utf8(text?.bytes).ok()) {
-            [Some(key), Some(value)] if body.fields().count() == 2 => {
-                pairs.push((key.into(), value.into()));
-            }
-            _ => return Ok(None),
-        }
-    }
-    Ok(Some(pairs))
 }
 
 /// Whether a domain has to be kept: it is there and empty, or ONNX's own by its other name.

@@ -8,6 +8,7 @@ pub(crate) mod header;
 pub(crate) mod opsets;
 pub(crate) mod schema;
 pub(crate) mod tensor;
+pub(crate) mod texts;
 pub(crate) mod typed;
 pub(crate) mod types;
 pub(crate) mod wire;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
-use passdock_ir::SourceSpan;
+use passdock_ir::{Extras, SourceSpan};
 use rustc_hash::FxHashMap;
 
 use super::sort::Orders;
@@ -24,6 +24,8 @@ pub(super) struct Frame<'a> {
     pub(super) outputs: Vec<Info<'a>>,
     /// Declared types of values to come; `true`: by a value info.
     pub(super) declared: FxHashMap<SymbolId, (TypeId, bool)>,
+    /// Their documentation and metadata: a copy in another function, of which the file says nothing, has them, too.
+    pub(super) texts: FxHashMap<SymbolId, Extras>,
     /// Constants that wait for the op they stand before.
     pub(super) waiting: Vec<(ConstId, LocId)>,
     /// The start of its entries in `undo`.

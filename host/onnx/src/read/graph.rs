@@ -5,7 +5,7 @@
 //! defined is taken back when it ends.
 
 use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
-use passdock_ir::{Entity, Function, NewPort};
+use passdock_ir::{Entity, Extras, Function, NewPort};
 
 use super::frame::Frame;
 use super::importer::{Importer, Work};
@@ -227,10 +227,13 @@ impl<'c, 'a> Importer<'c, 'a> {
             let given = self.f.text(self.f.value(*value).name);
             let mut keep = Keep::default();
             keep.names(given, &original);
-            let extras = keep.into_extras();
-            self.f
-                .origins_mut()
-                .set_extras(Entity::Value(*value), extras);
+            let entity = Entity::Value(*value);
+            let known = self.f.origins().extras(entity).cloned().unwrap_or_default();
+            let extras = Extras {
+                bytes: keep.into_bytes(),
+                ..Extras::clone(&known)
+            };
+            self.f.origins_mut().set_extras(entity, extras);
         }
         Ok(self.f)
     }

@@ -116,6 +116,10 @@ impl<'a> Importer<'_, 'a> {
             if frame.declared.get(&output).is_some_and(|known| known.1) {
                 self.f.import_declared(value);
             }
+            if let Some(texts) = frame.texts.remove(&output) {
+                (self.f.origins_mut()).set_extras(Entity::Value(value), texts);
+                self.f.import_annotated(op);
+            }
         }
         Ok(Some(op))
     }

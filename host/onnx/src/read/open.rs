@@ -11,7 +11,8 @@ use super::tensor::Tensor;
 use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::{bodies, name_of, quoted, text};
-use crate::format::schema::{function, graph, sparse, tensor, value_info};
+use crate::format::schema::{doc, function, graph, sparse, tensor, value_info};
+use crate::format::texts::texts;
 use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
@@ -59,6 +60,7 @@ impl<'a> Importer<'_, 'a> {
             parent: None,
             outputs: Vec::new(),
             declared: FxHashMap::default(),
+            texts: FxHashMap::default(),
             waiting: Vec::new(),
             undo: self.undo.len(),
             opened: self.opened,
@@ -237,6 +239,10 @@ impl<'a> Importer<'_, 'a> {
         })?;
         if info.ty.is_some() {
             frame.declared.insert(info.name, (info.ty, true));
+            let texts = texts(message, doc::VALUE_INFO)?;
+            if !texts.is_empty() {
+                frame.texts.insert(info.name, texts);
+            }
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Attributes of functions: in a file they are metadata of its graph and functions.
 
 use expect_test::{Expect, expect};
-use passdock_abi::OpId;
-use passdock_ir::{AttrValue, Module, NewAttr, text};
+use passdock_abi::{FunctionKind, OpId, TypeId};
+use passdock_ir::{AttrValue, CloneOps, Function, Module, NewAttr, NewPort, Position, text};
 
-use super::build::{Msg, function, graph, model, node};
+use super::build::{Msg, function, graph, info, model, node};
 use super::{bytes_of, fresh_bytes_of, main_of, read};
-use crate::format::schema::{doc, model as models};
+use crate::format::schema::{doc, graph as graphs, model as models};
 use crate::{detach, remarks};
 
 fn parse(source: &str) -> Module {
@@ -209,4 +209,50 @@ fn older_files_keep_what_they_have() {
     let mut module = read(&bytes).unwrap();
     set(&mut module, "b", AttrValue::Int(1));
     assert_eq!(metadata(&bytes_of(&module)), "passdock.attribute.a = 1\n");
+}
+
+/// What a value info says of a value in words goes with a copy of it to another function, as what its op says does.
+#[test]
+fn documentation_of_values_goes_along() {
+    let said = info("a:2")
+        .text(doc::VALUE_INFO[0], "warm")
+        .msg(doc::VALUE_INFO[1], &entry("unit", "K"));
+    let nodes = [node("a = Relu(x)"), node("y = Neg(a)")];
+    let graph = graph(&nodes, &["x:2"], &["y:2"]).msg(graphs::VALUE_INFO, &said);
+    let mut module = read(&model(10, &graph).0).unwrap();
+    let main = main_of(&mut module).clone();
+    let ops: Vec<OpId> = main.ops_in(main.body()).take(2).collect();
+    let name = module.symbols().intern("acme.F");
+    let mut f = Function::new(module.symbols().clone(), FunctionKind::GRAPH, name);
+    let port = |name| NewPort {
+        name,
+        ty: TypeId::NONE,
+    };
+    let own = f.add_arg(f.body(), &port("x")).unwrap();
+    let copy = CloneOps {
+        ops: &ops,
+        source: Some(&main),
+        at: Position::end(f.body()),
+        captures: &[[main.args(main.body()).next().unwrap(), own]],
+    };
+    let copies = f.clone_ops(&copy).unwrap();
+    (f.set_results(f.body(), &copies[1..], &[port("y")])).unwrap();
+    module.insert(f).unwrap();
+    let printed = text::print(&detach(&read(&bytes_of(&module)).unwrap()).unwrap());
+    expect![[r#"
+        module {
+          metadata "onnx.ir_version" = "10"
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) loc("g") {
+            %a doc("warm") meta {unit = "K"} = onnx.Relu(%x) : !f32[2]
+            %y = onnx.Neg(%a) : f32[2]
+            return %y
+          }
+          fn @acme.F(%x: ?) -> (%y) {
+            %a doc("warm") meta {unit = "K"} = onnx.Relu(%x) : !f32[2]
+            %y = onnx.Neg(%a)
+            return %y
+          }
+        }
+    "#]]
+    .assert_eq(&printed);
 }

@@ -4,6 +4,8 @@ use passdock_ir::Module;
 
 use super::check::{Checker, NoResults, Reason, SampleOutputs};
 use super::compare::Compared;
+use super::elements::Overrides;
+use super::precision::brought_in;
 use super::report::Row;
 use super::samples::Sample;
 
@@ -12,7 +14,8 @@ pub(super) struct Chain {
     /// The reason why none of them is checked.
     pub(super) broken: Option<Reason>,
     pub(super) samples: Vec<Sample>,
-    /// The results of the module that the chain began with.
+    /// The module that the chain began with, and its results.
+    first: Module,
     original: Option<SampleOutputs>,
     /// The last module that ran, and its results.
     last: Option<(Module, SampleOutputs)>,
@@ -41,6 +44,7 @@ impl Chain {
         let mut chain = Chain {
             broken: None,
             samples: Vec::new(),
+            first: module.clone(),
             original: None,
             last: None,
             unrunnable: None,
@@ -100,6 +104,7 @@ impl Chain {
             pass: pass.to_owned(),
             compared: None,
             total: None,
+            computed_in: None,
             together: Vec::new(),
         };
         if module.is_same(&frame.module) {
@@ -120,8 +125,13 @@ impl Chain {
             .ok()
             .or_else(|| Some(self.last.as_ref()?.1.clone()));
         let after = self.results(checker, module);
+        row.computed_in = brought_in(&self.first, module);
+        let overrides = Overrides {
+            computed_in: row.computed_in,
+            ..checker.overrides()
+        };
         row.compared = Some(match (base, &after) {
-            (Some(base), Ok(after)) => Compared::new(&base, after),
+            (Some(base), Ok(after)) => Compared::new(&base, after, overrides),
             (Some(_), Err(NoResults::Failed(error))) if before.is_ok() => {
                 Compared::failing(error.clone())
             }
@@ -136,7 +146,8 @@ impl Chain {
                     row.together = std::mem::take(&mut self.pending);
                 }
                 let original = self.original.as_ref();
-                row.total = original.and_then(|original| Compared::new(original, after).error());
+                row.total =
+                    original.and_then(|original| Compared::new(original, after, overrides).error());
             }
             Err(_) => self.pending.push(pass.to_owned()),
         }

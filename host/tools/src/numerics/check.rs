@@ -8,6 +8,7 @@ use passdock_ir::Module;
 use passdock_onnx::{EncodeOptions, ExternalData};
 
 use super::compare::{self, Compared};
+use super::elements::Overrides;
 use super::options::CheckOptions;
 use super::ort::{self, ModelOutput, ModelPort, ModelSource, OrtSession, Runtime};
 use super::samples::{self, Sample};
@@ -86,6 +87,11 @@ impl Checker {
             directory: Cell::new(None),
             files: Cell::new(0),
         }
+    }
+
+    /// What is allowed in place of what types allow.
+    pub(super) fn overrides(&self) -> Overrides {
+        self.options.overrides
     }
 
     pub(super) fn runtime(&self) -> &Runtime {
@@ -242,7 +248,7 @@ pub(super) fn is_telling(
     }
     // What is drawn depends on the op's place in the module, too: nothing random can be compared.
     let again = run_all(session, &samples[..1]);
-    let again = again.map(|again| Compared::new(&results[..1], &again));
+    let again = again.map(|again| Compared::new(&results[..1], &again, Overrides::default()));
     match again {
         Ok(Compared::Same { .. } | Compared::NotChecked(_)) => Ok(()),
         _ => Err("the model's results aren't reproducible: two runs of it differ".to_owned()),

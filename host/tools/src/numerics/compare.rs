@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::elements;
+use super::elements::{self, Overrides};
 use super::ort::{ModelOutput, OutputValue, Tensor};
 
 /// The comparison of a module's results with another's.
@@ -20,7 +20,11 @@ pub(super) enum Compared {
 
 impl Compared {
     /// Compares the outputs of all samples.
-    pub(super) fn new(before: &[Vec<ModelOutput>], after: &[Vec<ModelOutput>]) -> Compared {
+    pub(super) fn new(
+        before: &[Vec<ModelOutput>],
+        after: &[Vec<ModelOutput>],
+        overrides: Overrides,
+    ) -> Compared {
         let mut worst: f64 = 0.0;
         for (sample, (before, after)) in before.iter().zip(after).enumerate() {
             let names = |outputs: &[ModelOutput]| {
@@ -33,7 +37,7 @@ impl Compared {
                     "the model's outputs were {old} and are {new} now"
                 ));
             }
-            match outputs(before, after, sample) {
+            match outputs(before, after, sample, overrides) {
                 Ok(error) => worst = worst.max(error),
                 Err(difference) => return Compared::Different(difference),
             }
@@ -163,6 +167,7 @@ fn outputs(
     before: &[ModelOutput],
     after: &[ModelOutput],
     sample: usize,
+    overrides: Overrides,
 ) -> Result<f64, Box<Difference>> {
     let mut worst: f64 = 0.0;
     for (a, b) in before.iter().zip(after) {
@@ -190,7 +195,8 @@ fn outputs(
             if (a.dtype, &a.shape) != (b.dtype, &b.shape) {
                 return Err(differ(place, typed(a.ty(), b.ty())));
             }
-            worst = worst.max(elements::compare(a, b).map_err(|what| differ(place, what))?);
+            worst =
+                worst.max(elements::compare(a, b, overrides).map_err(|what| differ(place, what))?);
         }
     }
     Ok(worst)
@@ -252,12 +258,17 @@ mod tests {
 
     #[track_caller]
     fn check(a: Tensor, b: Tensor, expected: Expect) {
+        check_with(a, b, Overrides::default(), expected);
+    }
+
+    #[track_caller]
+    fn check_with(a: Tensor, b: Tensor, overrides: Overrides, expected: Expect) {
         let output = |tensor| {
             let value = OutputValue::Tensors(vec![(String::new(), tensor)]);
             let name = "y".to_owned();
             [ModelOutput { name, value }]
         };
-        let text = match outputs(&output(a), &output(b), 0) {
+        let text = match outputs(&output(a), &output(b), 0, overrides) {
             Ok(worst) => format!("same, {worst:.3}"),
             Err(difference) => difference.to_string(),
         };
@@ -296,6 +307,35 @@ mod tests {
             f16s(&[1.04, 2.0]),
             expect![
                 "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements differ (sample 0)"
+            ],
+        );
+    }
+
+    #[test]
+    fn floats_are_as_near_as_what_they_are_computed_in() {
+        let computed_in = |dtype| Overrides {
+            computed_in: Some(dtype),
+            ..Overrides::default()
+        };
+        let (a, b) = (f32s(&[1.0, 2.0]), f32s(&[1.02, 2.0]));
+        check_with(
+            a.clone(),
+            b.clone(),
+            computed_in(DType::F16),
+            expect!["same, 0.667"],
+        );
+        check_with(
+            a.clone(),
+            b.clone(),
+            computed_in(DType::BF16),
+            expect!["same, 0.333"],
+        );
+        check_with(
+            a,
+            b,
+            computed_in(DType::F64),
+            expect![
+                "output `y`[0] was 1 and is 1.02 now, 2.000e-2 apart where 1.200e-4 is allowed; 1 of 2 elements differ (sample 0)"
             ],
         );
     }

@@ -14,6 +14,8 @@ pub(super) struct Overrides {
     pub(super) relative: Option<f64>,
     /// The distance of all elements, in place of what the largest of them allows.
     pub(super) absolute: Option<f64>,
+    /// The type that is computed in, whose tolerance floats of a finer one have.
+    pub(super) computed_in: Option<DType>,
 }
 
 /// The distance that is allowed between two elements: `max(tiny, of_largest · max|a|) + of_element · |a|`.
@@ -27,12 +29,11 @@ struct Tolerance {
 impl Tolerance {
     /// `None`: elements have to be equal.
     fn of(dtype: DType, overrides: Overrides) -> Option<Tolerance> {
-        let (tiny, of_largest, of_element) = match dtype {
-            DType::F64 | DType::C128 => (1e-12, 1e-7, 1e-6),
-            DType::F32 | DType::C64 => (1e-7, 1e-5, 1e-4),
-            DType::F16 => (1e-4, 1e-2, 1e-2),
-            DType::BF16 => (1e-3, 2e-2, 2e-2),
-            _ => return None,
+        let own = Tolerance::of_type(dtype)?;
+        let computed_in = overrides.computed_in.and_then(Tolerance::of_type);
+        let (tiny, of_largest, of_element) = match computed_in {
+            Some(coarser) if coarser.0 > own.0 => coarser,
+            _ => own,
         };
         let (tiny, of_largest) = match overrides.absolute {
             Some(absolute) => (absolute, 0.0),
@@ -43,6 +44,17 @@ impl Tolerance {
             of_largest,
             of_element: overrides.relative.unwrap_or(of_element),
         })
+    }
+
+    /// The three parts of a type's tolerance.
+    fn of_type(dtype: DType) -> Option<(f64, f64, f64)> {
+        match dtype {
+            DType::F64 | DType::C128 => Some((1e-12, 1e-7, 1e-6)),
+            DType::F32 | DType::C64 => Some((1e-7, 1e-5, 1e-4)),
+            DType::F16 => Some((1e-4, 1e-2, 1e-2)),
+            DType::BF16 => Some((1e-3, 2e-2, 2e-2)),
+            _ => None,
+        }
     }
 
     fn allowed(self, x: f64, largest: f64) -> f64 {
@@ -79,8 +91,8 @@ pub(super) struct Measured {
 }
 
 /// Compares tensors of one type and shape; the largest distance as a part of what is allowed.
-pub(super) fn compare(a: &Tensor, b: &Tensor) -> Result<f64, Differing> {
-    let measured = measure(a, b, Overrides::default());
+pub(super) fn compare(a: &Tensor, b: &Tensor, overrides: Overrides) -> Result<f64, Differing> {
+    let measured = measure(a, b, overrides);
     match measured.worst {
         Some((apart, allowed)) if measured.beyond > 0 => Err(Differing::Element {
             index: apart.index,

@@ -6,7 +6,7 @@
 //!
 //! What can't be checked is "not checked", with the reason, and never passes for the same. Results
 //! are the same if each element is as near to what it was as its type allows (`elements`: in f32
-//! `max(1e-7, 1e-5 · max|a|) + 1e-4 · |a|`); integers, bools and strings are equal; NaN is NaN.
+//! `max(1e-7, 1e-5 · max|a|) + 1e-4 · |a|`), or the `precision` that passes brought in; integers, bools and strings are equal; NaN is NaN.
 //!
 //! - `ort/` is the runtime: finding its library, calling it, its tensors.
 //! - `samples/` is what goes in: made up, or read from files.
@@ -26,6 +26,7 @@ mod ort;
 mod outputs;
 mod pair;
 mod pair_text;
+mod precision;
 mod report;
 mod samples;
 mod sizes;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::elements::Overrides;
 use super::pair::CompareOptions;
 use passdock_core::instrument::wrong;
 use passdock_core::sdk::Table;
@@ -22,6 +23,10 @@ passdock_core::sdk::options! {
         /// How many samples are made up.
         #[range(1..=64)]
         samples: i64 = 2,
+        /// The part of an element by which it may be off; below 0: what its type allows.
+        rtol: f64 = -1.0,
+        /// The distance by which every element may be off; below 0: what its type and the largest element allow.
+        atol: f64 = -1.0,
         /// What a difference is: an error, or a warning after which the run goes on.
         #[choices("error", "warn")]
         on_difference: String = "error",
@@ -40,8 +45,15 @@ pub(super) struct CheckOptions {
     pub(super) dims: BTreeMap<String, i64>,
     /// The number of samples that are made up.
     pub(super) samples: usize,
+    /// What is allowed in place of what types allow.
+    pub(super) overrides: Overrides,
     /// Whether a difference is a warning; the next pass is compared with what this one made.
     pub(super) warns: bool,
+}
+
+/// A tolerance, if one is given.
+pub(super) fn given(field: f64) -> Option<f64> {
+    (field >= 0.0).then_some(field)
 }
 
 const NAMED_FROM: &str = "Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.";
@@ -55,6 +67,7 @@ impl CheckOptions {
             inputs: options.inputs.clone(),
             dims: options.dims.clone(),
             samples: options.runs,
+            overrides: Overrides::default(),
             warns: false,
         }
     }
@@ -85,6 +98,11 @@ impl CheckOptions {
             inputs: path("inputs", &fields.inputs)?,
             dims: fields.dims.into_iter().collect(),
             samples: usize::try_from(fields.samples).unwrap_or(1),
+            overrides: Overrides {
+                relative: given(fields.rtol),
+                absolute: given(fields.atol),
+                computed_in: None,
+            },
             warns: fields.on_difference == "warn",
         })
     }

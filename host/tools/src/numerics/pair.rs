@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use passdock_abi::DType;
 use passdock_core::{ErrorKind, PassError, capitalized};
 use passdock_ir::Module;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use super::options::CheckOptions;
 use super::ort::{self, OrtSession, Runtime};
 use super::outputs::{self, OutputComparison};
 use super::pair_text;
+use super::precision::brought_in;
 use super::samples::Sample;
 use super::sizes::{self, SampleSize, Samples};
 
@@ -84,6 +86,8 @@ pub struct Comparison {
     pub sizes: Vec<SampleSize>,
     /// Inputs and outputs that aren't alike.
     pub interface: Vec<InterfaceDifference>,
+    /// The float type that the model after computes in and the one before doesn't: what is allowed is that one's.
+    pub computed_in: Option<&'static str>,
     /// Each output that both models have.
     pub outputs: Vec<OutputComparison>,
     /// Why the model after doesn't run where the one before does.
@@ -135,6 +139,7 @@ pub fn compare(
         .session(before)
         .map_err(|error| unsaid(format!("of the model before: {error}")))?;
     let second = of_after.session(after);
+    let computed_in = brought_in(before, after);
     let mut comparison = Comparison {
         same: false,
         onnxruntime: RuntimeUsed {
@@ -144,6 +149,7 @@ pub fn compare(
         seed: options.inputs.is_none().then_some(options.seed),
         sizes: Vec::new(),
         interface: Vec::new(),
+        computed_in: computed_in.and_then(DType::name),
         outputs: Vec::new(),
         failure: None,
     };
@@ -168,6 +174,7 @@ pub fn compare(
         let overrides = Overrides {
             relative: options.rtol,
             absolute: options.atol,
+            computed_in,
         };
         let mut outputs = outputs::Outputs::new(overrides);
         for (run, (sample, before)) in samples.iter().zip(&ran).enumerate() {

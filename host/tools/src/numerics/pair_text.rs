@@ -24,6 +24,9 @@ pub(super) fn text(comparison: &Comparison) -> String {
         };
         text += &format!("interface: {found}{note}\n");
     }
+    if let Some(dtype) = comparison.computed_in {
+        text += &format!("held to what {dtype} allows, which the model after computes in\n");
+    }
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
     }

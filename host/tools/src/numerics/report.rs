@@ -1,5 +1,6 @@
 //! The report of the checks, as a table for people and as data for programs.
 
+use passdock_abi::DType;
 use serde_json::{Map, Value, json};
 
 use super::check::Checker;
@@ -14,6 +15,8 @@ pub(super) struct Row {
     pub(super) compared: Option<Compared>,
     /// The largest error since the first pass.
     pub(super) total: Option<f64>,
+    /// The type that passes brought in, whose tolerance counts.
+    pub(super) computed_in: Option<DType>,
     /// Passes before it that couldn't be checked and are now.
     pub(super) together: Vec<String>,
 }
@@ -35,14 +38,22 @@ impl Row {
     }
 
     fn reason(&self) -> Option<String> {
-        match &self.compared {
-            Some(Compared::NotChecked(reason)) => Some(reason.clone()),
+        let together = match &self.compared {
+            Some(Compared::NotChecked(reason)) => return Some(reason.clone()),
             Some(Compared::Different(difference)) => Some(difference.to_string()),
             Some(Compared::Same { .. }) if !self.together.is_empty() => {
                 Some(format!("together with {}", self.together.join(", ")))
             }
             Some(Compared::Same { .. }) | None => None,
-        }
+        };
+        let allowed = self.computed_in();
+        let allowed = allowed.map(|dtype| format!("held to what {dtype} allows"));
+        let parts: Vec<String> = together.into_iter().chain(allowed).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn computed_in(&self) -> Option<&'static str> {
+        self.computed_in?.name()
     }
 }
 
@@ -97,6 +108,7 @@ pub(super) fn data(basis: &Basis<'_>, rows: &[Row]) -> Value {
             "result": row.result().to_ascii_lowercase(),
             "error": error,
             "total": total,
+            "computed_in": row.computed_in(),
             "reason": row.reason(),
         })
     };

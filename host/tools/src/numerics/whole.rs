@@ -15,6 +15,7 @@ use passdock_core::{
 };
 use passdock_ir::Module;
 
+use super::options::given;
 use super::pair::{self, CompareOptions, Comparison};
 
 /// The name of the instrument.
@@ -38,6 +39,10 @@ passdock_core::sdk::options! {
         /// How many sizes are tried where inputs leave some open.
         #[range(1..=8)]
         sizes: i64 = 3,
+        /// The part of an element by which it may be off; below 0: what its type allows.
+        rtol: f64 = -1.0,
+        /// The distance by which every element may be off; below 0: what its type and the largest element allow.
+        atol: f64 = -1.0,
     }
 }
 
@@ -79,7 +84,8 @@ fn options(fields: Fields, setup: &InstrumentSetup<'_>) -> Result<CompareOptions
         seed: u32::try_from(fields.seed).unwrap_or(0),
         runs: number(fields.runs),
         sizes: number(fields.sizes),
-        ..CompareOptions::default()
+        rtol: given(fields.rtol),
+        atol: given(fields.atol),
     })
 }
 

@@ -27,7 +27,8 @@
 //! first. An op is of one function only. The functions have the attribute `Composite`, and are counted, and disabled by `--disable-rule`, by the pattern's
 //! name.
 //!
-//! It does not take ops with an effect, nor in functions that skip optimization or that groups became already; nor ops of
+//! It does not take ops with an effect, nor in functions that skip optimization, that groups became already or that stand for an op (`passdock.layout`,
+//! `passdock.fast`); nor ops of
 //! which one that isn't among them needs a result and makes an operand. Ops of which others use a result in between stay, too,
 //! unless `inner_results` is set: then the function has those results as well.
 //!
@@ -40,6 +41,7 @@ use passdock_plugin_api::{RuleError, Rules};
 
 use crate::group::{Group, Groups, MOST_INSIDE};
 use crate::shared::marks::{COMPOSITE, is_closed};
+use crate::shared::stand_ins::StandIns;
 
 /// The domain of what a rule finds whose name has none.
 const DOMAIN: &str = "passdock.composite";
@@ -68,6 +70,7 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let all = Rules::joined(patterns.iter().map(|pattern| &pattern.rules));
     let all = all.map_err(|error| PassError::new(error.to_string()))?;
+    let stand_ins = StandIns::of(m)?;
     let mut makers: BTreeMap<&str, Groups> = BTreeMap::new();
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
@@ -94,7 +97,14 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 btree_map::Entry::Occupied(known) => known.into_mut(),
                 btree_map::Entry::Vacant(new) => new.insert(Groups::new(m, &pattern.domain)?),
             };
-            if pattern.make(m, groups, entry.name, &ops, options.inner_results)? {
+            if pattern.make(
+                m,
+                groups,
+                entry.name,
+                &ops,
+                &stand_ins,
+                options.inner_results,
+            )? {
                 cx.rewrote(&pattern.rule);
                 used.extend(ops);
             }
@@ -178,6 +188,7 @@ impl Pattern {
         groups: &mut Groups,
         holder: SymbolId,
         ops: &[OpId],
+        stand_ins: &StandIns<'_>,
         inner_results: bool,
     ) -> Result<bool, PassError> {
         let f = m.edit(holder)?;
@@ -190,7 +201,8 @@ impl Pattern {
             f.parent_region(op) == region
                 && (inner_results || uses.all(|one| ops.contains(&one.op)))
         };
-        if !ops.iter().all(|&op| f.traits(op).is_pure()) || !others.iter().all(is_inner) {
+        let is_pure = |&op: &OpId| stand_ins.traits(f, op).is_pure();
+        if !ops.iter().all(is_pure) || !others.iter().all(is_inner) {
             return Ok(false);
         }
         let name = format!("{}.{}", self.domain, self.name);

@@ -69,9 +69,7 @@ fn is_touched(f: &Function, wishes: &Wishes) -> bool {
 impl Wishes {
     fn is_about(&self, f: &Function, op: OpId) -> bool {
         match self {
-            Wishes::Desired(desired) => {
-                desired.contains_key(f.name(op)) && f.traits(op).knows_layout()
-            }
+            Wishes::Desired(desired) => desired.contains_key(f.name(op)),
             Wishes::Definitions => f.traits(op).alters_layout(),
         }
     }
@@ -137,9 +135,7 @@ impl Walk<'_> {
                         true => None,
                         false => {
                             let said = self.cx.layout(f, op, &wanted)?;
-                            if said.is_none() {
-                                self.note_refused(f, op, &wanted);
-                            }
+                            self.note_refused(f, op, own, said.as_ref());
                             said
                         }
                     }
@@ -183,16 +179,37 @@ impl Walk<'_> {
         taken <= saved
     }
 
-    fn note_refused(&self, f: &Function, op: OpId, wanted: &[&str]) {
-        let wanted: Vec<&str> = wanted
-            .iter()
-            .copied()
-            .filter(|layout| !layout.is_empty())
+    /// Notes what was wished for an op and isn't answered: all of it, or blocks that an operand isn't made of.
+    fn note_refused(
+        &self,
+        f: &Function,
+        op: OpId,
+        wished: &[Option<String>],
+        said: Option<&LaidOut>,
+    ) {
+        let is_refused = |at: usize, layout: &str| match said.and_then(|said| said.operands.get(at))
+        {
+            None => true,
+            Some(answered) => answered.is_empty() && layout.contains(|c: char| c.is_ascii_digit()),
+        };
+        let wished = wished.iter().enumerate().take(f.operand_count(op));
+        let refused: Vec<&str> = wished
+            .filter_map(|(at, layout)| Some((at, layout.as_deref()?)))
+            .filter(|(at, layout)| is_refused(*at, layout))
+            .map(|(_, layout)| layout)
             .collect();
-        let text = format!(
-            "This op stays in its own layout: its definition doesn't know it in {}, or too little is known of it.",
-            wanted.join(", ")
-        );
+        if refused.is_empty() {
+            return;
+        }
+        let refused = refused.join(", ");
+        let text = match said {
+            None => format!(
+                "This op stays in its own layout: its definition doesn't know it in {refused}, or too little is known of it."
+            ),
+            Some(_) => format!(
+                "An operand of this op stays in its own layout: it isn't whole blocks of {refused}, as far as is known."
+            ),
+        };
         let place = Place::name(op).within(f);
         self.cx
             .emit(&Diagnostic::note(text).code("relax::keeps-layout").at(place));
@@ -367,21 +384,30 @@ fn between(f: &Function, before: Option<OpId>, op: OpId) -> Vec<OpId> {
     made
 }
 
-/// What a function is called: the operator, and the layouts that it is in: `Conv_NHWC_HWIO`.
+/// What a function is called: the operator, the layouts of operands that aren't in their own, and those of results if
+/// they aren't the first operand's: `Conv_NHWC_HWIO`, `Conv_to_NCHW4c`, `ReduceMean_NCHW4c_to_default`.
 fn base_name(f: &Function, op: OpId, laid: &Laid) -> String {
     let name = f.name(op);
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let mut base: String = name.chars().map(plain).collect();
-    let mut seen = Vec::new();
-    for layout in laid.operands.iter().chain(&laid.results).flatten() {
-        let target = layout.target();
-        if !seen.contains(&target) {
-            base = format!("{base}_{target}");
-            seen.push(target);
+    let own: String = name.chars().map(plain).collect();
+    let target = |layout: &Option<Layout>| layout.as_ref().map(Layout::target);
+    let first = laid.operands.first().and_then(target);
+    let mut parts = vec![own];
+    for target in laid.operands.iter().filter_map(target) {
+        if !parts[1..].contains(&target) {
+            parts.push(target);
         }
     }
-    base
+    let results = f.results(op).iter().zip(&laid.results);
+    let results = results.filter(|(result, _)| !f.is_absent(**result));
+    let results: Vec<Option<String>> = results.map(|(_, layout)| target(layout)).collect();
+    if results.iter().any(|target| *target != first) {
+        parts.push("to".to_owned());
+        let named = results.into_iter();
+        parts.extend(named.map(|target| target.unwrap_or_else(|| "default".to_owned())));
+    }
+    parts.join("_")
 }
 
 /// An answer with its layouts read.

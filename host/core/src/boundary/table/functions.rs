@@ -346,8 +346,9 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
                 _ if version == 0 => function.remove_opset(domain),
                 Some(known) if known == version => Ok(()),
                 Some(known) if known > version => Err(EditError::refused(format!(
-                    "The function's version of the domain `{text}` is {known} and can't become \
-                     {version}: what its ops mean may have come with a later one."
+                    "The function's version of the domain `{}` is {known} and can't become \
+                     {version}: what its ops mean may have come with a later one.",
+                    if text.is_empty() { "onnx" } else { text }
                 ))),
                 None if function.opsets().len() >= MAX_OPSETS => Err(EditError::refused(format!(
                     "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \

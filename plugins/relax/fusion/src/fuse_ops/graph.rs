@@ -6,6 +6,7 @@ use std::ops::Range;
 use passdock_plugin_api::prelude::*;
 
 use super::kind::Kind;
+use crate::shared::stand_ins::StandIns;
 
 /// The graph of a region: an op for each node, in program order.
 pub(super) struct Graph {
@@ -61,14 +62,21 @@ impl Places {
 
 impl Graph {
     /// The graph of a region. Post-dominators are sought as far as `most` ops away: no group reaches farther.
-    pub(super) fn of(f: &Function, region: RegionId, places: &mut Places, most: usize) -> Graph {
+    pub(super) fn of(
+        f: &Function,
+        region: RegionId,
+        stand_ins: &StandIns<'_>,
+        places: &mut Places,
+        most: usize,
+    ) -> Graph {
         let terminator = f.terminator(region);
         let ops: Vec<OpId> = f
             .ops_in(region)
             .filter(|&op| Some(op) != terminator)
             .collect();
         places.note(&ops);
-        let kinds: Vec<Kind> = ops.iter().map(|&op| Kind::of(f, op)).collect();
+        let kinds = ops.iter().map(|&op| Kind::of(f, op, stand_ins));
+        let kinds: Vec<Kind> = kinds.collect();
         let mut graph = Graph {
             nodes: Vec::with_capacity(ops.len()),
             edges: Vec::with_capacity(ops.len()),

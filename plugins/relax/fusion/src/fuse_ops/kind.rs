@@ -3,6 +3,8 @@
 use passdock_plugin_api::abi::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::stand_ins::StandIns;
+
 /// A kind; those above can do less. Of several ops together, the kind is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -22,8 +24,8 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of an op.
-    pub(super) fn of(f: &Function, op: OpId) -> Kind {
-        let traits = f.traits(op);
+    pub(super) fn of(f: &Function, op: OpId, stand_ins: &StandIns<'_>) -> Kind {
+        let traits = stand_ins.traits(f, op);
         let may_move = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let is_plain = |&value: &ValueId| {
             matches!(

@@ -33,7 +33,8 @@
 //!
 //! It does not fuse ops without a definition, with an effect, with regions or without one of the traits above, and makes no
 //! function of a single op. Functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`) and those that
-//! are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are.
+//! are groups already (`Primitive`, `Composite`, `Target`, `Codegen`) stay as they are. So do those of `passdock`'s domains, which
+//! stand for an op, as `ConvertLayout` and `FastMath` make them: a call of one is of the kind of what it stands for.
 //!
 //! Source: TVM `src/relax/transform/fuse_ops.cc`, `src/relax/analysis/graph_partitioner.cc`.
 
@@ -46,6 +47,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::group::{Group, Groups, MOST_INSIDE};
 use crate::shared::marks::{PRIMITIVE, is_closed};
+use crate::shared::stand_ins::StandIns;
 use graph::{Graph, Places};
 use name::name_of;
 use partition::{Limits, partition};
@@ -60,8 +62,10 @@ options! {
     /// How far ops are fused.
     pub struct FuseOps {
         /// The largest number of ops of a function.
+        #[range(0..)]
         max_depth: i64 = 256,
         /// The largest number of parameters and results of a function; 0: any.
+        #[range(0..)]
         max_args: i64 = 0,
         /// 0: nothing is fused; -1: as the context's level says.
         fuse_opt_level: i64 = -1,
@@ -82,6 +86,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         ops: usize::try_from(options.max_depth).unwrap_or(0),
         args: usize::try_from(options.max_args).unwrap_or(0),
     };
+    let stand_ins = StandIns::of(m)?;
     let mut groups = None;
     let entries: Vec<_> = m.functions().collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
@@ -89,7 +94,7 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         if is_closed(&f) {
             continue;
         }
-        let found = groups_of(&f, limits);
+        let found = groups_of(&f, &stand_ins, limits);
         drop(f);
         if found.is_empty() {
             continue;
@@ -124,12 +129,12 @@ struct Found {
 }
 
 /// The groups of a function, region by region.
-fn groups_of(f: &Function, limits: Limits) -> Vec<Found> {
+fn groups_of(f: &Function, stand_ins: &StandIns<'_>, limits: Limits) -> Vec<Found> {
     let nested = f.iter().flat_map(|op| f.regions(op));
     let regions = std::iter::once(f.body()).chain(nested.copied());
     let (mut found, mut places) = (Vec::new(), Places::default());
     for region in regions {
-        let graph = Graph::of(f, region, &mut places, limits.ops);
+        let graph = Graph::of(f, region, stand_ins, &mut places, limits.ops);
         for members in partition(f, &graph, limits) {
             let ops: Vec<OpId> = members.iter().map(|&at| graph.nodes[at].op).collect();
             let is_apart = members.windows(2).any(|pair| pair[0] + 1 != pair[1]);

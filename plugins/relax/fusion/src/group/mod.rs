@@ -65,7 +65,16 @@ pub struct Groups {
 
 impl Groups {
     /// A maker of groups whose functions are of a domain.
-    pub fn new(m: &Module<'_>, domain: &str) -> Result<Groups, EditError> {
+    ///
+    /// # Errors
+    /// If it is ONNX's own, or the host can't tell the names that a function uses.
+    pub fn new(m: &Module<'_>, domain: &str) -> Result<Groups, PassError> {
+        if is_onnx(domain) {
+            let message = format!(
+                "The domain `{domain}` is ONNX's own, and its functions would be taken for operators: name another one."
+            );
+            return Err(PassError::new(message));
+        }
         Ok(Groups {
             names: FreeNames::of(m, domain)?,
             bodies: Bodies::default(),
@@ -93,11 +102,11 @@ impl Groups {
         let key = self.bodies.key(f, &plan, &group, self.names.domain());
         let known = key.as_ref().and_then(|key| self.bodies.find(key));
         let own = known.is_some().then(|| plan.names(f));
+        f.add_domain(self.names.domain())?;
         let function = match known {
             Some(function) => function,
             None => {
                 let name = self.names.take(group.name);
-                m.edit(holder)?.add_domain(self.names.domain())?;
                 let function = create(m, holder, &name, &plan, &group)?;
                 if let Some(key) = key {
                     self.bodies.insert(key, function);
@@ -137,6 +146,11 @@ impl Groups {
         }
         Ok(())
     }
+}
+
+/// Whether a domain is ONNX's own.
+pub(crate) fn is_onnx(domain: &str) -> bool {
+    ["onnx", "ai.onnx"].contains(&domain)
 }
 
 /// Creates the function of a group.

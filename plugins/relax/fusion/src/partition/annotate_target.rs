@@ -25,6 +25,8 @@
 //! `injective`, `reduction`, `out-fusable`). What is so named is taken if its operands and results are tensors of the
 //! element types in `dtypes` (none: any), with all sizes known if `static_shapes` is set; a definition's reason against an op counts as one. Calls of functions that
 //! `relax.transform.FuseOpsByPattern` made are taken whole, if their `Composite` begins with the target's name and a point.
+//! A call of a function that stands for an op, one that `ConvertLayout` brought into another layout or `FastMath` approximates, is
+//! taken whole: if it is named, or what it stands for would be.
 //! Without a target nothing is done. A note for each reason says how many ops it keeps away.
 //!
 //! It does not take ops with an effect or without a definition, nor those with regions, nor those of functions that skip
@@ -37,9 +39,10 @@ use std::collections::BTreeMap;
 use passdock_plugin_api::Support;
 use passdock_plugin_api::prelude::*;
 
-use crate::group::{Group, Groups, MOST_INSIDE};
+use crate::group::{Group, Groups, MOST_INSIDE, is_onnx};
 use crate::shared::marks::{COMPOSITE, TARGET, is_closed, text_of};
 use crate::shared::snake_case::snake_case;
+use crate::shared::stand_ins::StandIns;
 
 options! {
     /// The ops that a target takes.
@@ -72,6 +75,12 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         ));
     }
     let wanted = Traits::of(&options.traits)?;
+    m.check_operators("ops", &options.ops)?;
+    if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
+        return Err(PassError::new(format!(
+            "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`."
+        )));
+    }
     let domain = match &*options.domain {
         "" => plain(&options.target),
         domain => domain.to_owned(),
@@ -80,6 +89,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let attrs = [(TARGET, AttrValue::from(&*options.target))];
     let entries: Vec<_> = m.functions().collect();
+    let stand_ins = StandIns::of(m)?;
     let composites = composites(m, &options.target)?;
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
@@ -92,13 +102,18 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 taken.push((op, f.name(op).rsplit('.').next().unwrap_or("").to_owned()));
                 continue;
             }
-            let is_named = options.ops.iter().any(|name| name == f.name(op)) || wanted.has(&f, op);
-            let why = match cx.supports(&f, op, &options.target)? {
+            let traits = stand_ins.traits(&f, op);
+            let is_named = stand_ins.is_named(&f, op, &options.ops) || wanted.has(traits);
+            let said = match cx.supports(&f, op, &options.target)? {
+                Support::Unsaid => stand_ins.supports(m, cx, entry.name, op, &options.target)?,
+                said => said,
+            };
+            let why = match said {
                 Support::Refused(why) => Some(why),
                 Support::Unsaid if !is_named => continue,
                 Support::Taken | Support::Unsaid => None,
             };
-            match why.or_else(|| options.refuses(&f, op).map(str::to_owned)) {
+            match why.or_else(|| options.refuses(&f, op, traits).map(str::to_owned)) {
                 None => {
                     let own = f.name(op).rsplit('.').next().unwrap_or("");
                     taken.push((op, snake_case(own)));
@@ -137,7 +152,7 @@ fn plain(target: &str) -> String {
     });
     match parts.collect::<Vec<String>>().join(".") {
         // ONNX's own is called so.
-        onnx if ["onnx", "ai.onnx"].contains(&&*onnx) => onnx + "_",
+        onnx if is_onnx(&onnx) => onnx + "_",
         domain => domain,
     }
 }
@@ -160,8 +175,7 @@ fn composites(m: &Module<'_>, target: &str) -> Result<Vec<SymbolId>, EditError> 
 
 impl AnnotateTarget {
     /// Why an op that was named isn't taken.
-    fn refuses(&self, f: &Function, op: OpId) -> Option<&'static str> {
-        let traits = f.traits(op);
+    fn refuses(&self, f: &Function, op: OpId, traits: OpTraits) -> Option<&'static str> {
         if !traits.is_pure() {
             return Some("no definition says that they have no effect");
         }
@@ -212,7 +226,7 @@ impl Traits {
         Ok(Traits(all))
     }
 
-    fn has(&self, f: &Function, op: OpId) -> bool {
-        f.traits(op).0 & self.0.0 != 0
+    fn has(&self, traits: OpTraits) -> bool {
+        traits.0 & self.0.0 != 0
     }
 }

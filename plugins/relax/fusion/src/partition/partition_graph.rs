@@ -26,7 +26,7 @@
 //!
 //! Each call of a function with the attribute `Target` becomes a partition: a function of its own, in the domain of
 //! that function, with the attributes `Codegen`, the target's name, and `global_symbol`, a name that no other partition
-//! has: of the target, the function around and a number. Its types are those of the operands where it is called. It is ONNX,
+//! has, of an earlier run neither: of the target, the function around and a number. Its types are those of the operands where it is called. It is ONNX,
 //! so the model runs as before. With `bind_constants` constants are inside of it, whatever their size; without, those of more
 //! than 64 elements are operands.
 //!
@@ -34,13 +34,13 @@
 //!
 //! Source: TVM `src/relay/transforms/partition_graph.cc`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
 use super::{Wanted, domain_of, regroup, targets};
 use crate::group::MOST_INSIDE;
-use crate::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed};
+use crate::shared::marks::{CODEGEN, GLOBAL_SYMBOL, is_closed, text_of};
 
 options! {
     /// What is inside of a partition.
@@ -57,9 +57,14 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     if targets.is_empty() {
         return Ok(());
     }
-    let (mut wanted, mut numbers) = (Vec::new(), HashMap::<String, usize>::new());
-    let mut report = Report::default();
+    let (mut wanted, mut report) = (Vec::new(), Report::default());
     let entries: Vec<_> = m.functions().collect();
+    let mut symbols = Symbols::default();
+    for entry in &entries {
+        symbols
+            .taken
+            .extend(text_of(&m.snapshot(entry.name)?, GLOBAL_SYMBOL));
+    }
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
         if is_closed(&f) {
@@ -72,9 +77,7 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             };
             report.takes(target, &m.snapshot(f.symbol(op))?);
             let base = format!("{}_{}", plain(target), plain(f.function_name()));
-            let number = numbers.entry(base.clone()).or_default();
-            let name = format!("{base}_{number}");
-            *number += 1;
+            let name = symbols.take(&base);
             wanted.push(Wanted {
                 holder: entry.name,
                 domain: domain_of(f.name(op)),
@@ -94,6 +97,27 @@ pub fn partition_graph(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     regroup(m, &targets, wanted)?;
     report.emit(cx);
     Ok(())
+}
+
+/// The names that partitions have outside of the model, those of a run before among them.
+#[derive(Default)]
+struct Symbols {
+    taken: HashSet<String>,
+    /// The number to try next, by what stands before it.
+    next: HashMap<String, usize>,
+}
+
+impl Symbols {
+    fn take(&mut self, base: &str) -> String {
+        let number = self.next.entry(base.to_owned()).or_default();
+        loop {
+            let name = format!("{base}_{number}");
+            *number += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
 }
 
 /// The ops that were taken, and those that stay, by kind.

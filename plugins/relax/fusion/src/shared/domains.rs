@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use passdock_plugin_api::prelude::*;
 
 /// What the domains begin with that passes make up. All others are the model's, or its user's.
-const OWN: &str = "passdock.";
+pub(crate) const OWN: &str = "passdock.";
 
 /// Takes back what functions import of our own domains, now that these functions were removed: where none of a domain
 /// is left, and no op is of it.

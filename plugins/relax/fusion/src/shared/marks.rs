@@ -2,6 +2,8 @@
 
 use passdock_plugin_api::prelude::*;
 
+use super::domains::OWN;
+
 /// The attribute of a function that is one kernel.
 pub(crate) const PRIMITIVE: &str = "Primitive";
 
@@ -23,11 +25,15 @@ pub(crate) fn is_primitive(f: &Function) -> bool {
     attr.is_some_and(|attr| !matches!(attr, Attr::Int(0)))
 }
 
-/// Whether a function is to stay as it is, or is a group already.
-pub(crate) fn is_closed(f: &Function) -> bool {
+/// Whether a function is a group.
+pub(crate) fn is_group(f: &Function) -> bool {
     let groups = [TARGET, CODEGEN, COMPOSITE];
-    let is_group = groups.iter().any(|name| f.function_attr(*name).is_some());
-    is_group || is_primitive(f) || f.skips_optimization()
+    groups.iter().any(|name| f.function_attr(*name).is_some()) || is_primitive(f)
+}
+
+/// Whether a function is to stay as it is, is a group already, or stands for an op.
+pub(crate) fn is_closed(f: &Function) -> bool {
+    is_group(f) || f.function_name().starts_with(OWN) || f.skips_optimization()
 }
 
 /// The text that a function attribute is.

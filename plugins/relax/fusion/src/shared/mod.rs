@@ -4,3 +4,4 @@ pub(crate) mod domains;
 pub(crate) mod marks;
 pub(crate) mod restore;
 pub(crate) mod snake_case;
+pub(crate) mod stand_ins;

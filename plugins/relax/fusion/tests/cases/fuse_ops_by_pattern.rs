@@ -137,6 +137,10 @@ fn what_is_no_pattern_is_said() {
         error[pass-failed]: The pattern of `npu.relu` can't be read: Here has to be `,`, not the end.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["npu.relu: onnx.Relu(%x"]"#));
+    expect![[r#"
+        error[pass-failed]: The domain `onnx` is ONNX's own, and its functions would be taken for operators: name another one.
+         |
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["onnx.relu: onnx.Relu(%x)"]"#));
 }
 
 #[test]

@@ -209,3 +209,10 @@ fn what_nobody_uses_is_no_group() {
 }"#,
     );
 }
+
+#[test]
+fn a_limit_is_not_negative() {
+    let said = |options| support::run_options(PASS, options, SUM);
+    expect!["error[config]: Expected the field `max_depth` of `relax.transform.FuseOps` to be ≥ 0, but got the int -1."].assert_eq(&said("max_depth = -1"));
+    assert!(said("max_args = -1").starts_with("error[config]"));
+}

@@ -336,3 +336,25 @@ fn names_that_are_taken_get_numbers() {
         "#]],
     );
 }
+
+/// Another function that calls a group of the first one's says its domain, too.
+#[test]
+fn every_function_that_calls_a_group_imports_its_domain() {
+    let body = |name: &str| {
+        format!(
+            r#"fn @{name}(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {{
+    %a = onnx.Exp(%x) : f32[2]
+    %y = onnx.Neg(%a) : f32[2]
+    return %y
+  }}"#
+        )
+    };
+    let source = format!("module {{ {} {} }}", body("main"), body("loc.G"));
+    let text = support::run("relax.transform.FuseOps", &source);
+    let headers = text.lines().filter(|line| line.starts_with("  fn @"));
+    let headers: Vec<&str> = headers.map(str::trim).collect();
+    expect![[r#"
+        fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.fused" = 1) {
+        fn @loc.G(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.fused" = 1) {
+        fn @passdock.fused.fused_exp_neg(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "passdock.fused" = 1) attributes {Primitive = 1, param names = strings[]} {"#]].assert_eq(&headers.join("\n"));
+}

@@ -7,6 +7,7 @@ mod fuse_ops_kinds;
 mod fuse_ops_limits;
 mod groups;
 mod partition;
+mod stand_ins;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 mod tvm;

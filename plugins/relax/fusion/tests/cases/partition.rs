@@ -432,6 +432,14 @@ fn options_that_say_nothing_are_refused() {
          = in pass relax.transform.AnnotateTarget of plugin relax"#]]
     .assert_eq(&said(r#"ops = ["onnx.Exp"]"#));
     expect![[r#"
+        error[pass-failed]: The option `ops` names `onnx.Epx`, which is no operator. Did you mean `onnx.Exp`?
+         |
+         = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", ops = ["onnx.Epx"]"#));
+    expect![[r#"
+        error[pass-failed]: The option `dtypes` names `float32`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`.
+         |
+         = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", dtypes = ["float32"]"#));
+    expect![[r#"
         error[pass-failed]: The option `traits` names `fast`; there are `elementwise`, `injective`, `reduction` and `out-fusable`.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", traits = ["fast"]"#));
@@ -503,4 +511,52 @@ fn op_definitions_say_what_a_target_takes() {
     );
     // Whatever nobody speaks for stays.
     assert_eq!(run(&[ANNOTATE], "dsp"), run(&[], "dsp"));
+}
+
+/// The second run takes more, and would write over the first one's file.
+#[test]
+fn partitions_of_an_earlier_run_keep_their_names() {
+    let source = |op: &str| {
+        format!(
+            r#"module {{
+  fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {{
+    %a = acme.npu_main_0(%x) : f32[4]
+    %z = {op}(%a) : f32[4]
+    return %z
+  }}
+  fn @acme.npu_main_0(%x: f32[4]) -> (%a: f32[4]) opset("" = 17) attributes {{Codegen = "npu", global_symbol = "npu_main_0"}} {{
+    %a = onnx.Exp(%x) : f32[4]
+    return %a
+  }}
+}}"#
+        )
+    };
+    check(
+        &[ANNOTATE, MERGE, PARTITION],
+        &["onnx.Neg"],
+        &source("onnx.Neg"),
+        expect![[r#"
+            note[relax::partitioned]: `npu` takes 1 op: onnx.Neg 1.
+            note[relax::partitioned]: No target takes 1 op: acme.npu_main_0 1.
+            module {
+              fn @main(%x: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) {
+                %a = acme.npu_main_0(%x) : f32[4]
+                %z = acme.npu_main_1(%a) : f32[4]
+                return %z
+              }
+              fn @acme.npu_main_0(%x: f32[4]) -> (%a: f32[4]) opset("" = 17) attributes {Codegen = "npu", global_symbol = "npu_main_0"} {
+                %a = onnx.Exp(%x) : f32[4]
+                return %a
+              }
+              fn @acme.npu_main_1(%a: f32[4]) -> (%z: f32[4]) opset("" = 17, "acme" = 1) attributes {Codegen = "npu", global_symbol = "npu_main_1"} {
+                %z = onnx.Neg(%a) : f32[4]
+                return %z
+              }
+            }
+        "#]],
+    );
+    let stays = source("onnx.Abs");
+    let before = passdock::testing::run_on_text(&support::registry(), &[], &stays, |cx| cx);
+    let after = run_with(&[ANNOTATE, MERGE, PARTITION], takes(&["onnx.Neg"]), &stays);
+    assert_eq!(before, after);
 }

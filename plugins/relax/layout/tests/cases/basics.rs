@@ -1,9 +1,10 @@
 //! ConvertLayout: the functions that it makes, other functions, regions, constants, options.
 
 use expect_test::expect;
+use passdock_plugin_api::OptionValue;
 
 use crate::laid::{check, whole};
-use crate::support::{check_options, check_stays as check_pass_stays, run_options};
+use crate::support::{check_options, check_stays as check_pass_stays, run_options, run_saying};
 
 const PASS: &str = "relax.transform.ConvertLayout";
 const NHWC: &str = r#"desired_layouts = { "onnx.Conv" = ["NHWC", "default"] }"#;
@@ -402,4 +403,86 @@ fn altered_functions() {
     let passes = [pass[0], pass[0]];
     let twice = passdock::testing::run_on_text(&registry, &passes, source, |context| context);
     assert_eq!(once, twice);
+}
+
+/// What is mistyped is told, not passed over.
+#[test]
+fn operators_that_are_not_there_are_refused() {
+    let source = r#"module {
+      fn @main(%x: f32[1,3,4,4], %w: f32[4,3,1,1]) -> (%y: f32[1,4,4,4]) opset("" = 17, "acme" = 1) {
+        %y = onnx.Conv(%x, %w) : f32[1,4,4,4]
+        return %y
+      }
+    }"#;
+    let said = |name: &str| {
+        run_options(
+            PASS,
+            &format!(r#"desired_layouts = {{ "{name}" = ["NHWC", "default"] }}"#),
+            source,
+        )
+    };
+    expect![[r#"
+        error[pass-failed]: The option `desired_layouts` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
+         |
+         = in pass relax.transform.ConvertLayout of plugin relax"#]].assert_eq(&said("Conv"));
+    expect![[r#"
+        error[pass-failed]: The option `desired_layouts` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
+         |
+         = in pass relax.transform.ConvertLayout of plugin relax"#]].assert_eq(&said("onnx.Cnov"));
+    // Another model may have the first, and a plugin may define the second.
+    assert!(said("onnx.MaxPool").starts_with("module"));
+    assert!(said("acme.Conv").starts_with("module"));
+}
+
+#[test]
+fn a_wish_that_is_not_met_is_noted() {
+    let options = |layouts: &[&str]| {
+        let layouts = layouts.iter().map(|one| OptionValue::String((*one).into()));
+        let layouts = OptionValue::List(layouts.collect());
+        let desired = OptionValue::Table(vec![("onnx.Conv".into(), layouts)]);
+        OptionValue::Table(vec![("desired_layouts".into(), desired)])
+    };
+    let source = r#"module {
+      fn @main(%x: f32[1,3,4,4], %w: f32[4,3,1,1]) -> (%y: f32[1,4,4,4]) opset("" = 17) {
+        %y = onnx.Conv(%x, %w) : f32[1,4,4,4]
+        return %y
+      }
+    }"#;
+    let said = |layouts: &[&str]| {
+        let text = run_saying(PASS, "relax.ConvertLayout", options(layouts), source);
+        text[..text.find("module {").unwrap_or(0)].to_owned()
+    };
+    // Three channels are no block of 16.
+    expect![[r#"
+        note[relax::keeps-layout]: An operand of this op stays in its own layout: it isn't whole blocks of OIHW16i16o, as far as is known.
+         --> test.ir:3:14
+          |
+        3 |         %y = onnx.Conv(%x, %w) : f32[1,4,4,4]
+          |              ^^^^^^^^^
+          |
+          = in pass relax.transform.ConvertLayout of plugin relax, function @main, op0 (onnx.Conv)
+    "#]].assert_eq(&said(&["NHWC", "OIHW16i16o"]));
+    expect![[""]].assert_eq(&said(&["NHWC", "HWIO"]));
+}
+
+/// Three channels aren't whole blocks, so that the first gives what the second takes: the names tell them apart.
+#[test]
+fn names_say_which_side_is_in_a_layout() {
+    let text = whole(
+        "onnx.Conv NCHW4c",
+        "%x: f32[1,3,4,4], %w: f32[4,3,1,1], %v: f32[4,4,1,1], %u: f32[2,4,1,1]",
+        "%a = onnx.Conv(%x, %w)
+         %b = onnx.Conv(%a, %v)
+         %c = onnx.Conv(%b, %u)
+         return %c",
+    );
+    let calls = text
+        .lines()
+        .filter(|line| line.contains("= passdock.layout."));
+    let calls: Vec<&str> = calls.map(str::trim).collect();
+    expect![[r#"
+        %0 = passdock.layout.Conv_to_NCHW4c(%x, %w) : f32[1,1,4,4,4]
+        %1 = passdock.layout.Conv_NCHW4c(%0, %v) : f32[1,1,4,4,4]
+        %c = passdock.layout.Conv_NCHW4c_to_default(%1, %u) : f32[1,2,4,4]"#]]
+    .assert_eq(&calls.join("\n"));
 }

@@ -87,12 +87,37 @@ fn categories_that_contradict_or_are_of_nothing() {
              = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );
     check(
-        "always = [\"onnx.Convolution\"]",
+        "always = [\"onnx.And\"]",
         IMAGE,
         17,
         body,
         expect![[r#"
-        error[pass-failed]: ONNX has no operator `onnx.Convolution` that takes a smaller type than float32 for it.
+            error[pass-failed]: ONNX has no operator `onnx.And` that takes a smaller type than float32 for it.
+             |
+             = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
+    );
+}
+
+#[test]
+fn operators_that_are_not_there_are_refused() {
+    let body = "    %0 = onnx.Conv(%x, %w)\n    return %0";
+    check(
+        "never = [\"Conv\"]",
+        IMAGE,
+        17,
+        body,
+        expect![[r#"
+        error[pass-failed]: The option `never` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
+         |
+         = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
+    );
+    check(
+        "follow = [\"onnx.Cnov\"]",
+        IMAGE,
+        17,
+        body,
+        expect![[r#"
+        error[pass-failed]: The option `follow` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
          |
          = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );

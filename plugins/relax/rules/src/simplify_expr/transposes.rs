@@ -319,6 +319,8 @@ fn elementwise(
         let f = r.function();
         if *operand == before {
             *operand = value;
+        } else if let Some(other) = sibling(f, before, value, *operand) {
+            *operand = other;
         } else if let Some((source, own)) = transpose_of(f, *operand) {
             let Some(perm) = compose(&own, last) else {
                 return Ok(None);
@@ -344,6 +346,16 @@ fn elementwise(
         return Ok(None);
     };
     Ok(Some(r.op(moved.operands(operands))?))
+}
+
+/// The part of what is split that stands for another one, where both were moved as one was.
+fn sibling(f: &Function, before: ValueId, value: ValueId, other: ValueId) -> Option<ValueId> {
+    let (from, to) = (f.defining_op(before)?, f.defining_op(value)?);
+    let is_moved = f.defining_op(other) == Some(from)
+        && f.symbol(from) == f.symbol(to)
+        && f.result_count(from) == f.result_count(to)
+        && f.index(before) == f.index(value);
+    is_moved.then(|| f.result(to, f.index(other)))
 }
 
 /// What a view is made of, and the shape of another one that is transposed, if only dims of 1 go elsewhere.

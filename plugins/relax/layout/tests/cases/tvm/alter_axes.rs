@@ -52,7 +52,7 @@ fn alter_layout_nchw_dyn_upsamping_op() {
             %4 = onnx.Reshape(%x, %0) : f32[1,2,4,5,5]
             %5 = onnx.Transpose(%4) {perm = [0, 1, 3, 4, 2]} : f32[1,2,5,5,4]
             %6 = passdock.layout.Conv_NCHW4c_OIHW4i4o(%5, %3) : f32[1,2,5,5,4]
-            %u = passdock.layout.Resize_NCHW4c(%6, %s) : f32[_1,_2,_3,_4]
+            %u = passdock.layout.Resize_NCHW4c_to_default(%6, %s) : f32[_1,_2,_3,_4]
             %y = onnx.AveragePool(%u) {kernel_shape = [2, 2], strides = [2, 2]} : f32[_1,_2,_3/2,_4/2]
             return %y
         "#]],

@@ -247,7 +247,7 @@ fn conv2d_conv2d_callback_to_buffer_conv2d_concat() {
             %15 = onnx.Relu(%14) : f32[2,8,2,2,4]
             %16 = onnx.Transpose(%15) {perm = [0, 1, 4, 2, 3]} : f32[2,8,4,2,2]
             %r2 = onnx.Reshape(%16, %4) : f32[2,32,2,2]
-            %c3 = passdock.layout.Conv_NCHW4c_2(%11, %w3) : f32[2,5,2,2]
+            %c3 = passdock.layout.Conv_NCHW4c_to_default(%11, %w3) : f32[2,5,2,2]
             %y = onnx.Concat(%c2, %c3) {axis = 1} : f32[2,37,2,2]
             return %y, %r2
         "#]],

@@ -553,7 +553,7 @@ fn resnet_convert_layout_nchwc() {
             %4 = onnx.Transpose(%3) {perm = [0, 2, 4, 5, 3, 1]} : f32[2,2,1,1,4,4]
             %5 = onnx.Reshape(%w2, %0) : f32[2,4,2,4,3,3]
             %6 = onnx.Transpose(%5) {perm = [0, 2, 4, 5, 3, 1]} : f32[2,2,3,3,4,4]
-            %7 = passdock.layout.Conv_NCHW4c(%x, %w1) : f32[1,2,8,8,4]
+            %7 = passdock.layout.Conv_to_NCHW4c(%x, %w1) : f32[1,2,8,8,4]
             %8 = onnx.Relu(%7) : f32[1,2,8,8,4]
             %9 = passdock.layout.MaxPool_NCHW4c(%8) : f32[1,2,4,4,4]
             %10 = passdock.layout.Conv_NCHW4c_OIHW4i4o(%9, %6) : f32[1,2,4,4,4]

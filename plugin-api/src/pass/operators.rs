@@ -1,0 +1,76 @@
+//! Operators that options name: whether they are there, and what else may be meant.
+
+use crate::data::PassError;
+use crate::ir::Module;
+
+impl Module<'_> {
+    /// Checks names of operators that an option gives: one without a domain, and one of ONNX's that no plugin
+    /// defines and no op has, is mistyped. Of other domains the definitions need not be loaded.
+    ///
+    /// # Errors
+    /// If a name is mistyped; the nearest one is said. If the host refuses to read a function.
+    pub fn check_operators<'n>(
+        &self,
+        option: &str,
+        names: impl IntoIterator<Item = &'n String>,
+    ) -> Result<(), PassError> {
+        let f = match self.functions().next() {
+            Some(entry) => self.snapshot(entry.name)?,
+            None => return Ok(()),
+        };
+        for name in names {
+            let is_defined =
+                |name: &str| -> Result<bool, PassError> { Ok(f.traits_of(f.intern(name)?).0 != 0) };
+            let is_other = name.contains('.') && !name.starts_with("onnx.");
+            if is_other || (name.contains('.') && is_defined(name)?) {
+                continue;
+            }
+            let mut known = Vec::new();
+            for entry in self.functions() {
+                let used = self.snapshot(entry.name)?;
+                known.extend(
+                    used.names()?
+                        .iter()
+                        .map(|one| self.text(one.name).to_owned()),
+                );
+            }
+            if known.contains(name) {
+                continue;
+            }
+            let own = format!("onnx.{}", name);
+            let near = match is_defined(&own)? {
+                true => Some(&*own),
+                false => nearest(name, known.iter().map(String::as_str)),
+            };
+            let near = near.map_or_else(String::new, |near| format!(" Did you mean `{}`?", near));
+            return Err(PassError::new(format!(
+                "The option `{}` names `{}`, which is no operator.{}",
+                option, name, near
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The name that is meant, if one of them is near: two letters of five may be wrong.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = known.map(|other| (distance(name, other), other)).min();
+    near.filter(|(distance, other)| distance * 5 <= name.len().max(other.len()) * 2)
+        .map(|(_, other)| other)
+}
+
+/// The number of letters to put in, take out or change.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, &b) in b.iter().enumerate() {
+            let changed = corner + usize::from(a != b);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
