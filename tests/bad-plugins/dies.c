@@ -60,6 +60,7 @@ static void *falls_late(void *state) {
     stat("out.ir", &before);
     do stat("out.ir", &now);
     while (now.st_ino == before.st_ino);
+    if (state != NULL) raise(SIGSTOP);
     return falls(state);
 }
 
@@ -260,6 +261,7 @@ static void spoil(void) {
     if (is("thread destructor")) __cxa_thread_atexit_impl(fall_with, NULL, &__dso_handle);
     if (is("thread stays")) on_a_thread(stays);
     if (is("thread, late")) on_a_thread(falls_late);
+    if (is("thread, late stop")) on_a_thread_with(falls_late, (void *)"stop");
     if (is("chdir") && chdir("/") != 0) abort();
     if (is("umask")) umask(0777);
     if (is("rounding")) fesetround(FE_UPWARD);

@@ -96,6 +96,16 @@ fn who_dies_when_the_output_is_there_has_done_its_work() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn who_stops_when_the_output_is_there_is_not_waited_for() {
+    let Some(bench) = bench() else { return };
+    bench.write("out.ir", "");
+    let ran = run(&bench, "thread, late stop", "--timeout 2");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(bench.read("out.ir"), RELUS);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn time_that_is_over_while_no_pass_runs_ends_the_run() {
     use std::process::Command;
     let bench = Bench::new();

@@ -5,6 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+/// The time that a worker has at least for what is left when all but the output's place is written: moments. One that
+/// takes longer was made to wait.
+pub(super) const PLACING: Duration = Duration::from_secs(10);
+
 #[cfg(target_os = "linux")]
 use passdock_crash::SignalTimer;
 
@@ -78,10 +82,17 @@ impl OwnLimit {
 
     /// The time begins.
     pub(super) fn begin(&self) {
+        self.begin_with(Duration::ZERO);
+    }
+
+    /// The time begins, and is not less than this.
+    pub(super) fn begin_with(&self, least: Duration) {
         #[cfg(target_os = "linux")]
         if let Some((limit, timer)) = &self.limit {
-            timer.set(limit.saturating_add(LATEST));
+            timer.set((*limit).max(least).saturating_add(LATEST));
         }
+        #[cfg(not(target_os = "linux"))]
+        let _ = least;
     }
 
     /// This process waits for its supervisor.

@@ -71,7 +71,7 @@ pub(super) enum Said<Q, A> {
     /// The worker is somewhere else now, and waits until that was heard.
     Here,
     /// The output is about to be put in its place. The supervisor answers, or ends the worker; once it answered, the
-    /// worker has as long as that takes.
+    /// worker has time anew.
     Writes,
     /// The work is done, and this came of it. It is the last message, or the last about this piece of work.
     Answer(A),

@@ -140,7 +140,9 @@ impl<'s> Process<'s> {
         left: &mut Option<Duration>,
     ) -> io::Result<Said<Q, A>> {
         let until = left.map(|left| Instant::now() + left);
-        runs_until(until);
+        if let Some(until) = until {
+            runs_until(until);
+        }
         let mut marks = self.marks.clone();
         let mut from = Heard {
             process: self,

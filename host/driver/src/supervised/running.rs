@@ -46,13 +46,10 @@ pub(super) fn running() -> MutexGuard<'static, Option<Running>> {
     util::lock(&RUNNING)
 }
 
-/// The worker that runs has time until then; `None`: it has as long as it takes.
-pub(super) fn runs_until(until: Option<Instant>) {
+/// The worker that runs has time until then.
+pub(super) fn runs_until(until: Instant) {
     if let Some(running) = &mut *running() {
-        match until {
-            Some(until) => running.limit.set(until),
-            None => running.limit.rest(),
-        }
+        running.limit.set(until);
     }
 }
 

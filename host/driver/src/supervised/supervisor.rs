@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::pipeline::{Watch, Writing};
 
+use super::limit::PLACING;
 use super::message::{Marks, Said, Task};
 use super::process::Process;
 
@@ -146,7 +147,8 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 if let Some(on_write) = &watch.on_write {
                     on_write(Writing::Begins);
                 }
-                (may_write, left) = (true, None);
+                left = timeout.map(|limit| limit.max(PLACING));
+                may_write = true;
                 process.tell(&())?;
             }
             Ok(Said::Answer(answer)) => {

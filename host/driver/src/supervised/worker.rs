@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::pipeline::{Watch, Writing};
 
 use super::guard::give_up_tracing;
-use super::limit::OwnLimit;
+use super::limit::{OwnLimit, PLACING};
 use super::message::{Marks, Said, Task, receive, send_marked};
 use super::parent::end_with_parent;
 use super::record::{LEN, TRACE, Written};
@@ -114,8 +114,7 @@ impl Worker {
             on_write: Some(Box::new(move |writing| {
                 if writing == Writing::Begins {
                     wait_for(&writes, &Said::Writes);
-                    // What is left takes the time that it takes.
-                    util::lock(&limit).rest();
+                    util::lock(&limit).begin_with(PLACING);
                 }
             })),
             ..Watch::default()
