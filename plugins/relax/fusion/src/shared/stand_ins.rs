@@ -20,8 +20,11 @@ const KINDS: [OpTraits; 4] = [
 ];
 
 /// What calls of such functions are like.
-#[derive(Default)]
-pub(crate) struct StandIns<'h>(HashMap<SymbolId, StandIn<'h>>);
+pub(crate) struct StandIns<'h> {
+    all: HashMap<SymbolId, StandIn<'h>>,
+    /// A name that no function has.
+    scratch: String,
+}
 
 /// A function that stands for an op.
 struct StandIn<'h> {
@@ -42,22 +45,27 @@ impl<'h> StandIns<'h> {
                 }
             }
         }
-        let mut all = StandIns::default();
+        let mut found = StandIns {
+            all: HashMap::new(),
+            scratch: FreeNames::of(m, "passdock.scratch")?.take("op"),
+        };
         // Those first that call no other.
         for _ in 0..DEEPEST {
             for (name, body) in std::mem::take(&mut left) {
-                match all.read(&body) {
-                    Some((traits, op)) => _ = all.0.insert(name, StandIn { body, traits, op }),
+                match found.read(&body) {
+                    Some((traits, op)) => {
+                        _ = found.all.insert(name, StandIn { body, traits, op });
+                    }
                     None => left.push((name, body)),
                 }
             }
         }
-        Ok(all)
+        Ok(found)
     }
 
     /// What an op calls, if that stands for an op.
     fn get(&self, f: &Function, op: OpId) -> Option<&StandIn<'h>> {
-        self.0.get(&f.symbol(op))
+        self.all.get(&f.symbol(op))
     }
 
     /// The traits of an op, those of what it calls among them.
@@ -94,9 +102,9 @@ impl<'h> StandIns<'h> {
             return Ok(Support::Unsaid);
         }
         // Calls of other sizes may share the body.
-        let name = FreeNames::of(m, "passdock.scratch")?.take("op");
-        m.create(&name, FunctionKind::GRAPH, Some(holder.into()))?;
-        let made = m.edit(&*name)?;
+        let name = &*self.scratch;
+        m.create(name, FunctionKind::GRAPH, Some(holder.into()))?;
+        let made = m.edit(name)?;
         let (body, mut args) = (made.body(), Vec::new());
         for value in f.operands(call) {
             let ty = made.type_from(&f, f.type_id(value))?;
@@ -116,7 +124,7 @@ impl<'h> StandIns<'h> {
                 said = cx.supports(made, op, target)?;
             }
         }
-        m.remove(&*name)?;
+        m.remove(name)?;
         Ok(said)
     }
 
