@@ -31,7 +31,7 @@ mod supervised {
             let number = |word: &String| word.parse().expect("a number");
             let (worker, request) = Worker::start::<Request>(number(channel), number(deaths))
                 .expect("a supervisor's numbers");
-            let report = pipeline::run(&registry(), &request, worker.watch());
+            let report = pipeline::run(&registry(), &request, worker.watch()).0;
             return worker.answer(&report).expect("the supervisor is there");
         }
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -44,7 +44,7 @@ mod supervised {
         let alone = |request: &Request| {
             supervised::run(&supervisor, request, Request::clone, Watch::default())
         };
-        let here = |request: &Request| pipeline::run(&registry(), request, Watch::default());
+        let here = |request: &Request| pipeline::run(&registry(), request, Watch::default()).0;
         let request_of = |ops| request(dir.path(), sized(ops));
         let [both, one] = least(&request_of(100), [&alone, &here]);
         let more = Figure {

@@ -941,13 +941,17 @@ def register_config(key: str, default: Any, doc: str = "") -> None:
 
 def run(
     said: dict[str, Any], on_pass: Callable[[str], Any] | None = None
-) -> tuple[dict[str, Any], BaseException | None]:
-    """Runs a request from file to file; answers the report, and the exception of a run that failed."""
+) -> tuple[str, list[str], BaseException | None]:
+    """Runs a request from file to file; answers the report as JSON, its diagnostics as text, and the exception of a run
+    that failed.
+    """
 
 def run_module(
     said: dict[str, Any], module: Module, on_pass: Callable[[str], Any] | None = None
-) -> tuple[dict[str, Any], Module | None, BaseException | None]:
-    """Runs a request on a module; answers the report, and the module that came out, or the exception."""
+) -> tuple[str, list[str], Module | None, BaseException | None]:
+    """Runs a request on a module; answers the report as JSON, its diagnostics as text, and the module that came out, or
+    the exception.
+    """
 
 def set_importer(find: Callable[[str], PassHandle]) -> None:
     """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,11 +41,19 @@ class Report(Mapping[str, Any]):
     ``print(report)`` shows the passes that changed something; a notebook shows a table.
     """
 
-    def __init__(self, fields: dict[str, Any], module: Module | None = None) -> None:
-        self._fields = fields
-        self._rendered: list[str] = fields.pop("rendered", [])
+    def __init__(self, text: str, rendered: list[str], module: Module | None = None) -> None:
+        self._text = text
+        self._rendered = rendered
         #: The module that came out, of a run on a module.
         self.module = module
+
+    @functools.cached_property
+    def _fields(self) -> dict[str, Any]:
+        # Many a report isn't read.
+        import json
+
+        fields: dict[str, Any] = json.loads(self._text)
+        return fields
 
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
@@ -66,9 +75,7 @@ class Report(Mapping[str, Any]):
 
     def to_json(self) -> str:
         """The report as JSON, in one line."""
-        import json
-
-        return json.dumps(self._fields)
+        return self._text
 
     def _rows(self) -> list[tuple[str, float, int, int]]:
         def is_told(entry: dict[str, Any]) -> bool:
@@ -341,7 +348,7 @@ def _toml_value(value: Any) -> str:
 
 def _tell(report: Report) -> None:
     """Says what a run had to say: warnings as Python's, notes in the log."""
-    for said in report["diagnostics"]:
+    for said in report["diagnostics"] if report._rendered else ():
         text = said["message"]
         if said.get("pass"):
             text = f"{said['pass']}: {text}"
@@ -415,20 +422,20 @@ def run(
             request["model"] = "<module>"
             if output is not None:
                 request["output"] = os.fspath(output)
-            fields, made, failed = _passdock.run_module(request, model, told)
+            text, rendered, made, failed = _passdock.run_module(request, model, told)
         else:
             _check_path(model)
             request["model"] = os.fspath(model)
             if output is not None:
                 request["output"] = os.fspath(output)
-            fields, failed = _passdock.run(request, told)
+            text, rendered, failed = _passdock.run(request, told)
     finally:
         end()
-    report = Report(fields, made)
+    report = Report(text, rendered, made)
     if failed is not None:
         if isinstance(failed, PassError):
             failed.report = report
-        reproducer = fields.get("reproducer")
+        reproducer = report.get("reproducer")
         if reproducer is not None:
             failed.add_note(f"What it takes to run into it again is in {reproducer}")
         raise failed

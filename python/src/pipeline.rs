@@ -8,13 +8,14 @@ use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::streams;
-use crate::crossing::words::in_python;
+use crate::crossing::words::{in_python, is_of_command};
 use crate::ir::module::Module;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
@@ -96,31 +97,34 @@ fn say_in_python(said: &mut Json) {
     }
 }
 
-/// What `--json` would print, as an object.
-fn answer<'py>(py: Python<'py>, mut json: Json) -> PyResult<Bound<'py, PyAny>> {
-    if let Json::Object(fields) = &mut json {
-        fields.insert("json_version".to_owned(), pipeline::JSON_VERSION.into());
-    }
-    convert::from_json(py, &json)
+/// What `--json` would print, and the page.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    page: Option<String>,
+    json_version: u32,
 }
 
-fn report_dict<'py>(
-    py: Python<'py>,
-    report: &Report,
-    page: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let json =
-        serde_json::to_value(report).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mut json = json;
-    for part in ["diagnostics", "passes"] {
-        json.get_mut(part).into_iter().for_each(say_in_python);
+/// A report as JSON, which Python reads when it is asked for a field, and what its diagnostics look like.
+fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<String>)> {
+    let is_wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let told = Told {
+        report,
+        page: page.map(|page| page.display().to_string()),
+        json_version: pipeline::JSON_VERSION,
+    };
+    let mut json = serde_json::to_string(&told).map_err(is_wrong)?;
+    if is_of_command(&json) {
+        let mut value = serde_json::from_str::<Json>(&json).map_err(is_wrong)?;
+        for part in ["diagnostics", "passes"] {
+            value.get_mut(part).into_iter().for_each(say_in_python);
+        }
+        json = value.to_string();
     }
-    let dict = answer(py, json)?;
     let said = report.diagnostics.iter();
-    let said: Vec<String> = said.map(|said| in_python(&said.render(false))).collect();
-    dict.set_item("rendered", said)?;
-    dict.set_item("page", page.map(|page| page.display().to_string()))?;
-    Ok(dict)
+    let said = said.map(|said| in_python(&said.render(false))).collect();
+    Ok((json, said))
 }
 
 /// The runs that may be inside of each other on a thread: a pass that runs a pipeline starts one.
@@ -151,43 +155,49 @@ where
     }
 }
 
-/// Runs a request from file to file; answers the report, and the exception of a run that failed.
+/// Runs a request from file to file; answers the report as JSON, its diagnostics as text, and the exception of a run
+/// that failed.
 #[pyfunction]
 #[pyo3(signature = (said, on_pass = None))]
-pub(crate) fn run<'py>(
-    py: Python<'py>,
-    said: &Bound<'py, PyDict>,
+pub(crate) fn run(
+    py: Python<'_>,
+    said: &Bound<'_, PyDict>,
     on_pass: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
+) -> PyResult<(String, Vec<String>, Option<PyErr>)> {
     let (request, page) = request(said)?;
-    let (mut report, made) = nested(py, || {
-        pipeline::run_to_module(Registry::global(), &request, watch(on_pass))
+    let (mut report, ended) = nested(py, || {
+        pipeline::run(Registry::global(), &request, watch(on_pass))
     })?;
-    let failed = made.err().map(|error| error::to_exception(py, &error));
+    let failed = ended.err().map(|error| error::to_exception(py, &error));
     let page = write_page(py, page.as_deref(), &mut report)?;
-    Ok((report_dict(py, &report, page)?, failed))
+    let (json, rendered) = told(&report, page)?;
+    Ok((json, rendered, failed))
 }
 
-/// Runs a request on a module; answers the report, and the module that came out, or the exception.
+/// What a run on a module answers: the report as JSON, its diagnostics as text, and the module or the exception.
+type OnModule = (String, Vec<String>, Option<Module>, Option<PyErr>);
+
+/// Runs a request on a module.
 #[pyfunction]
 #[pyo3(signature = (said, module, on_pass = None))]
-pub(crate) fn run_module<'py>(
-    py: Python<'py>,
-    said: &Bound<'py, PyDict>,
+pub(crate) fn run_module(
+    py: Python<'_>,
+    said: &Bound<'_, PyDict>,
     module: &Module,
     on_pass: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyAny>, Option<Module>, Option<PyErr>)> {
+) -> PyResult<OnModule> {
     let ((request, page), given) = (request(said)?, module.now()?);
     let ran = nested(py, || {
         pipeline::run_on(Registry::global(), &request, given, watch(on_pass))
     })?;
     let (mut report, made) = ran;
     let page = write_page(py, page.as_deref(), &mut report)?;
-    let report = report_dict(py, &report, page)?;
-    Ok(match made {
-        Ok(made) => (report, Some(Module::own(made)), None),
-        Err(error) => (report, None, Some(error::to_exception(py, &error))),
-    })
+    let (json, rendered) = told(&report, page)?;
+    let (made, failed) = match made {
+        Ok(made) => (Some(Module::own(made)), None),
+        Err(error) => (None, Some(error::to_exception(py, &error))),
+    };
+    Ok((json, rendered, made, failed))
 }
 
 /// What a request would run, in order, and why or why not: as ``passdock explain --json``.
@@ -199,9 +209,10 @@ pub(crate) fn explain<'py>(
     let (request, _) = request(said)?;
     let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
-    let json = serde_json::to_value(&explained)
+    let mut json = serde_json::to_value(&explained)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    answer(py, json)
+    json["json_version"] = pipeline::JSON_VERSION.into();
+    convert::from_json(py, &json)
 }
 
 /// The text of a pipeline that comes with the host.

@@ -31,10 +31,17 @@ const PHRASES: [(&str, &str); 5] = [
     ("`--print-changed`", "the instrument `print-after`"),
 ];
 
+/// Whether a text may have words of the command line in it.
+pub(crate) fn is_of_command(text: &str) -> bool {
+    ["--", "passdock list", "override = ["]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 /// A text of the host for a program in Python: `--allow-growth` is `allow_growth=True`.
 #[pyfunction]
 pub(crate) fn in_python(text: &str) -> String {
-    if !text.contains("--") && !text.contains("passdock list") && !text.contains("override = [") {
+    if !is_of_command(text) {
         return text.to_owned();
     }
     let mut text = text.to_owned();

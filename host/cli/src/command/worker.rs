@@ -32,7 +32,7 @@ pub(crate) fn run(request: &Request, process: &ProcessArgs, mut watch: Watch) ->
         }
         let _ = writing;
     }));
-    pipeline::run(&plugins::registry(), request, watch)
+    pipeline::run(&plugins::registry(), request, watch).0
 }
 
 /// Runs a reproducer again, as [`run`].
@@ -287,7 +287,7 @@ mod supervised {
         let sent = |error: PassError| SentError::from(&error);
         match job {
             Job::Run(request) => {
-                let report = pipeline::run(&plugins::registry(), &request, worker.watch());
+                let report = pipeline::run(&plugins::registry(), &request, worker.watch()).0;
                 worker.answer(&report)
             }
             Job::Replay(job) => worker.answer(&replay::run(job, worker.watch()).map_err(sent)),

@@ -23,7 +23,7 @@ pub struct Report {
     pub pipeline: PipelineReport,
     /// The models that were read and written.
     pub model: ModelReport,
-    /// The time that it took, reading and writing included.
+    /// The time that it took, reading, writing and freeing included.
     pub seconds: f64,
     /// Each pass that was reached, in the order of execution.
     pub passes: Vec<PassRecord>,

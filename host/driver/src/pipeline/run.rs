@@ -22,13 +22,21 @@ use passdock_core::{
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
 /// directories come to the registry. Whatever goes wrong is in the
-/// report, and then nothing was written.
-pub fn run(registry: &Registry, request: &Request, watch: Watch) -> Report {
-    run_to_module(registry, request, watch).0
+/// report, and then nothing was written; the error itself comes with it.
+pub fn run(
+    registry: &Registry,
+    request: &Request,
+    watch: Watch,
+) -> (Report, Result<(), PassError>) {
+    let (mut report, made) = run_to_module(registry, request, watch);
+    let end = Instant::now();
+    let made = made.map(drop);
+    report.seconds += end.elapsed().as_secs_f64();
+    (report, made)
 }
 
 /// As [`run`]; the module that the passes made comes with the report, or the error: of a pass that emitted
-/// errors, the report has those alone.
+/// errors, the report has those alone. What it takes to free the module isn't in the report's seconds.
 pub fn run_to_module(
     registry: &Registry,
     request: &Request,

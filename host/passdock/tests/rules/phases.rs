@@ -179,7 +179,7 @@ fn a_run_says_which_passes_have_no_place() {
         model,
         ..Default::default()
     };
-    let report = pipeline::run(&registry(&Log::new()), &request, Default::default());
+    let report = pipeline::run(&registry(&Log::new()), &request, Default::default()).0;
     let said = report.diagnostics.iter().map(|said| said.render(false));
     // `x.transform.Z` runs, as another pass requires it.
     expect![[r#"
