@@ -275,13 +275,13 @@ def _do(
             _passdock.explain(request)
             return {**failure("", code=""), "ok": True, "diagnostics": []}
         request["model"], request["output"] = job["model"], job["output"]
-        report, _ = _passdock.run(request, lambda name: answer({"pass": name}))
+        report, _, _ = _passdock.run(request, lambda name: answer({"pass": name}))
     except Exception as error:
         code = error.code if isinstance(error, PassError) else "usage"
         status = error.exit_status if isinstance(error, PassError) else 2
         return failure(str(error), code=code, exit_status=status, seconds=time.monotonic() - began)
-    # What a line of outcomes has, and what a report has for people isn't told.
-    return {name: value for name, value in report.items() if name != "rendered"}
+    told: dict[str, Any] = json.loads(report)
+    return told
 
 
 if __name__ == "__main__":
