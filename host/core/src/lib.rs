@@ -54,7 +54,7 @@ pub use rules::{RefusedOperator, check as check_rules, check_new_op};
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, check_interrupt, create_host_pass, edit_module, filter,
-    print_ir, printing, set_interrupt,
+    forked, print_ir, printing, set_interrupt,
 };
 #[doc(hidden)]
 pub use toml;

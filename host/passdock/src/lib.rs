@@ -90,7 +90,7 @@ pub use passdock_core::{
     ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
-pub use passdock_core::{list_configs, register_config_option, set_interrupt, toml};
+pub use passdock_core::{forked, list_configs, register_config_option, set_interrupt, toml};
 
 // What watches it.
 pub use passdock_core::{
