@@ -122,7 +122,7 @@ impl OpCall {
     /// A dim expression, in canonical form.
     ///
     /// # Errors
-    /// If a side names nothing.
+    /// If a side names nothing, and in `supports`, which only reads.
     pub fn add_expr(&self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
         self.raw.add_expr(self.op, kind, left, right)
     }
@@ -130,7 +130,7 @@ impl OpCall {
     /// The id of a type, to be used in another.
     ///
     /// # Errors
-    /// If the description isn't one of a type.
+    /// If the description isn't one of a type, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
         self.raw.add_type(self.op, &ty.parts())
     }

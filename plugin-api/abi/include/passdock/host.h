@@ -388,7 +388,7 @@ typedef struct passdock_op_api {
  * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
  * passdock_symbol_api, and of passdock_function_api what takes a const function. These calls may add
  * to the columns of the function's view; what was read before stays readable until the definition
- * returns. */
+ * returns. `supports` only reads: to it, what would add a type or an expression is REFUSED. */
 typedef struct passdock_definition_api {
     uint32_t struct_size;
     uint32_t reserved;

@@ -210,11 +210,22 @@ impl<'c> OpCall<'c> {
         Ok(unsafe { &mut *call })
     }
 
+    /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays where it is.
+    fn may_add(&self) -> Edit {
+        match self.asked_for {
+            AskedFor::Support(_) => {
+                Err(EditError::refused("`supports` of a definition only reads."))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Interns a described type in the function.
     ///
     /// # Safety
     /// As [`describe::add_type`].
     unsafe fn intern(&mut self, desc: *const TypeDesc) -> Edit<TypeId> {
+        self.may_add()?;
         // SAFETY: the caller's promise.
         let parts = unsafe { input::described(desc)? };
         let parts = [parts.dim_count, parts.layout_count, parts.item_count];
@@ -442,6 +453,7 @@ unsafe extern "C" fn add_expr(
     // SAFETY: see above.
     answer(call, |call| unsafe {
         input::answer_with(out, || {
+            call.may_add()?;
             let made = call.session.with(|state| {
                 let function = state.own();
                 call.left
