@@ -45,7 +45,10 @@
  *             UNSUPPORTED.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
- *             what isn't there counts as 0. A null function isn't there. An array of such structs,
+ *             what isn't there counts as 0. Of what asks for something the host looks at the rest too:
+ *             it refuses a description in which that isn't all 0 (UNSUPPORTED), since it would do
+ *             something else. What is said to the user (passdock_diagnostic, _label, _failure) gets
+ *             through without its rest. A null function isn't there. An array of such structs,
  *             or of a table's entries, has a stride beside it: step by that. An entry has no
  *             size of its own; its stride is its size. What passdock_setting_item gets, its
  *             passdock_setting gets. Fields called `reserved` are 0.

@@ -8,7 +8,7 @@ use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, 
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, KeptDiagnostics, Severity};
 use passdock_ir::{Edit, EditError, Function, Symbols};
-use passdock_loader::{MissingDefinition, OpDefs};
+use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
@@ -16,7 +16,7 @@ use super::function::FunctionSession;
 use super::gate::Session;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
-use super::{gate, input, settings};
+use super::{gate, input};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
@@ -250,7 +250,7 @@ impl<'a> ContextSession<'a> {
         let Some(value) = value else {
             return Err(EditError::not_found("There is no such setting."));
         };
-        let setting = settings::setting(value, &mut |items| self.keep_items(items));
+        let setting = setting(value, &mut |items| self.keep_items(items));
         // SAFETY: the caller's promise.
         unsafe { input::fill(out, setting) }
     }
