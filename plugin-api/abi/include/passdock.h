@@ -51,7 +51,8 @@
  *             through without its rest. A null function isn't there. An array of such structs,
  *             or of a table's entries, has a stride beside it: step by that. An entry has no
  *             size of its own; its stride is its size. What passdock_setting_item gets, its
- *             passdock_setting gets. Fields called `reserved` are 0.
+ *             passdock_setting gets. Fields called `reserved` are 0; the host refuses a description or a
+ *             table in which one isn't (INVALID).
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
  *             and _column. What comes to be known of an op or a value comes as a new column of the

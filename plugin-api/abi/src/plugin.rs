@@ -30,7 +30,8 @@ pub struct Attach {
     pub struct_size: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// The library's file; empty if it wasn't loaded from one. Lives until the entry returns.
+    /// The library's file, absolute; empty if it wasn't loaded from one, or the path isn't UTF-8. Lives until the entry
+    /// returns.
     pub path: Str,
     /// Set by the plugin: a sentence that says why it refuses the host. Lives as long as the
     /// library.

@@ -2,12 +2,12 @@
 
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
-use passdock_abi::{OpId, RegionId, Status};
+use passdock_abi::{AttrKind, OpId, RegionId, Status};
 use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, run_on, text};
+use crate::support::{Around, module, raw, run, run_module, run_on, text};
 
 /// A struct with a field more.
 #[repr(C)]
@@ -45,7 +45,7 @@ fn create<T>(f: *mut abi::Function, desc: &T) -> Status {
 
 fn create_with(f: *mut abi::Function, more: u64) -> Status {
     let attr = abi::AttrDesc {
-        kind: abi::AttrKind::INT,
+        kind: AttrKind::INT,
         name: abi::symbol::INDEX,
         ..abi::AttrDesc::EMPTY
     };
@@ -107,6 +107,85 @@ fn a_field_that_says_something_is_refused() {
             "failed: 3 `struct_size` of a OpDesc is 4294967295; it is the size of the struct in bytes. [main]"
         ],
     );
+}
+
+fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) -> Status {
+    let mut attr = abi::AttrDesc {
+        kind,
+        name: abi::symbol::INDEX,
+        ..abi::AttrDesc::EMPTY
+    };
+    change(&mut attr);
+    // SAFETY: all pointers are good.
+    unsafe { raw().set_attr.expect("is there")(f, OpId(0), &attr) }
+}
+
+/// What means nothing yet can mean something once.
+#[test]
+fn what_means_nothing_says_nothing() {
+    check(
+        |f| set(f, AttrKind::INT, |attr| attr.reserved = 7),
+        expect!["failed: 3 `reserved` of a AttrDesc has to be 0, and is 7. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::INT, |attr| attr.stands_for = AttrKind::INT),
+        expect!["failed: 3 Only a reference stands for something. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::FLOAT, |attr| attr.bits = 1 << 32),
+        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::TYPE, |attr| attr.bits = 1 << 32),
+        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+    );
+    let region = |f| {
+        let region = abi::RegionDesc {
+            reserved: 7,
+            ..abi::RegionDesc::EMPTY
+        };
+        let desc = abi::OpDesc {
+            regions: &region,
+            region_count: 1,
+            region_stride: size_of_val(&region) as u32,
+            ..op_desc()
+        };
+        create(f, &desc)
+    };
+    check(
+        region,
+        expect!["failed: 3 `reserved` of a RegionDesc has to be 0, and is 7. [main]"],
+    );
+    let clone = |f| {
+        let desc = abi::CloneOpsDesc {
+            reserved: 7,
+            ..abi::CloneOpsDesc::EMPTY
+        };
+        // SAFETY: all pointers are good.
+        unsafe { raw().clone_ops.expect("is there")(f, &desc) }
+    };
+    check(
+        clone,
+        expect!["failed: 3 `reserved` of a CloneOpsDesc has to be 0, and is 7. [main]"],
+    );
+    let said = run_module(&module(), |m, _| {
+        let (handle, mut made) = (m.as_raw().handle, std::mem::MaybeUninit::uninit());
+        let desc = abi::FunctionDesc {
+            kind: abi::FunctionKind::GRAPH,
+            name: abi::Str::new("t.New"),
+            opsets_of: abi::SymbolId::NONE,
+            reserved: 7,
+            ..abi::FunctionDesc::EMPTY
+        };
+        // SAFETY: all pointers are good.
+        unsafe {
+            let modules = &*host().get().modules;
+            modules.create_function.expect("is there")(handle, &desc, made.as_mut_ptr());
+            Err(text(modules.last_error.expect("is there")(handle)).into())
+        }
+    });
+    expect!["`reserved` of a FunctionDesc has to be 0, and is 7."]
+        .assert_eq(&said.expect_err("what it says"));
 }
 
 /// What is said to the user gets through without what this host doesn't know.

@@ -110,6 +110,17 @@ fn unknown_flags<T: Grows>(unknown: u32) -> EditError {
     ))
 }
 
+/// Refuses a word that means nothing yet, so that it can once.
+pub(in crate::boundary) fn check_reserved<T: Grows>(word: u32) -> Edit {
+    match word {
+        0 => Ok(()),
+        _ => Err(EditError::invalid(format!(
+            "`reserved` of a {} has to be 0, and is {word}.",
+            T::NAME
+        ))),
+    }
+}
+
 /// Fills a struct of the plugin's that starts with its size, as far as both sides know it.
 ///
 /// # Safety

@@ -487,6 +487,7 @@ unsafe extern "C" fn create_function(
     unsafe {
         call_to(out, m, |session| {
             let desc = input::described(desc)?;
+            input::check_reserved::<FunctionDesc>(desc.reserved)?;
             let text = input::text(desc.name, "name of the function")?;
             let (name, reference) = session.with(|state| {
                 let name = create(state, &desc, text)?;
