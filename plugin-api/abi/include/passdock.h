@@ -32,7 +32,8 @@
  *             may be called on any thread. The host calls a pass for one function at a time,
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
  *             on several threads. It calls op definitions at any time, on any thread.
- *  Text       UTF-8, with a length, without a NUL at its end.
+ *  Text       UTF-8, with a length, without a NUL at its end. A model's names and texts may hold any
+ *             character, NUL too, at which C's functions would take it for another one.
  *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status
  *             PASSDOCK_STATUS_REFUSED, but for PASSDOCK_OK. Flags that a kind stands beside have FLAG
  *             between (PASSDOCK_TYPE_FLAG_UNRANKED). Comments say the last part alone.

@@ -283,8 +283,8 @@ pub(in crate::boundary) unsafe fn add_type(
         )));
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
-        return Err(EditError::invalid(format!(
-            "There is no dtype {}.",
+        return Err(EditError::unsupported(format!(
+            "This host knows no dtype {}.",
             desc.dtype.0
         )));
     }
