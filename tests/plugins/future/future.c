@@ -115,6 +115,7 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     TELL("a field of an op", functions->create_op(f.handle, &op, &at, &op_id));
     op.future = 0;
     TELL("one that says nothing", functions->create_op(f.handle, &op, &at, &op_id));
+    functions->erase_op(f.handle, op_id);
     attr.kind = PASSDOCK_ATTR_INT;
     attr.stands_for = PASSDOCK_ATTR_NONE;
     attr.future = 1;
