@@ -32,7 +32,8 @@
  *             may be called on any thread. The host calls a pass for one function at a time,
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
  *             on several threads. It calls op definitions at any time, on any thread.
- *  Text       UTF-8, with a length, without a NUL at its end.
+ *  Text       UTF-8, with a length, without a NUL at its end. A model's names and texts may hold any
+ *             character, NUL too, at which C's functions would take it for another one.
  *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status
  *             PASSDOCK_STATUS_REFUSED, but for PASSDOCK_OK. Flags that a kind stands beside have FLAG
  *             between (PASSDOCK_TYPE_FLAG_UNRANKED). Comments say the last part alone.
@@ -45,10 +46,14 @@
  *             UNSUPPORTED.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
- *             what isn't there counts as 0. A null function isn't there. An array of such structs,
+ *             what isn't there counts as 0. Of what asks for something the host looks at the rest too:
+ *             it refuses a description in which that isn't all 0 (UNSUPPORTED), since it would do
+ *             something else. What is said to the user (passdock_diagnostic, _label, _failure) gets
+ *             through without its rest. A null function isn't there. An array of such structs,
  *             or of a table's entries, has a stride beside it: step by that. An entry has no
  *             size of its own; its stride is its size. What passdock_setting_item gets, its
- *             passdock_setting gets. Fields called `reserved` are 0.
+ *             passdock_setting gets. Fields called `reserved` are 0; the host refuses a description or a
+ *             table in which one isn't (INVALID).
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
  *             and _column. What comes to be known of an op or a value comes as a new column of the

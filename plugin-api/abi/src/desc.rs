@@ -79,14 +79,14 @@ pub struct AttrDesc {
     pub name: SymbolId,
     /// Flags, as in `Attr`.
     pub flags: u32,
-    /// INT; FLOAT (the f32's bits); TENSOR, TYPE, REFERENCE (an id).
+    /// INT; FLOAT (the f32's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id).
     pub bits: u64,
     /// INTS: `i64`; FLOATS: `f32`; STRING, OPAQUE: `u8`; STRINGS: `Bytes`; TYPES: `TypeId`;
     /// TENSORS: `ConstId`.
     pub data: *const core::ffi::c_void,
     /// Elements of `data`.
     pub count: usize,
-    /// REFERENCE: the kind of value that it stands for, or NONE.
+    /// REFERENCE: the kind of value that it stands for, or NONE, as else.
     pub stands_for: AttrKind,
     /// Reserved: 0.
     pub reserved: u32,

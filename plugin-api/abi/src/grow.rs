@@ -16,6 +16,8 @@ pub unsafe trait Grows: Copy {
     const NAME: &'static str;
     /// The struct with its size, and nothing else.
     const EMPTY: Self;
+    /// Whether it asks the host to do something: a host that doesn't know all that is said in it refuses it.
+    const ASKS: bool;
 }
 
 /// A struct of which every byte is 0.
@@ -34,7 +36,7 @@ macro_rules! zeros {
 }
 
 macro_rules! grows {
-    ($($module:ident::$name:ident),* $(,)?) => {$(
+    ($asks:literal: $($module:ident::$name:ident),* $(,)?) => {$(
         impl $module::$name {
             /// The struct with its size, and nothing else.
             pub const EMPTY: Self = {
@@ -48,6 +50,7 @@ macro_rules! grows {
         unsafe impl Grows for $module::$name {
             const NAME: &'static str = stringify!($name);
             const EMPTY: Self = $module::$name::EMPTY;
+            const ASKS: bool = $asks;
         }
     )*};
 }
@@ -63,13 +66,12 @@ macro_rules! entries {
 }
 
 grows!(
-    analysis::AnalysisApi,
+    true:
     desc::AttrDesc,
     desc::CloneDesc,
     desc::CloneOpsDesc,
     desc::ConstantDesc,
     desc::FunctionDesc,
-    desc::LaidOut,
     desc::OpDesc,
     desc::OutlineDesc,
     desc::PortDesc,
@@ -77,6 +79,12 @@ grows!(
     desc::ResultsDesc,
     desc::TextDesc,
     desc::TypeDesc,
+);
+
+grows!(
+    false:
+    analysis::AnalysisApi,
+    desc::LaidOut,
     host::ContextApi,
     host::Diagnostic,
     host::Failure,

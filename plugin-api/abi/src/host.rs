@@ -111,7 +111,7 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(*mut Function, from: ValueId, to: ValueId) -> Status>,
     /// Sets an attribute of an op; NONE: of the function. A `return` or `yield` has none.
     pub set_attr: Option<unsafe extern "C" fn(*mut Function, OpId, *const AttrDesc) -> Status>,
-    /// Removes an attribute of an op; NONE: of the function.
+    /// Removes an attribute of an op; NONE: of the function. NOT_FOUND if there is none of that name.
     pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,
     /// Refines a value's type; the unknown type forgets it.
     pub set_value_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
@@ -228,7 +228,8 @@ pub struct ModuleApi {
     >,
     /// Removes a function.
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
-    /// Runs a registered pass or Sequential on the module, instruments included, after what it requires.
+    /// Runs a registered pass or Sequential on the module, instruments included, after what it requires. NOT_FOUND if none is
+    /// called so; FAILED if it, or what it requires, failed.
     pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
     /// Makes a function of ops, and puts a call of it in their place.
     pub outline: Option<
@@ -439,7 +440,7 @@ pub struct ContextApi {
     pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
     /// The context on top of this thread's stack: `PassContext::current()`.
     pub current: Option<unsafe extern "C" fn(*const Host) -> *mut Context>,
-    /// Whether a pass of that name is registered, and of which kind.
+    /// Whether a pass or Sequential of that name is registered, and of which kind: a Sequential is of the kind MODULE.
     pub find_pass:
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
@@ -449,6 +450,7 @@ pub struct ContextApi {
     pub may_rewrite: Option<unsafe extern "C" fn(*const Context, rule: Str) -> Status>,
     /// Counts a rewrite by a rule.
     pub rewrote: Option<unsafe extern "C" fn(*mut Context, rule: Str)>,
-    /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file.
+    /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file. The status is that of what
+    /// went wrong.
     pub rewrite: Option<unsafe extern "C" fn(*mut Context, *mut Function, rules: Str) -> Status>,
 }

@@ -207,7 +207,7 @@ impl OpDef {
     }
 
     /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the reason
-    /// why not. [`OpCall::target`] is the one that is asked about.
+    /// why not. [`OpCall::target`] is the one that is asked about. It only reads: types and dim expressions can't be added.
     pub const fn supports(mut self, targets: &'static [&'static str], supports: OpFn) -> OpDef {
         self.targets = targets;
         self.supports = Some(supports);

@@ -17,7 +17,9 @@ static void say(passdock_context *context, passdock_severity severity, passdock_
     memset(&said, 0, sizeof said);
     label.struct_size = sizeof label;
     label.part = part;
+    label.future = 1;
     said.struct_size = sizeof said;
+    said.future = 1;
     said.severity = severity;
     said.op = PASSDOCK_NONE;
     said.message = passdock_text(text);
@@ -108,6 +110,19 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     op.loc = PASSDOCK_NONE;
     op.flags = FLAG_FUTURE;
     TELL("a flag of an op", functions->create_op(f.handle, &op, &at, &op_id));
+    op.flags = 0;
+    op.future = 1;
+    TELL("a field of an op", functions->create_op(f.handle, &op, &at, &op_id));
+    op.future = 0;
+    TELL("one that says nothing", functions->create_op(f.handle, &op, &at, &op_id));
+    functions->erase_op(f.handle, op_id);
+    attr.kind = PASSDOCK_ATTR_INT;
+    attr.stands_for = PASSDOCK_ATTR_NONE;
+    attr.future = 1;
+    op.attrs = &attr;
+    op.attr_count = 1;
+    op.attr_stride = sizeof attr;
+    TELL("a field of an attribute in a list", functions->create_op(f.handle, &op, &at, &op_id));
 
     /* Models may have element types that a host doesn't know: they are types like others. */
     type.dtype = PASSDOCK_DTYPE_FUTURE;

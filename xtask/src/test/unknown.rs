@@ -36,7 +36,7 @@ const TRAIT: &str = "1 << 40";
 /// The places in the host where it hands out what is of the future: for this name, or this text.
 const MADE: [(&str, &str, &str); 4] = [
     (
-        "host/core/src/boundary/session/settings.rs",
+        "host/loader/src/manifest/setting.rs",
         "        kind: SettingKind::STRING,\n",
         "        kind: if text == \"of the future\" { SettingKind(200) } else { SettingKind::STRING },\n",
     ),

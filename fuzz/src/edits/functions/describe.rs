@@ -173,7 +173,7 @@ impl Call<'_> {
             bits,
             stands_for: AttrKind(match step.one_in(2) {
                 true => 0,
-                false => u32::from(step.byte() % 16),
+                false => u32::from(step.byte() % 16) * u32::from(kind == AttrKind::REFERENCE),
             }),
             ints: (0..few).map(|_| i64::from(step.byte()) - 100).collect(),
             floats: (0..few).map(|_| f32::from(step.byte()) / 3.0).collect(),

@@ -41,7 +41,10 @@ unsafe extern "C" fn rewrite(cx: *mut abi::Context, f: *mut abi::Function, rules
             let mut function = sdk::Function::from_raw(tables, session.reference());
             let cx = sdk::PassContext::from_raw(tables, cx, std::ptr::null());
             let done = cx.rewrite(&mut function, &[&rules]);
-            done.map_err(|error| EditError::refused(error.message))
+            done.map_err(|error| EditError {
+                status: error.status.unwrap_or(Status::REFUSED),
+                message: error.message,
+            })
         })
     }
 }

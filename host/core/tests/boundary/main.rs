@@ -7,6 +7,7 @@ mod decompose;
 mod definitions;
 mod extensions;
 mod functions;
+mod growth;
 mod kept;
 mod layouts;
 mod misuse;

@@ -185,6 +185,15 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: This host knows no type of kind 99. [main]"],
         ),
         (
+            "a dtype of a later contract",
+            |f| {
+                let status = add_type(f, |desc| desc.dtype = DType(1 << 16));
+                assert_eq!(status, Status::UNSUPPORTED);
+                status
+            },
+            expect!["failed: This host knows no dtype 65536. [main]"],
+        ),
+        (
             "a dim that is no symbol",
             |f| {
                 add_type(f, |desc| {
@@ -528,4 +537,64 @@ fn diagnostics_of_very_many_parts_are_kept_in_part() {
     assert!(said.render(false).contains("label 5"));
     let code = "c".repeat(100) + "… (100 more bytes are left out)";
     assert_eq!(said.code, code);
+}
+
+/// An error that isn't a text, or is too long a one, is an error all the same.
+#[test]
+fn what_is_said_is_heard_whatever_it_is() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        cx.emit(&sdk::Diagnostic::error("x".repeat((1 << 20) + 1)));
+        let latin = b"caf\xe9";
+        let latin = abi::Str {
+            ptr: latin.as_ptr(),
+            len: latin.len(),
+        };
+        let label = abi::Label {
+            op: OpId(0),
+            part: abi::OpPart::ATTR,
+            attr: latin,
+            text: latin,
+            ..abi::Label::EMPTY
+        };
+        let said = abi::Diagnostic {
+            severity: abi::Severity::ERROR,
+            op: OpId(0),
+            message: latin,
+            help: latin,
+            notes: &latin,
+            note_count: 1,
+            labels: &label,
+            label_count: 1,
+            label_stride: size_of::<abi::Label>() as u32,
+            ..abi::Diagnostic::EMPTY
+        };
+        // SAFETY: all pointers are good, and the context lives while the pass runs.
+        let status = unsafe {
+            let table = &*host().get().context;
+            let cx = table.current.expect("is there")(host().get());
+            table.emit.expect("is there")(cx, &said)
+        };
+        assert_eq!(status, Status::OK);
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let (_, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let [long, latin] = &said[..] else {
+        panic!("two were said: {said:?}");
+    };
+    assert!(long.message.ends_with("x… (1 more bytes are left out)"));
+    expect![[r#"
+        error: caf�
+         |
+         | %0 = t.A(%x)
+         | ^^^^^^^^^^^^ caf�
+         |
+         = in function @main, op0 (t.A)
+         = note: caf�
+         = help: caf�"#]]
+    .assert_eq(&latin.render(false));
 }

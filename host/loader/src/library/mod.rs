@@ -305,7 +305,9 @@ impl Plugin {
                 load_entry(path, self.reopen(path, identity)?, *needs_path)?
             }
         };
-        let path = self.origin.path().and_then(Path::to_str);
+        let path = self.origin.path();
+        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let path = path.as_deref().and_then(Path::to_str);
         let table = table::call(entry, host, path.unwrap_or_default())?;
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }

@@ -10,6 +10,7 @@ mod field;
 pub(crate) mod raw;
 mod schema;
 mod sequential;
+mod setting;
 pub mod states;
 mod table;
 mod typed;
@@ -27,10 +28,12 @@ pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use sequential::{ChildSpec, SequentialSpec};
 pub(crate) use sequential::{RawChildTable, RawSequential};
+pub use setting::setting;
 pub use states::{State, States};
 use table::Table;
 pub use typed::toml_value;
 use word::known;
+pub(crate) use word::{Odd, choice};
 
 /// The JSON Schema of manifests as this host knows them, which `docs/manifests.md` explains.
 /// `passdock schema manifest` prints it.
@@ -105,7 +108,7 @@ pub struct PluginSpec {
     /// The version of the IR that it was built against: the meaning of records.
     #[serde(serialize_with = "ver")]
     pub ir: Ver,
-    /// The effect of a panic in the plugin.
+    /// The effect of a panic in the plugin; one that this host doesn't know is taken for `Abort`.
     pub panic: PanicStrategy,
     /// A fingerprint of the records' layout that it was built with.
     pub layout: Option<String>,

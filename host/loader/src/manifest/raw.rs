@@ -44,7 +44,7 @@ pub(crate) struct RawPlugin {
     abi: String,
     min_host: Option<String>,
     ir: String,
-    panic: PanicStrategy,
+    panic: String,
     layout: Option<String>,
     compiler: Option<String>,
 }
@@ -138,7 +138,8 @@ impl RawPlugin {
                 None => abi,
             },
             ir: version("ir", &self.ir)?,
-            panic: self.panic,
+            // A new way to panic is held to be the worst.
+            panic: choice("panic", &self.panic).unwrap_or(PanicStrategy::Abort),
             layout: self.layout.map(|t| text("`layout`", t)).transpose()?,
             compiler: self.compiler.map(|t| text("`compiler`", t)).transpose()?,
         })

@@ -33,7 +33,7 @@ impl From<Kind> for Odd {
 }
 
 /// The choice that a word stands for. `what` is said before the word: "kind".
-pub(super) fn choice<'de, T: Deserialize<'de>>(what: &str, word: &'de str) -> Result<T, Odd> {
+pub(crate) fn choice<'de, T: Deserialize<'de>>(what: &str, word: &'de str) -> Result<T, Odd> {
     let mut asked = Asked { word, known: &[] };
     T::deserialize(&mut asked).map_err(|_| Odd::Unknown {
         what: format!("{what} `{}`", names::shown(word)),
@@ -101,7 +101,7 @@ impl<'de> Deserializer<'de> for &mut Asked<'de> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::{FieldType, PanicStrategy, PassKind, Phase, SCHEMA};
+    use super::super::{FieldType, Manifest, PanicStrategy, PassKind, Phase, SCHEMA};
     use super::*;
 
     fn words<T: Deserialize<'static>>() -> Value {
@@ -125,6 +125,18 @@ mod tests {
         ] {
             let property = &schema["definitions"][table]["properties"][key];
             assert_eq!(property["enum"], words, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_way_to_panic_is_held_to_be_the_worst() {
+        for (word, expected) in [
+            ("unwind", PanicStrategy::Unwind),
+            ("longjmp", PanicStrategy::Abort),
+        ] {
+            let text = format!("[plugin]\nname = 'p'\nabi = '0.4'\nir = '0.1'\npanic = '{word}'\n");
+            let manifest = Manifest::parse(&text).expect("the rest is right");
+            assert_eq!(manifest.plugin.panic, expected);
         }
     }
 }

@@ -54,7 +54,7 @@ typedef struct passdock_function_api {
                                     passdock_value_id to);
     /* Sets an attribute of an op; op NONE: of the function. A `return` or `yield` has none. */
     passdock_status (*set_attr)(passdock_function *, passdock_op_id, const passdock_attr_desc *);
-    /* Removes an attribute of an op; op NONE: of the function. */
+    /* Removes an attribute of an op; op NONE: of the function. NOT_FOUND if there is none of that name. */
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
     /* Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The
      * unknown type forgets what was known; a constant's is then that of its bytes. */
@@ -82,7 +82,9 @@ typedef struct passdock_function_api {
                                    const passdock_results_desc *);
     /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Raising one that is
      * there changes the interface, and is for who sees to it that the function's ops mean what they meant.
-     * Refused for a version below the one that is there, and for the 1,025th domain. */
+     * Version 0 takes a domain back that none of the ops is of. Refused for another version below the one that is
+     * there, for a domain to be taken back that an op is of, and for the 1,025th domain. "ai.onnx" is taken for "";
+     * "onnx", and a negative version, is INVALID. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
     /* The location of what came from several places: each of them, once, in this order. NONE among
      * them says nothing; of one place it is that one's own location. */
@@ -160,7 +162,7 @@ typedef struct passdock_module_api {
     /* Runs a registered pass or Sequential on the module, instruments included: whatever its level, also
      * if it is disabled, after what it requires, unless that ran and the module is unchanged since. A
      * pass may run itself, as long as that comes to an end: 64 passes run each other at most. Only a
-     * module pass runs others. */
+     * module pass runs others. NOT_FOUND if none is called so; FAILED if it, or what it requires, failed. */
     passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
     /* Makes a graph function of ops, at the end of the module, and puts a call of it in their place,
      * which is behind what they use: ops between them that use what they make go behind the call. The
@@ -289,7 +291,8 @@ typedef struct passdock_context_api {
     /* The context on top of this thread's stack; null outside a pass. It lives until the pass that
      * is asking returns. */
     passdock_context *(*current)(const passdock_host *);
-    /* Whether a pass of that name is registered (OK or NOT_FOUND), and of which kind. */
+    /* Whether a pass or Sequential of that name is registered (OK or NOT_FOUND), and of which kind: a Sequential
+     * is of the kind MODULE. */
     passdock_status (*find_pass)(const passdock_context *, passdock_str name,
                                  passdock_pass_kind *out);
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
@@ -300,8 +303,8 @@ typedef struct passdock_context_api {
     /* Counts a rewrite by a rule, which the report shows by name. */
     void (*rewrote)(passdock_context *, passdock_str rule);
     /* Rewrites a function by rules until none applies. `rules` is the text of a `.rules` file, which is
-     * read once; the function's `last_error` says what is wrong with it, or went wrong. What was
-     * rewritten before something went wrong stays. */
+     * read once; the function's `last_error` says what is wrong with it, or went wrong, and the status is that of
+     * what went wrong. What was rewritten before stays. */
     passdock_status (*rewrite)(passdock_context *, passdock_function *, passdock_str rules);
 } passdock_context_api;
 
@@ -388,15 +391,16 @@ typedef struct passdock_op_api {
  * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
  * passdock_symbol_api, and of passdock_function_api what takes a const function. These calls may add
  * to the columns of the function's view; what was read before stays readable until the definition
- * returns. */
+ * returns. `supports` only reads: to it, what would add a type or an expression is REFUSED. */
 typedef struct passdock_definition_api {
     uint32_t struct_size;
     uint32_t reserved;
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_op_call *);
+    /* INVALID, as of the others, if the op has no result of this index. */
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
-    /* The result, a small tensor of integers or booleans, holds these, row by row. */
+    /* The result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped. */
     passdock_status (*set_result_dims)(passdock_op_call *, uint32_t index, const passdock_dim *,
                                        size_t count);
     /* The elements of an operand, as far as known, as dims that live until the definition returns;

@@ -122,13 +122,13 @@ typedef struct passdock_attr_desc {
     passdock_attr_kind kind;
     passdock_symbol_id name;
     uint32_t flags;
-    uint64_t bits;    /* INT; FLOAT (the float's bits); TENSOR, TYPE, REFERENCE (an id). The tensor
+    uint64_t bits;    /* INT; FLOAT (the float's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id). The tensor
                          of an attribute is a constant that `add_constant` makes: what it answers is
                          a value, whose `constant` is the id. */
     const void *data; /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t;
                          STRINGS: passdock_bytes; TYPES, TENSORS: ids */
     size_t count;     /* elements of `data` */
-    passdock_attr_kind stands_for; /* REFERENCE: the kind of value it stands for, or NONE */
+    passdock_attr_kind stands_for; /* REFERENCE: the kind of value it stands for, or NONE, as else */
     uint32_t reserved;
 } passdock_attr_desc;
 

@@ -11,6 +11,9 @@ use passdock_abi::Grows;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError};
 
+/// The most bytes of a struct that asks for something.
+const MAX_STRUCT: usize = 1 << 16;
+
 /// The most elements of a list: more than any list of the contract has.
 const MAX_COUNT: usize = 1 << 30;
 
@@ -38,6 +41,10 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
         return Err(wrong_size::<T>(size));
     }
     if size >= size_of::<T>() {
+        if T::ASKS && size > size_of::<T>() {
+            // SAFETY: the caller's promise.
+            unsafe { check_rest(at, size)? };
+        }
         // SAFETY: the struct is there as far as this side knows it.
         return Ok(unsafe { at.read() });
     }
@@ -48,6 +55,27 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
         Ok(copy.assume_init())
+    }
+}
+
+/// Refuses what is said where a later contract has more fields: done without it, something else would be done.
+///
+/// # Safety
+/// So many bytes are there, more than a `T` has.
+#[cold]
+unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
+    if size > MAX_STRUCT {
+        return Err(wrong_size::<T>(size));
+    }
+    let (at, known) = (at.cast::<u8>(), size_of::<T>());
+    // SAFETY: the caller's promise.
+    let rest = unsafe { std::slice::from_raw_parts(at.add(known), size - known) };
+    match rest.iter().all(|&byte| byte == 0) {
+        true => Ok(()),
+        false => Err(EditError::unsupported(format!(
+            "This host knows {known} bytes of `{}`, and something is said behind them.",
+            T::NAME
+        ))),
     }
 }
 
@@ -80,6 +108,17 @@ fn unknown_flags<T: Grows>(unknown: u32) -> EditError {
         "This host knows no flag {unknown:#x} of `{}`.",
         T::NAME
     ))
+}
+
+/// Refuses a word that means nothing yet, so that it can once.
+pub(in crate::boundary) fn check_reserved<T: Grows>(word: u32) -> Edit {
+    match word {
+        0 => Ok(()),
+        _ => Err(EditError::invalid(format!(
+            "`reserved` of a {} has to be 0, and is {word}.",
+            T::NAME
+        ))),
+    }
 }
 
 /// Fills a struct of the plugin's that starts with its size, as far as both sides know it.

@@ -487,6 +487,7 @@ unsafe extern "C" fn create_function(
     unsafe {
         call_to(out, m, |session| {
             let desc = input::described(desc)?;
+            input::check_reserved::<FunctionDesc>(desc.reserved)?;
             let text = input::text(desc.name, "name of the function")?;
             let (name, reference) = session.with(|state| {
                 let name = create(state, &desc, text)?;
@@ -543,9 +544,13 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 state.now_all()
             })?;
             // Not under the borrow: the pass may use the session again.
-            let result = context.frame().run_pass(&module, name);
+            let frame = context.frame();
+            let result = frame.run_pass(&module, name);
             let module = result.map_err(|error| EditError {
-                status: Status::FAILED,
+                status: match frame.pass_kind(name) {
+                    None => Status::NOT_FOUND,
+                    Some(_) => Status::FAILED,
+                },
                 message: context.nested_failed(error),
             })?;
             session.replace(module)

@@ -51,6 +51,7 @@ impl<'a> OpParts<'a> {
         };
         for region in regions.iter() {
             let region = region?;
+            input::check_reserved::<abi::RegionDesc>(region.reserved)?;
             names.push(region.name);
             // SAFETY: as above.
             ports.push(unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? });
@@ -185,20 +186,26 @@ unsafe fn new_attr<'a>(
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
     input::check_flags::<abi::AttrDesc>(desc.flags, abi::Attr::PARAM)?;
+    input::check_reserved::<abi::AttrDesc>(desc.reserved)?;
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
-    let id = || {
-        u32::try_from(desc.bits)
-            .map_err(|_| EditError::invalid(format!("An attribute's id is {}.", desc.bits)))
+    if desc.stands_for != AttrKind::NONE && desc.kind != AttrKind::REFERENCE {
+        return Err(EditError::invalid("Only a reference stands for something."));
+    }
+    let half = || {
+        let half = u32::try_from(desc.bits);
+        half.map_err(|_| {
+            EditError::invalid(format!("An attribute's 32 bits are {:#x}.", desc.bits))
+        })
     };
     let value = match desc.kind {
         AttrKind::NONE => AttrValue::None,
         AttrKind::INT => AttrValue::Int(desc.bits as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(desc.bits as u32)),
-        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(id()?)),
-        AttrKind::TYPE => AttrValue::Type(TypeId(id()?)),
-        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(id()?), desc.stands_for),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(half()?)),
+        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(half()?)),
+        AttrKind::TYPE => AttrValue::Type(TypeId(half()?)),
+        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(half()?), desc.stands_for),
         // SAFETY: as above.
         AttrKind::STRING => AttrValue::String(unsafe { data(desc)? }),
         // SAFETY: as above.
@@ -276,8 +283,8 @@ pub(in crate::boundary) unsafe fn add_type(
         )));
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
-        return Err(EditError::invalid(format!(
-            "There is no dtype {}.",
+        return Err(EditError::unsupported(format!(
+            "This host knows no dtype {}.",
             desc.dtype.0
         )));
     }
