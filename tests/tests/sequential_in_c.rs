@@ -56,8 +56,10 @@ static passdock_status says(void *state, passdock_context *context, const passdo
 
 static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {
     static const char name[] = "c.Cleanup";
+    passdock_run_desc run = PASSDOCK_RUN_DESC_INIT;
     (void)state;
-    return host->modules->run_pass(m->handle, context, passdock_text(name));
+    run.name = passdock_text(name);
+    return host->modules->run_pass(m->handle, context, &run);
 }
 
 PASSDOCK_MANIFEST(

@@ -189,8 +189,9 @@ impl RawContext {
             None => return Err(EditError::unsupported("evaluate", Some(op))),
         };
         let (out, count) = (values.as_mut_ptr(), values.len());
+        let desc = evaluation(max_bytes);
         // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
-        let status = unsafe { evaluate(self.handle, function.handle, op, max_bytes, out, count) };
+        let status = unsafe { evaluate(self.handle, function.handle, op, &desc, out, count) };
         function.done(status, "evaluate", Some(op))
     }
 
@@ -259,11 +260,18 @@ impl RawContext {
         };
         let (given, given_count) = (operands.as_ptr(), operands.len());
         let (out, count) = (values.as_mut_ptr(), values.len());
-        let (cx, f) = (self.handle, function.handle);
+        let (cx, f, desc) = (self.handle, function.handle, evaluation(max_bytes));
         // SAFETY: both handles live; the function is ours to edit; `given` and `out` are as long as
         // their counts.
-        let status = unsafe { evaluate(cx, f, op, given, given_count, max_bytes, out, count) };
+        let status = unsafe { evaluate(cx, f, op, given, given_count, &desc, out, count) };
         function.done(status, "evaluate_with", Some(op))
+    }
+}
+
+fn evaluation(max_bytes: u64) -> abi::EvaluateDesc {
+    abi::EvaluateDesc {
+        max_bytes,
+        ..abi::EvaluateDesc::EMPTY
     }
 }
 

@@ -265,8 +265,12 @@ impl RawModule {
             Some(function) => function,
             None => return Err(EditError::unsupported("run_pass", None)),
         };
+        let desc = abi::RunDesc {
+            name: abi::Str::new(name),
+            ..abi::RunDesc::EMPTY
+        };
         // SAFETY: both handles live; the name does until the call returns.
-        let status = unsafe { function(self.handle, context.handle, abi::Str::new(name)) };
+        let status = unsafe { function(self.handle, context.handle, &desc) };
         self.done(status, "run_pass")
     }
 }

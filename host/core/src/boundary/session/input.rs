@@ -39,7 +39,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     }
     if size >= size_of::<T>() {
         // SAFETY: the struct is there as far as this side knows it.
-        return Ok(unsafe { at.read() });
+        return checked(unsafe { at.read() });
     }
     let mut copy = MaybeUninit::<T>::zeroed();
     // SAFETY: the bytes that are there are read, fewer than a `T` has; all zeros, and what was
@@ -47,7 +47,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     unsafe {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
-        Ok(copy.assume_init())
+        checked(copy.assume_init())
     }
 }
 
@@ -65,11 +65,11 @@ pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
     EditError::unsupported(format!("This host knows no {what} of kind {kind}."))
 }
 
-/// Refuses flags that this host doesn't know: who describes something asks for what they say.
+/// Refuses flags that this host doesn't know.
 #[inline]
-pub(in crate::boundary) fn check_flags<T: Grows>(flags: u32, known: u32) -> Edit {
-    match flags & !known {
-        0 => Ok(()),
+fn checked<T: Grows>(copy: T) -> Edit<T> {
+    match copy.unknown_flags() {
+        0 => Ok(copy),
         unknown => Err(unknown_flags::<T>(unknown)),
     }
 }
