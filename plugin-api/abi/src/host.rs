@@ -73,7 +73,7 @@ pub struct FunctionApi {
     pub reserved: u32,
     /// The sentence of the last call on this handle that didn't answer OK.
     pub last_error: Option<unsafe extern "C" fn(*const Function) -> Str>,
-    /// A constant's bytes (all elements, of a splat too), alive while the function's view is.
+    /// A constant's bytes (all elements, of a splat too), not aligned, alive while the function's view is.
     pub constant_data:
         Option<unsafe extern "C" fn(*const Function, ConstId, out: *mut Bytes) -> Status>,
     /// Makes an op.
@@ -230,7 +230,7 @@ pub struct ModuleApi {
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
     /// Runs a registered pass or Sequential on the module, instruments included, after what it requires. NOT_FOUND if none is
     /// called so; FAILED if it, or what it requires, failed.
-    pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
+    pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, *const RunDesc) -> Status>,
     /// Makes a function of ops, and puts a call of it in their place.
     pub outline: Option<
         unsafe extern "C" fn(
@@ -290,8 +290,8 @@ pub struct Label {
     pub index: u32,
     /// The function that the op is in; 0: that of the diagnostic.
     pub function: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
     /// The attribute's name.
     pub attr: Str,
     /// A few words that stand under the place, or empty.
@@ -308,8 +308,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The op it is about, or NONE; not read if there are labels.
     pub op: OpId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
     /// A short stable code (`acme::bad-axis`), or empty.
     pub code: Str,
     /// The message: a sentence.
@@ -348,8 +348,8 @@ pub struct Failure {
     pub column: u32,
     /// The function that the op is in; 0: the one that the pass works on.
     pub function: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
 }
 
 /// The kind of a setting's value.
@@ -452,5 +452,6 @@ pub struct ContextApi {
     pub rewrote: Option<unsafe extern "C" fn(*mut Context, rule: Str)>,
     /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file. The status is that of what
     /// went wrong.
-    pub rewrite: Option<unsafe extern "C" fn(*mut Context, *mut Function, rules: Str) -> Status>,
+    pub rewrite:
+        Option<unsafe extern "C" fn(*mut Context, *mut Function, *const RewriteDesc) -> Status>,
 }

@@ -114,6 +114,8 @@ impl Patches {
             let Some((module, name)) = line.trim().trim_end_matches(',').split_once("::") else {
                 continue;
             };
+            // `flags` and what it may have follow in descriptions.
+            let name = name.split(' ').next().unwrap_or(name);
             if !line.starts_with("    ") || !name.chars().all(char::is_alphanumeric) {
                 continue;
             }
@@ -191,8 +193,8 @@ impl Patches {
         const INPUT: &str = "host/core/src/boundary/session/input.rs";
         for (file, read) in [
             (TABLES, "unsafe { copy.assume_init() }"),
-            (INPUT, "Ok(unsafe { at.read() }"),
-            (INPUT, "Ok(copy.assume_init()"),
+            (INPUT, "checked(unsafe { at.read() }"),
+            (INPUT, "checked(copy.assume_init()"),
         ] {
             self.change(file, read, format!("{read}.check()"));
         }

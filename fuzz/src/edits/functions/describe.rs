@@ -125,7 +125,7 @@ impl Call<'_> {
                 args: at,
                 arg_count,
                 arg_stride: step.stride(size_of::<abi::PortDesc>()),
-                reserved: 0,
+                ..abi::RegionDesc::EMPTY
             }
         };
         let flags = match replaces {
@@ -187,8 +187,10 @@ impl Call<'_> {
         let step = self.step;
         abi::PortDesc {
             struct_size: step.size(size_of::<abi::PortDesc>()),
+            flags: u32::from(step.one_in(32)),
             ty: self.ids.ty(step),
             name: text::text(step),
+            ..abi::PortDesc::EMPTY
         }
     }
 }

@@ -270,13 +270,16 @@ fn rules_that_can_not_go_on_answer_why() {
     f.create_op(&op, Position::end(f.body())).expect("an op");
     module.insert(f).expect("a new name");
     let same = run(&module, &Around::new(), |f, _| {
-        let rules = abi::Str::new("rule one { t.Scale(%x, 1) => %x }");
+        let desc = abi::RewriteDesc {
+            rules: abi::Str::new("rule one { t.Scale(%x, 1) => %x }"),
+            ..abi::RewriteDesc::EMPTY
+        };
         // SAFETY: all pointers are good, and the handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
             let cx = table.current.expect("is there")(host().get());
             let rewrite = table.rewrite.expect("is there");
-            assert_eq!(rewrite(cx, f.as_raw().handle, rules), Status::IO);
+            assert_eq!(rewrite(cx, f.as_raw().handle, &desc), Status::IO);
         }
         Ok(())
     });

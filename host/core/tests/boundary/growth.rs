@@ -139,53 +139,6 @@ fn what_means_nothing_says_nothing() {
         |f| set(f, AttrKind::TYPE, |attr| attr.bits = 1 << 32),
         expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
     );
-    let region = |f| {
-        let region = abi::RegionDesc {
-            reserved: 7,
-            ..abi::RegionDesc::EMPTY
-        };
-        let desc = abi::OpDesc {
-            regions: &region,
-            region_count: 1,
-            region_stride: size_of_val(&region) as u32,
-            ..op_desc()
-        };
-        create(f, &desc)
-    };
-    check(
-        region,
-        expect!["failed: 3 `reserved` of a RegionDesc has to be 0, and is 7. [main]"],
-    );
-    let clone = |f| {
-        let desc = abi::CloneOpsDesc {
-            reserved: 7,
-            ..abi::CloneOpsDesc::EMPTY
-        };
-        // SAFETY: all pointers are good.
-        unsafe { raw().clone_ops.expect("is there")(f, &desc) }
-    };
-    check(
-        clone,
-        expect!["failed: 3 `reserved` of a CloneOpsDesc has to be 0, and is 7. [main]"],
-    );
-    let said = run_module(&module(), |m, _| {
-        let (handle, mut made) = (m.as_raw().handle, std::mem::MaybeUninit::uninit());
-        let desc = abi::FunctionDesc {
-            kind: abi::FunctionKind::GRAPH,
-            name: abi::Str::new("t.New"),
-            opsets_of: abi::SymbolId::NONE,
-            reserved: 7,
-            ..abi::FunctionDesc::EMPTY
-        };
-        // SAFETY: all pointers are good.
-        unsafe {
-            let modules = &*host().get().modules;
-            modules.create_function.expect("is there")(handle, &desc, made.as_mut_ptr());
-            Err(text(modules.last_error.expect("is there")(handle)).into())
-        }
-    });
-    expect!["`reserved` of a FunctionDesc has to be 0, and is 7."]
-        .assert_eq(&said.expect_err("what it says"));
 }
 
 /// What is said to the user gets through without what this host doesn't know.

@@ -362,6 +362,42 @@ fn misuse_is_refused_with_a_sentence() {
     assert_eq!(status, Status::INVALID);
 }
 
+/// A symbol that may be NONE and that a cleared description leaves 0 isn't said.
+#[test]
+fn an_empty_symbol_is_as_good_as_none() {
+    let module = module();
+    run(&module, &Around::new(), |f, _| {
+        let handle = f.as_raw().handle;
+        let ty = |name: SymbolId, kind: abi::TypeKind| {
+            let dims = [abi::Dim {
+                denotation: name,
+                ..abi::Dim::constant(3)
+            }];
+            let desc = abi::TypeDesc {
+                kind,
+                dtype: DType::F32,
+                name,
+                dims: dims.as_ptr(),
+                dim_count: 1,
+                ..abi::TypeDesc::EMPTY
+            };
+            let mut out = TypeId::NONE;
+            // SAFETY: all pointers are good.
+            let status = unsafe { raw().add_type.expect("is there")(handle, &desc, &mut out) };
+            (status, out)
+        };
+        for kind in [abi::TypeKind::TENSOR, abi::TypeKind::BUFFER] {
+            let made = ty(SymbolId::NONE, kind);
+            assert_eq!(made.0, Status::OK);
+            assert_eq!(ty(abi::symbol::EMPTY, kind), made);
+        }
+        let unnamed = ty(abi::symbol::EMPTY, abi::TypeKind::OPAQUE);
+        assert_eq!(unnamed.0, Status::INVALID);
+        Ok(())
+    })
+    .unwrap();
+}
+
 fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let at = abi::Position::end_of(RegionId(0));
     let mut out = OpId::NONE;
@@ -454,7 +490,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
                 struct_size: size_of::<abi::Diagnostic>() as u32,
                 severity: abi::Severity::WARNING,
                 op: OpId(1),
-                reserved: 0,
+                flags: 0,
                 code: abi::Str::EMPTY,
                 message: abi::Str::new("Long."),
                 help: abi::Str::EMPTY,

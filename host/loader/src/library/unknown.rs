@@ -206,7 +206,10 @@ sumary = 'Counts.'
             This host doesn't know the key `level` of sequential `acme.Cleanup`. -
             This host doesn't know the key `option` of a child of sequential `acme.Cleanup`. Did you mean `options`?
             This host doesn't know the key `nam` of `[[op]]`. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
-        assert_eq!(keys_of::<raw::RawOp>(), ["name", "since", "extends"]);
+        assert_eq!(
+            keys_of::<raw::RawOp>(),
+            ["name", "min_host", "since", "extends"]
+        );
     }
 
     #[test]

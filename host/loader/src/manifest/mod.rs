@@ -67,14 +67,14 @@ pub struct Manifest {
     pub skipped: Vec<Skipped>,
 }
 
-/// An entry of a manifest that has a word which this host doesn't know.
+/// An entry of a manifest that has a word which this host doesn't know, or that needs a newer one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The kind of entry: `pass`, `config` or `instrument`.
+    /// The kind of entry: `pass`, `sequential`, `config`, `op` or `instrument`.
     pub entry: String,
     /// The entry's name.
     pub name: String,
-    /// The unknown word: "kind `shader`".
+    /// The unknown word: "kind `shader`"; or "contract 1.3, which it needs".
     pub what: String,
     /// The advice, if a known word is near.
     pub help: Option<String>,
@@ -284,13 +284,21 @@ impl Manifest {
                 let configs = known("config", raw.config, |c| &c.0.key, config, &mut skipped)?;
                 let unread: Vec<String> = skipped.iter().map(|s| s.name.clone()).collect();
                 let pass = |pass: Table<raw::RawPass>| pass.0.check(&unread);
+                let sequential = |sequential: Table<RawSequential>| sequential.0.check();
+                let op = |op: Table<raw::RawOp>| op.0.check();
                 let instrument = |instrument: Table<raw::RawInstrument>| instrument.0.check();
                 let manifest = Manifest {
                     plugin,
                     passes: known("pass", raw.pass, |p| &p.0.name, pass, &mut skipped)?,
-                    sequentials: each(raw.sequential, |sequential| sequential.0.check())?,
+                    sequentials: known(
+                        "sequential",
+                        raw.sequential,
+                        |s| &s.0.name,
+                        sequential,
+                        &mut skipped,
+                    )?,
                     configs,
-                    ops: each(raw.op, |op| op.0.check())?,
+                    ops: known("op", raw.op, |op| &op.0.name, op, &mut skipped)?,
                     instruments: known(
                         "instrument",
                         raw.instrument,

@@ -29,8 +29,9 @@ typedef struct passdock_function_api {
     uint32_t reserved;
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_function *);
-    /* A constant's bytes: all elements, of a splat too. They live until the next edit. IO if the
-     * file that holds them can't be read. */
+    /* A constant's bytes: all elements, of a splat too. They live until the next edit. They aren't
+     * aligned, also not those of a string's offsets: copy elements out (`memcpy`). IO if the file that
+     * holds them can't be read. */
     passdock_status (*constant_data)(const passdock_function *, passdock_const_id,
                                      passdock_bytes *out);
     passdock_status (*create_op)(passdock_function *, const passdock_op_desc *,
@@ -163,7 +164,7 @@ typedef struct passdock_module_api {
      * if it is disabled, after what it requires, unless that ran and the module is unchanged since. A
      * pass may run itself, as long as that comes to an end: 64 passes run each other at most. Only a
      * module pass runs others. NOT_FOUND if none is called so; FAILED if it, or what it requires, failed. */
-    passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
+    passdock_status (*run_pass)(passdock_module *, passdock_context *, const passdock_run_desc *);
     /* Makes a graph function of ops, at the end of the module, and puts a call of it in their place,
      * which is behind what they use: ops between them that use what they make go behind the call. The
      * function has the opsets of theirs. Its parameters are the values that they use and don't
@@ -201,7 +202,7 @@ typedef struct passdock_label {
     passdock_op_part part;
     uint32_t index;
     passdock_symbol_id function; /* that the op is in; 0: that of the diagnostic */
-    uint32_t reserved;
+    uint32_t flags;
     passdock_str attr;
     passdock_str text; /* a few words that stand under the place, or empty */
 } passdock_label;
@@ -211,7 +212,7 @@ typedef struct passdock_diagnostic {
     uint32_t struct_size;
     passdock_severity severity;
     passdock_op_id op; /* the op that it is about, or NONE; not read if there are labels */
-    uint32_t reserved;
+    uint32_t flags;
     passdock_str code;    /* short and stable ("acme::bad-axis"), or empty */
     passdock_str message; /* a sentence */
     passdock_str help;    /* advice what to do, or empty */
@@ -232,8 +233,17 @@ typedef struct passdock_failure {
     uint32_t line;     /* from 1; 0: unknown */
     uint32_t column;
     passdock_symbol_id function; /* that the op is in; 0: the one that the pass works on */
-    uint32_t reserved;
+    uint32_t flags;
 } passdock_failure;
+
+/* A diagnostic and its parts to start from, as the descriptions of view.h. */
+#define PASSDOCK_LABEL_INIT                                                                        \
+    {sizeof(passdock_label), PASSDOCK_NONE, PASSDOCK_PART_OP, 0, 0, 0, {NULL, 0}, {NULL, 0}}
+#define PASSDOCK_DIAGNOSTIC_INIT                                                                   \
+    {sizeof(passdock_diagnostic), PASSDOCK_SEVERITY_ERROR, PASSDOCK_NONE, 0, {NULL, 0}, {NULL,     \
+     0}, {NULL, 0}, 0, sizeof(passdock_label), NULL, 0, NULL, 0}
+#define PASSDOCK_FAILURE_INIT                                                                      \
+    {sizeof(passdock_failure), PASSDOCK_NONE, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0}
 
 typedef uint32_t passdock_setting_kind;
 #define PASSDOCK_SETTING_NONE 0u
@@ -302,10 +312,9 @@ typedef struct passdock_context_api {
     passdock_status (*may_rewrite)(const passdock_context *, passdock_str rule);
     /* Counts a rewrite by a rule, which the report shows by name. */
     void (*rewrote)(passdock_context *, passdock_str rule);
-    /* Rewrites a function by rules until none applies. `rules` is the text of a `.rules` file, which is
-     * read once; the function's `last_error` says what is wrong with it, or went wrong, and the status is that of
-     * what went wrong. What was rewritten before stays. */
-    passdock_status (*rewrite)(passdock_context *, passdock_function *, passdock_str rules);
+    /* Rewrites a function by rules until none applies. The function's `last_error` says what is wrong with
+     * them, or went wrong, and the status is that of what went wrong. What was rewritten before stays. */
+    passdock_status (*rewrite)(passdock_context *, passdock_function *, const passdock_rewrite_desc *);
 } passdock_context_api;
 
 struct passdock_attr_entry;
@@ -324,7 +333,7 @@ typedef struct passdock_op_api {
      * `count` = number of results. NOT_FOUND if it can't be evaluated, or a result would be larger
      * than `max_bytes`. The function's `last_error` says why. */
     passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
-                                uint64_t max_bytes, passdock_value_id *out, size_t count);
+                                const passdock_evaluate_desc *, passdock_value_id *out, size_t count);
     /* Copies the body that the definition of an op gives it to the place before the op,
      * and answers what stands for each of the op's results; `count` = number of results. The op
      * stays, to be replaced with these. NOT_FOUND if it has no body; the function's `last_error`
@@ -340,7 +349,8 @@ typedef struct passdock_op_api {
      * reason alone, without a subject and a full stop. */
     passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
                                      const passdock_value_id *operands, size_t operand_count,
-                                     uint64_t max_bytes, passdock_value_id *out, size_t count);
+                                     const passdock_evaluate_desc *, passdock_value_id *out,
+                                     size_t count);
 
     /* What `infer` found of the elements of a result, a small tensor of integers, row by
      * row, while this pass had the function. They live until the next call on the function.
@@ -411,8 +421,8 @@ typedef struct passdock_definition_api {
                                 passdock_dim rhs, passdock_dim *out);
     passdock_status (*add_type)(passdock_op_call *, const passdock_type_desc *,
                                 passdock_type_id *out);
-    /* In `evaluate`: room for a result's elements, all zero, the host's; to be filled before
-     * returning. Once per result. NOT_FOUND if `len` is over the limit that the asker set. */
+    /* In `evaluate`: room for a result's elements, all zero, the host's, not aligned; to be filled
+     * before returning. Once per result. NOT_FOUND if `len` is over the limit that the asker set. */
     passdock_status (*allocate_result)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *, size_t len, uint8_t **out);
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op

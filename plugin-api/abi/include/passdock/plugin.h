@@ -230,8 +230,12 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 
 /* One op definition: its canonical name and the first version of its domain that it is for, as in its
  * passdock_op_entry; in the same order. */
-#define PASSDOCK_OP(name, since)                                                                   \
-    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n"
+#define PASSDOCK_OP(name, since) PASSDOCK_OP_OF(name, since, "")
+
+/* The same with further lines of TOML. Each entry may have the line "min_host = \"0.4\"\n": a host that is
+ * older leaves out that entry, and uses the rest of the plugin. */
+#define PASSDOCK_OP_OF(name, since, lines)                                                         \
+    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n" lines
 
 /* What a plugin adds to the definition of an operator, which may be another plugin's: as PASSDOCK_OP. Its
  * passdock_op_entry has no infer, evaluate, decompose, attrs, traits and number of operands. */

@@ -46,7 +46,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
             unsafe { check_rest(at, size)? };
         }
         // SAFETY: the struct is there as far as this side knows it.
-        return Ok(unsafe { at.read() });
+        return checked(unsafe { at.read() });
     }
     let mut copy = MaybeUninit::<T>::zeroed();
     // SAFETY: the bytes that are there are read, fewer than a `T` has; all zeros, and what was
@@ -54,7 +54,7 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     unsafe {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
-        Ok(copy.assume_init())
+        checked(copy.assume_init())
     }
 }
 
@@ -93,12 +93,16 @@ pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
     EditError::unsupported(format!("This host knows no {what} of kind {kind}."))
 }
 
-/// Refuses flags that this host doesn't know: who describes something asks for what they say.
+/// Refuses flags that this host doesn't know, and words that mean nothing yet.
 #[inline]
-pub(in crate::boundary) fn check_flags<T: Grows>(flags: u32, known: u32) -> Edit {
-    match flags & !known {
-        0 => Ok(()),
-        unknown => Err(unknown_flags::<T>(unknown)),
+fn checked<T: Grows>(copy: T) -> Edit<T> {
+    match (copy.unknown_flags(), copy.reserved()) {
+        (0, 0) => Ok(copy),
+        (0, said) => Err(EditError::invalid(format!(
+            "`reserved` of a {} has to be 0, and is {said}.",
+            T::NAME
+        ))),
+        (unknown, _) => Err(unknown_flags::<T>(unknown)),
     }
 }
 
@@ -108,17 +112,6 @@ fn unknown_flags<T: Grows>(unknown: u32) -> EditError {
         "This host knows no flag {unknown:#x} of `{}`.",
         T::NAME
     ))
-}
-
-/// Refuses a word that means nothing yet, so that it can once.
-pub(in crate::boundary) fn check_reserved<T: Grows>(word: u32) -> Edit {
-    match word {
-        0 => Ok(()),
-        _ => Err(EditError::invalid(format!(
-            "`reserved` of a {} has to be 0, and is {word}.",
-            T::NAME
-        ))),
-    }
 }
 
 /// Fills a struct of the plugin's that starts with its size, as far as both sides know it.

@@ -52,7 +52,6 @@ pub(super) unsafe extern "C" fn clone_ops(
     unsafe {
         gate::edit(f, |state| {
             let desc = input::described(desc)?;
-            input::check_reserved::<CloneOpsDesc>(desc.reserved)?;
             let ops = input::list(desc.ops, desc.op_count, "ops to copy")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
             if desc.result_count > 0 {

@@ -27,8 +27,6 @@ impl<'a> OpParts<'a> {
     pub(in crate::boundary) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
         // SAFETY: the caller's promise, here and below.
         let desc = unsafe { input::described(desc)? };
-        let known = abi::OpDesc::TAKE_REGIONS | abi::OpDesc::TAKE_ATTRS;
-        input::check_flags::<abi::OpDesc>(desc.flags, known)?;
         // SAFETY: as above.
         let attrs =
             unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
@@ -51,7 +49,6 @@ impl<'a> OpParts<'a> {
         };
         for region in regions.iter() {
             let region = region?;
-            input::check_reserved::<abi::RegionDesc>(region.reserved)?;
             names.push(region.name);
             // SAFETY: as above.
             ports.push(unsafe { new_ports(region.args, region.arg_count, region.arg_stride)? });
@@ -185,8 +182,6 @@ unsafe fn new_attr<'a>(
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
-    input::check_flags::<abi::AttrDesc>(desc.flags, abi::Attr::PARAM)?;
-    input::check_reserved::<abi::AttrDesc>(desc.reserved)?;
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
@@ -266,8 +261,6 @@ pub(in crate::boundary) unsafe fn add_type(
     let layout = unsafe { input::list(desc.layout, desc.layout_count, "layout")? };
     // SAFETY: as above.
     let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
-    let known = abi::Type::UNRANKED | abi::Type::MAY_ALIAS;
-    input::check_flags::<abi::TypeDesc>(desc.flags, known)?;
     check_dims(f, dims)?;
     if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
         return Err(EditError::invalid("A dim of a shape is negative."));
@@ -315,7 +308,7 @@ pub(in crate::boundary) unsafe fn add_type(
         TypeKind::SEQUENCE => TypeSpec::Sequence(one()?),
         TypeKind::OPTIONAL => TypeSpec::Optional(one()?),
         TypeKind::MAP => TypeSpec::Map(desc.dtype, one()?),
-        TypeKind::OPAQUE if desc.name.is_none() => {
+        TypeKind::OPAQUE if desc.name.is_none() || desc.name == abi::symbol::EMPTY => {
             return Err(EditError::invalid("An opaque type needs a name."));
         }
         TypeKind::OPAQUE => TypeSpec::Opaque(desc.name),
