@@ -67,7 +67,11 @@ static void ask_with_flags(passdock_context *context, const passdock_module_ref 
     op.region_count = 1;
     region.name = main_;
 
-#define TELL_OF(handle, api, call) answered(context, "a flag", (call), (api)->last_error(handle))
+#define TELL_OF(handle, api, call)                                              \
+    do {                                                                        \
+        passdock_status status = call;                                          \
+        answered(context, "a flag", status, (api)->last_error(handle));         \
+    } while (0)
     TELL_OF(module->handle, modules, modules->create_function(module->handle, &function, &made));
     TELL_OF(module->handle, modules, modules->outline(module->handle, &outline, &name, &op_id));
     TELL_OF(module->handle, modules, modules->run_pass(module->handle, context, &run));
