@@ -10,7 +10,7 @@ from typing import Any
 from . import _passdock
 from ._passdock import Module, PassContext
 from .errors import PassError, PipelineError
-from .transform import Pass
+from .transform import Pass, Sequential
 
 __all__ = ["Pipeline", "Report", "explain", "run"]
 
@@ -142,7 +142,11 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
         return pipeline._record
     if isinstance(pipeline, Mapping):
         return {"path": "pipeline.toml", "text": _toml(pipeline)}
+    if not isinstance(pipeline, (str, os.PathLike)):
+        raise TypeError(_no_pipeline(pipeline))
     text = os.fspath(pipeline)
+    if "\n" not in text and text.endswith((".onnx", ".ir")):
+        raise _pipeline_error(f"`{text}` is a model's file and no pipeline; say `output=` if it is to be written.")
     if "\n" in text or isinstance(pipeline, str) and "=" in text and not os.path.exists(text):
         return {"path": "pipeline.toml", "text": text}
     if isinstance(pipeline, str) and os.path.basename(text) == text and not os.path.splitext(text)[1]:
@@ -150,8 +154,56 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
     try:
         with open(text, encoding="utf-8") as file:
             return {"path": text, "text": file.read()}
+    except UnicodeDecodeError as error:
+        raise _pipeline_error(f"The pipeline `{text}` can't be read: it isn't text in UTF-8, as TOML is.") from error
     except OSError as error:
-        raise PipelineError(f"The pipeline `{text}` can't be read: {error}.", code="pipeline", exit_status=2) from error
+        raise _pipeline_error(f"The pipeline `{text}` can't be read: {error}.") from error
+
+
+def _pipeline_error(message: str) -> PipelineError:
+    return PipelineError(message, code="pipeline", exit_status=2)
+
+
+def _no_pipeline(said: Any) -> str:
+    """Why it is none, and what may be meant."""
+    if isinstance(said, Pass):
+        return "a pass needs no Pipeline around it: it is called on a module, and `run` and `optimize` take it"
+    if isinstance(said, (list, tuple)):
+        if said and all(isinstance(item, Pass) for item in said):
+            return "a pipeline is no list of passes; `Sequential([…])` is one pass of them"
+        return f"a pipeline is no list of names; say `passes={list(said)!r}`"
+    return f"a pipeline is a name, a path, TOML, a dict, a Pipeline or a pass, not {type(said).__name__}"
+
+
+class _Given:
+    """The passes that are pipelines as they are, where the host asks for them: ``passdock.pipeline:_given.p1``."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "a pass that was given as it is isn't there any more; elsewhere it runs by its name, when it was registered"
+        )
+
+
+_given = _Given()
+
+
+def _pipeline_of(given: Pass) -> dict[str, Any]:
+    """The record of a pipeline of one pass, with what the current context says."""
+    import weakref
+
+    name = f"p{id(given)}"
+    vars(_given)[name] = weakref.proxy(given, lambda _: vars(_given).pop(name, None))
+    current = PassContext.current()
+    # What is called runs; of a Sequential's own passes the context chooses.
+    least = 0 if isinstance(given, Sequential) else given.info.opt_level
+    context = {
+        "opt_level": max(current.opt_level, least),
+        "required_pass": list(current.required_pass),
+        "disabled_pass": list(current.disabled_pass),
+        "config": dict(current.config),
+    }
+    text = _toml({"passes": [{"python": f"{__name__}:_given.{name}"}], "context": context})
+    return {"path": given.info.name, "text": text}
 
 
 def _scalar(value: Any) -> Any:
@@ -195,7 +247,8 @@ class Pipeline:
 
     def __init__(self, source: PathLike | Mapping[str, Any]) -> None:
         record = _pipeline_text(source)
-        assert record is not None
+        if record is None:
+            raise TypeError(_no_pipeline(source))
         self._record = record
 
     def __call__(self, model: Module, **options: Any) -> Module:
@@ -217,6 +270,10 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return f"<passdock.Pipeline {self._record['path']}>"
+
+
+#: Whatever is a pipeline.
+AnyPipeline = PathLike | Mapping[str, Any] | Pipeline | Pass
 
 
 def _onnx_runtime() -> str | None:
@@ -296,7 +353,7 @@ def _request(
         if values is not None and not isinstance(values, Mapping):
             raise TypeError(f"{what} is a dict, not {type(values).__name__}")
     said: dict[str, Any] = {
-        "pipeline": _pipeline_text(pipeline),
+        "pipeline": _pipeline_of(pipeline) if isinstance(pipeline, Pass) else _pipeline_text(pipeline),
         "passes": _listed("passes", "names", passes),
         "opt_level": opt_level,
         "required_pass": _listed("required_pass", "names", required_pass),
@@ -330,9 +387,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise TypeError(f"there is no option `{name}`{meant}")
 
 
-def _check_context() -> None:
-    """Warns of a context that isn't used: a pipeline brings its own."""
+def _check_context(pipeline: Any) -> None:
+    """Warns of a context that isn't used: a pipeline brings its own, a pass has the current one but for instruments."""
     current = PassContext.current()
+    if isinstance(pipeline, Pass):
+        if current.instruments and current.diag_ctx is None:
+            _warn("The instruments of the current PassContext hear nothing of this run; call the pass on a module.")
+        return
     is_said = current.opt_level != 2 or current.required_pass or current.disabled_pass or current.config
     if (is_said or current.instruments) and current.diag_ctx is None:
         message = (
@@ -379,7 +440,7 @@ def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any]
 
 def run(
     model: Module | PathLike,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    pipeline: AnyPipeline | None = None,
     output: PathLike | None = None,
     *,
     progress: bool | Callable[[str], Any] = False,
@@ -389,8 +450,9 @@ def run(
 
     Args:
         model: the path of an ``.onnx`` or ``.ir`` file, or a module, which stays as it is.
-        pipeline: as of ``Pipeline``; ``"default"`` if neither that nor ``passes`` is given.
-        output: the file to write. It is written whole or not at all.
+        pipeline: as of ``Pipeline``; or a pass, as ``Sequential([…])``, which runs under the level, the passes and the config
+            of the current context; ``"default"`` if neither that nor ``passes`` is given.
+        output: the file to write, best said by its name. It is written whole or not at all.
         progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
         passes: names of passes to run after the pipeline's.
         opt_level, required_pass, disabled_pass, disabled_rule, config: added to the pipeline's context, or in place of it.
@@ -414,7 +476,7 @@ def run(
     """
     _check_options(options)
     request = _request(pipeline, **options)
-    _check_context()
+    _check_context(pipeline)
     told, end = _progress(progress)
     made: Module | None = None
     try:
@@ -453,7 +515,7 @@ def _check_path(model: Any) -> None:
         )
 
 
-def explain(pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any) -> dict[str, Any]:
+def explain(pipeline: AnyPipeline | None = None, **options: Any) -> dict[str, Any]:
     """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
     _check_options(options)
     return _passdock.explain(_request(pipeline, **options))

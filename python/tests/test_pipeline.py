@@ -24,11 +24,12 @@ from passdock import (
     Pipeline,
     PipelineError,
     Report,
+    Sequential,
     explain,
     optimize,
     run,
 )
-from support import module, one_function, raiser, recorder
+from support import Watch, module, one_function, raiser, recorder
 
 CHAIN = """
 module {
@@ -127,6 +128,74 @@ def test_pipelines_are_files_too(tmp_path: Path) -> None:
         Pipeline("nothing")
     with pytest.raises(PipelineError, match="passs"):
         run(one_function(), {"passs": []})
+
+
+def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
+    """The third argument of `run` is the output, the second one of `optimize`."""
+    path, other = tmp_path / "model.onnx", tmp_path / "other.toml"
+    onnx.save(proto(), path)
+    for output in (path, tmp_path / "out.onnx", tmp_path / "out.ir"):
+        with pytest.raises(PipelineError, match=rf"`{output}` is a model's file and no pipeline; say `output=`"):
+            run(path, output)
+    other.write_bytes(b"\xff\xfe")
+    with pytest.raises(PipelineError, match=r"other\.toml` can't be read: it isn't text in UTF-8"):
+        run(path, other)
+    assert run(path, output=tmp_path / "out.onnx").ok and (tmp_path / "out.onnx").exists()
+
+
+def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(proto(), path)
+    mine = Sequential([passdock.relax.CanonicalizeBindings(), passdock.relax.CombineParallelConv2D()], name="mine")
+    report = run(path, mine, out)
+    assert kinds(Module.read(out)) == ["onnx.Relu"]
+    assert [entry["name"] for entry in report.passes if not entry["depth"]] == ["mine"]
+    assert report.pipeline["name"] == "mine"
+    assert kinds(optimize(path, pipeline=mine)) == ["onnx.Relu"]
+    made = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
+    assert [node.op_type for node in made.graph.node] == ["Relu"]
+    assert explain(mine)["passes"][0]["name"] == "mine"
+
+    events: list[str] = []
+    # What is called runs, whatever its level.
+    run(path, recorder(events, "tests.pipeline.Given", opt_level=4))
+    assert events == ["tests.pipeline.Given"]
+    assert "tests.pipeline.Given" not in passdock.list_passes()
+
+
+def test_a_pass_that_is_a_pipeline_has_the_current_context() -> None:
+    combine = "relax.transform.CombineParallelConv2D"
+    mine = Sequential([passdock.relax.FoldConstant(), passdock.relax.CombineParallelConv2D()])
+
+    def said(**options: Any) -> list[str]:
+        return [entry["status"] for entry in run(one_function(), mine, **options).passes if entry["name"] == combine]
+
+    assert said() == ["skipped"] and said(opt_level=4) == ["unchanged"]
+    with PassContext(opt_level=4, config={"relax.FoldConstant": {"max_growth": 5}}):
+        assert said() == ["unchanged"] and said(opt_level=1) == ["skipped"]
+    with PassContext(opt_level=4, disabled_pass=[combine]):
+        assert said() == ["skipped"]
+    events: list[str] = []
+    with PassContext(instruments=[Watch(events)]), pytest.warns(UserWarning, match="hear nothing of this run"):
+        run(one_function(), mine)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (["FoldConstant"], r"a pipeline is no list of names; say `passes=\['FoldConstant'\]`"),
+        ([passdock.relax.FoldConstant()], r"no list of passes; `Sequential\(\[…\]\)` is one pass"),
+        (b"default", "a name, a path, TOML, a dict, a Pipeline or a pass, not bytes"),
+    ],
+)
+def test_what_is_no_pipeline_is_refused(said: Any, message: str) -> None:
+    for call in (lambda: run(one_function(), said), lambda: optimize(CHAIN, pipeline=said), lambda: Pipeline(said)):
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(TypeError, match="not NoneType"):
+        Pipeline(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a pass needs no Pipeline around it"):
+        Pipeline(passdock.relax.FoldConstant())  # type: ignore[arg-type]
 
 
 def test_passes_of_python_are_named_by_pipelines() -> None:
