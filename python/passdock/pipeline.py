@@ -211,10 +211,35 @@ def _scalar(value: Any) -> Any:
     return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
 
 
-def _toml(value: Any) -> str:
+# The elements of an array up to which it is a list of TOML.
+_MOST_ELEMENTS = 10_000
+
+
+def _items(array: Any) -> Any:
+    """The elements of an array, in lists of lists."""
+    count = 1
+    for size in array.shape:
+        count *= int(size)
+    if count > _MOST_ELEMENTS:
+        raise ValueError(
+            f"an array may have {_MOST_ELEMENTS:,} elements, and this one has {count:,}: a pass puts a larger one into "
+            "a function, by `func.add_constant`"
+        )
+    return array.tolist()
+
+
+def _toml(value: Any, what: str = "a pipeline") -> str:
     """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
 
     import json
+
+    def quoted(text: str) -> str:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{text!r} isn't text in Unicode, as TOML is") from None
+        # JSON leaves it as it is.
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     def plain(value: Any) -> str:
         value = _scalar(value)
@@ -224,14 +249,17 @@ def _toml(value: Any) -> str:
             # Subclasses, such as enums, are printed as something else.
             return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
-            return json.dumps(os.fspath(value), ensure_ascii=False)
+            return quoted(os.fsdecode(value))
         if isinstance(value, Mapping):
-            return "{ " + ", ".join(f"{json.dumps(str(key))} = {plain(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(f"{quoted(str(key))} = {plain(item)}" for key, item in value.items()) + " }"
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(plain(item) for item in value) + "]"
-        raise TypeError(f"a pipeline is made of texts, numbers, bools, lists and dicts, not of {type(value).__name__}")
+        if hasattr(value, "shape") and hasattr(value, "tolist"):
+            return plain(_items(value))
+        kind = type(value).__name__
+        raise TypeError(f"{what} is made of texts, numbers, bools, lists, arrays and dicts, not of {kind}")
 
-    return "".join(f"{json.dumps(str(key))} = {plain(item)}\n" for key, item in value.items())
+    return "".join(f"{quoted(str(key))} = {plain(item)}\n" for key, item in value.items())
 
 
 class Pipeline:
@@ -292,6 +320,7 @@ def _onnx_runtime() -> str | None:
 
 
 _VERIFY = ("changed", "all", "off")
+_LARGEST = 2**31 - 1
 
 
 def _check_int(what: str, number: Any, least: int = 0) -> None:
@@ -300,6 +329,37 @@ def _check_int(what: str, number: Any, least: int = 0) -> None:
         raise TypeError(f"{what} is an int, not {type(number).__name__}")
     if number < least:
         raise ValueError(f"{what} is an int from {least} on, not {number}")
+    if number > _LARGEST:
+        raise ValueError(f"{what} is an int up to {_LARGEST}, not {number}")
+
+
+def _check_bool(what: str, said: Any) -> bool:
+    """A switch, which may be a bool of NumPy's."""
+    said = _scalar(said)
+    if not isinstance(said, bool):
+        raise TypeError(f"{what} is True or False, not {said!r}")
+    return said
+
+
+def _path(what: str, said: Any) -> str:
+    """What is a path, and no bytes, which may be a model's."""
+    if not isinstance(said, (str, os.PathLike)):
+        raise TypeError(f"{what} is a path, not {type(said).__name__}")
+    return os.fsdecode(said)
+
+
+def _settings(what: str, said: Any) -> list[str]:
+    """A dict as the command takes it: ``NAME=VALUE``."""
+    if said is not None and not isinstance(said, Mapping):
+        raise TypeError(f"{what} is a dict, not {type(said).__name__}")
+    texts = []
+    for name, value in (said or {}).items():
+        try:
+            texts.append(f"{name}={_toml_value(value)}")
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{what}[{name!r}]: {error}") from None
+    return texts
 
 
 def _listed(what: str, of: str, said: Any) -> list[Any]:
@@ -307,7 +367,10 @@ def _listed(what: str, of: str, said: Any) -> list[Any]:
     if isinstance(said, (str, bytes, os.PathLike)):
         kind = "a string" if isinstance(said, str) else type(said).__name__
         raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
-    items = list(said)
+    try:
+        items = list(() if said is None else said)
+    except TypeError:
+        raise TypeError(f"{what}: expected a list of {of}, not {type(said).__name__}") from None
     for item in items:
         if isinstance(item, Pass):
             raise TypeError(
@@ -321,15 +384,15 @@ def _listed(what: str, of: str, said: Any) -> list[Any]:
 def _request(
     pipeline: Any,
     *,
-    passes: Sequence[str] = (),
+    passes: Sequence[str] | None = (),
     opt_level: int | None = None,
-    required_pass: Sequence[str] = (),
-    disabled_pass: Sequence[str] = (),
-    disabled_rule: Sequence[str] = (),
+    required_pass: Sequence[str] | None = (),
+    disabled_pass: Sequence[str] | None = (),
+    disabled_rule: Sequence[str] | None = (),
     config: Mapping[str, Any] | None = None,
     bind: Mapping[str, Any] | None = None,
-    plugins: Sequence[PathLike] = (),
-    plugin_dirs: Sequence[PathLike] = (),
+    plugins: Sequence[PathLike] | None = (),
+    plugin_dirs: Sequence[PathLike] | None = (),
     raise_opset: int | None = None,
     allow_growth: bool = False,
     value_info: bool = False,
@@ -346,12 +409,6 @@ def _request(
             _check_int(what, number)
     if verify not in _VERIFY:
         raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
-    for what, switch in (("allow_growth", allow_growth), ("value_info", value_info)):
-        if switch not in (True, False):
-            raise TypeError(f"{what} is True or False, not {switch!r}")
-    for what, values in (("config", config), ("bind", bind)):
-        if values is not None and not isinstance(values, Mapping):
-            raise TypeError(f"{what} is a dict, not {type(values).__name__}")
     said: dict[str, Any] = {
         "pipeline": _pipeline_of(pipeline) if isinstance(pipeline, Pass) else _pipeline_text(pipeline),
         "passes": _listed("passes", "names", passes),
@@ -359,18 +416,18 @@ def _request(
         "required_pass": _listed("required_pass", "names", required_pass),
         "disabled_pass": _listed("disabled_pass", "names", disabled_pass),
         "disabled_rule": _listed("disabled_rule", "names", disabled_rule),
-        "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
-        "bind": [f"{name}={_toml_value(value)}" for name, value in (bind or {}).items()],
+        "config": _settings("config", config),
+        "bind": _settings("bind", bind),
         "plugin_files": [os.fspath(path) for path in _listed("plugins", "paths", plugins)],
         "plugin_dirs": [os.fspath(path) for path in _listed("plugin_dirs", "paths", plugin_dirs)],
         "raise_opset": raise_opset,
-        "allow_growth": allow_growth,
-        "value_info": value_info,
+        "allow_growth": _check_bool("allow_growth", allow_growth),
+        "value_info": _check_bool("value_info", value_info),
         "jobs": jobs,
         "verify": verify,
-        "reproducer_dir": None if reproducer_dir is None else os.fspath(reproducer_dir),
-        "page": None if page is None else os.fspath(page),
-        "verify_outputs": (_onnx_runtime() or True) if verify_outputs else False,
+        "reproducer_dir": None if reproducer_dir is None else _path("reproducer_dir", reproducer_dir),
+        "page": None if page is None else _path("page", page),
+        "verify_outputs": _check_bool("verify_outputs", verify_outputs) and (_onnx_runtime() or True),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -404,7 +461,7 @@ def _check_context(pipeline: Any) -> None:
 
 
 def _toml_value(value: Any) -> str:
-    return _toml({"v": value}).removeprefix('"v" = ').rstrip("\n")
+    return _toml({"v": value}, "a value").removeprefix('"v" = ').rstrip("\n")
 
 
 def _tell(report: Report) -> None:
@@ -421,10 +478,12 @@ def _tell(report: Report) -> None:
 
 def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
     """What hears the name of each pass, and what ends it."""
-    if not wanted:
-        return None, lambda: None
     if callable(wanted):
         return wanted, lambda: None
+    if wanted not in (True, False, None):
+        raise TypeError(f"progress is True, False or a function that hears the names of passes, not {wanted!r}")
+    if not wanted:
+        return None, lambda: None
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
@@ -456,7 +515,8 @@ def run(
         progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
         passes: names of passes to run after the pipeline's.
         opt_level, required_pass, disabled_pass, disabled_rule, config: added to the pipeline's context, or in place of it.
-        bind: sizes for dim symbols and values for parameters, by name.
+        bind: sizes for dim symbols and values for parameters, by name: numbers, lists of them, or arrays of at most 10,000
+            elements.
         plugins, plugin_dirs: files of plugins, and directories of them.
         raise_opset: the version that ONNX's operators are raised to first.
         allow_growth: whether the model may become larger.
@@ -483,13 +543,13 @@ def run(
         if isinstance(model, Module):
             request["model"] = "<module>"
             if output is not None:
-                request["output"] = os.fspath(output)
+                request["output"] = _path("output", output)
             text, rendered, made, failed = _passdock.run_module(request, model, told)
         else:
             _check_path(model)
             request["model"] = os.fspath(model)
             if output is not None:
-                request["output"] = os.fspath(output)
+                request["output"] = _path("output", output)
             text, rendered, failed = _passdock.run(request, told)
     finally:
         end()

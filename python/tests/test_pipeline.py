@@ -278,6 +278,13 @@ def test_a_pass_is_no_name() -> None:
         run(one_function(), passes=[passdock.relax.FoldConstant()])
 
 
+@pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "plugins", "plugin_dirs"])
+def test_none_is_an_empty_list(option: str) -> None:
+    assert explain("default", **{option: None}) == explain("default")
+    with pytest.raises(TypeError, match=f"{option}: expected a list of .*, not int"):
+        explain("default", **{option: 3})
+
+
 @pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
 @pytest.mark.parametrize("path", ["x", Path("x")])
 def test_a_path_is_no_list_of_paths(option: str, path: Any) -> None:
@@ -290,6 +297,69 @@ def test_options_are_checked() -> None:
         run(one_function(), colour="red")
     with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):
         run(one_function(), config={"testing.immutable_modul": True})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error", "message"),
+    [
+        ("opt_level", 2**70, ValueError, "opt_level is an int up to 2147483647, not 1180591620717411303424"),
+        ("raise_opset", 2**40, ValueError, "raise_opset is an int up to"),
+        ("allow_growth", 1, TypeError, "allow_growth is True or False, not 1"),
+        ("value_info", "no", TypeError, "value_info is True or False, not 'no'"),
+        ("verify_outputs", "x", TypeError, "verify_outputs is True or False, not 'x'"),
+        (
+            "progress",
+            "yes",
+            TypeError,
+            "progress is True, False or a function that hears the names of passes, not 'yes'",
+        ),
+        ("output", b"o.onnx", TypeError, "output is a path, not bytes"),
+        ("page", True, TypeError, "page is a path, not bool"),
+        ("reproducer_dir", 3, TypeError, "reproducer_dir is a path, not int"),
+        ("config", {"a": None}, TypeError, r"config\['a'\]: a value is made of texts, .*, not of NoneType"),
+        ("bind", {"x": object()}, TypeError, r"bind\['x'\]: a value is made of texts, .*, not of object"),
+        (
+            "bind",
+            {"x": np.zeros((101, 100))},
+            ValueError,
+            r"bind\['x'\]: an array may have 10,000 elements, .* has 10,100",
+        ),
+    ],
+)
+def test_what_an_option_isnt_is_said_with_its_name(
+    option: str, value: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run(one_function(), **{option: value})
+
+
+def test_switches_may_be_of_numpy() -> None:
+    assert run(one_function(), allow_growth=np.bool_(True), value_info=np.bool_(False)).ok
+
+
+def test_parameters_are_bound_to_arrays() -> None:
+    text = """
+        module {
+          fn @main(%x: f32[2], %w: f32[2,2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.MatMul(%w, %x) : f32[2]
+            return %y
+          }
+        }
+    """
+    array = np.array([[0.1, -2.5], [np.inf, 1e-30]], np.float32)
+    for bound in (array, array.tolist(), [array[0], array[1]]):
+        made = run(module(text), bind={"w": bound}).module
+        assert made is not None
+        (constant,) = (value.constant for value in made["main"].constants)
+        assert constant is not None and np.array_equal(constant.numpy(), array)
+        assert [param.name for param in made["main"].params] == ["x"]
+
+
+def test_texts_of_pipelines_are_texts_of_toml() -> None:
+    with pytest.raises(PassError, match="There is no pass `a\x7fb\x01`"):
+        run(one_function(), {"passes": ["a\x7fb\x01"]})
+    with pytest.raises(ValueError, match=r"'a\\udcff' isn't text in Unicode"):
+        run(one_function(), {"passes": ["a\udcff"]})
 
 
 def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:
