@@ -176,7 +176,7 @@ def test_a_pass_that_is_a_pipeline_has_the_current_context() -> None:
     with PassContext(opt_level=4, disabled_pass=[combine]):
         assert said() == ["skipped"]
     events: list[str] = []
-    with PassContext(instruments=[Watch(events)]), pytest.warns(UserWarning, match="hear nothing of this run"):
+    with PassContext(instruments=[Watch(events)]), pytest.warns(passdock.PassWarning, match="hear nothing of this run"):
         run(one_function(), mine)
 
 
