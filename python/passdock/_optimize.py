@@ -215,7 +215,8 @@ def _of_tensors(attr: Any) -> list[Any]:
 
 
 def _is_onnx_ir(model: Any) -> bool:
-    return type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph")
+    packages = {kind.__module__.split(".")[0] for kind in type(model).__mro__}
+    return not packages.isdisjoint(("onnx_ir", "onnxscript")) and hasattr(model, "graph")
 
 
 def _onnx_ir() -> Any:

@@ -70,6 +70,13 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
     assert isinstance(made, onnx.ModelProto) and [node.op_type for node in made.graph.node] == ["Relu"]
     made = optimize(onnx_ir.from_proto(proto()))
     assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
+
+    class Mine(onnx_ir.Model):
+        pass
+
+    model = onnx_ir.from_proto(proto())
+    made = optimize(Mine(model.graph, ir_version=model.ir_version))
+    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
     made = optimize(CHAIN)
     assert isinstance(made, str) and "Identity" not in made
     with pytest.raises(TypeError, match="int is no model; it may be a path"):
