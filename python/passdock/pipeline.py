@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _passdock
 from ._passdock import Module, PassContext
-from ._report import Report
 from .errors import PassWarning, PipelineError
 from .transform import Pass, Sequential
 
@@ -33,6 +33,90 @@ def _warn(text: str) -> None:
 
 
 PathLike = str | os.PathLike[str]
+
+
+class Report(Mapping[str, Any]):
+    """What a run did: the fields of ``passdock run --json``, as a mapping and as attributes.
+
+    ``print(report)`` shows the passes that changed something; a notebook shows a table.
+    """
+
+    def __init__(self, text: str, rendered: list[str], module: Module | None = None) -> None:
+        self._text = text
+        self._rendered = rendered
+        #: The module that came out, of a run on a module.
+        self.module = module
+
+    @functools.cached_property
+    def _fields(self) -> dict[str, Any]:
+        # Many a report isn't read.
+        import json
+
+        fields: dict[str, Any] = json.loads(self._text)
+        return fields
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        # Who copies a report asks for this before there are fields.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"a report has no {name!r}; it has {', '.join(self._fields)}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "module" and not name.startswith("_"):
+            raise AttributeError(
+                f"a report says what was, and {name!r} can't be set; `dict(report)` is a copy of its fields"
+            )
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._fields})
+
+    def to_json(self) -> str:
+        """The report as JSON, in one line."""
+        return self._text
+
+    def _rows(self) -> list[tuple[str, float, int, int]]:
+        def is_told(entry: dict[str, Any]) -> bool:
+            return entry["status"] in ("changed", "failed") and not entry.get("depth")
+
+        return [
+            (entry["name"], entry["seconds"], entry["ops_before"], entry["ops_after"])
+            for entry in self._fields["passes"]
+            if is_told(entry)
+        ]
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width = max((len(name) for name, *_ in rows), default=0)
+        lines = [
+            f"{name:{width}}  {seconds * 1e3:8.1f} ms  {before} → {after}" for name, seconds, before, after in rows
+        ]
+        model = self._fields["model"]
+        lines += self._rendered
+        verdict = f"{model['ops_before']} → {model['ops_after']} ops in {self._fields['seconds'] * 1e3:.1f} ms"
+        return "\n".join([*lines, verdict if self._fields["ok"] else "failed"])
+
+    def __repr__(self) -> str:
+        model = self._fields["model"]
+        state = "ok" if self._fields["ok"] else "failed"
+        return f"<passdock.Report {state}, {model['ops_before']} → {model['ops_after']} ops>"
+
+    def _repr_html_(self) -> str:
+        from ._notebook import page_of
+
+        return page_of(self)
 
 
 def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
