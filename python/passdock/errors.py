@@ -18,6 +18,7 @@ __all__ = [
     "EditError",
     "ModelError",
     "PassError",
+    "PassWarning",
     "PipelineError",
     "PluginError",
     "StaleError",
@@ -80,6 +81,16 @@ class PassError(RuntimeError):
         self.notes = notes or []
         self.rendered = rendered if rendered is not None else message
         self.report = None
+
+
+class PassWarning(UserWarning):
+    """What a pass warns of, or the host, and the run went on: ``warnings.simplefilter("ignore", PassWarning)``.
+
+    Attributes:
+        report: the report of the run, if a filter makes an error of the warning; None if nothing ran yet.
+    """
+
+    report: Any = None
 
 
 class UnknownNameError(PassError, LookupError):
