@@ -7,7 +7,7 @@ use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, run_module, run_on, text};
+use crate::support::{Around, module, raw, run, run_on, text};
 
 /// A struct with a field more.
 #[repr(C)]
