@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassInfo
-from .transform import check_arity, get_pass, takes, takes_self
+from .transform import get_pass
 
 __all__ = [
     "DumpIR",
@@ -49,6 +49,7 @@ class PassInstrument:
     A method that is nearly named as a callback is and takes the same arguments, or a callback that takes others, is refused.
     """
 
+    # By a `__setattr__` type checkers would let a program set what there isn't.
     if TYPE_CHECKING:
 
         @property
@@ -56,6 +57,12 @@ class PassInstrument:
             """The instrument's name in messages: that of the class, if the object has none of its own."""
     else:
         name = _Name()
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _HOOKS:
+                kind = type(self).__name__
+                raise TypeError(f"{kind}.{name} is a method of the class: a callback of an object isn't called")
+            super().__setattr__(name, value)
 
     def enter_pass_ctx(self) -> None:
         """Called before the context is entered. What it raises keeps it from being entered."""
@@ -80,15 +87,13 @@ class PassInstrument:
         super().__init_subclass__(**kwargs)
         _check(cls)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOOKS:
-            raise TypeError(f"{type(self).__name__}.{name} is a method of the class: a callback of an object isn't called")
-        super().__setattr__(name, value)
-
 
 def _check(cls: type) -> None:
     if cls.__module__ == __name__:
         return
+    # Not at the top: what it imports takes longer than the whole package.
+    from ._methods import check_arity, refuse_misspelt, takes_self
+
     for name, arguments in _HOOKS.items():
         hook = getattr(cls, name)
         if hook is getattr(PassInstrument, name):
@@ -102,32 +107,6 @@ def _check(cls: type) -> None:
         form = ("self", *arguments) if takes_self(cls, name) else arguments
         check_arity(hook, len(form), f"{cls.__name__}.{name}", f"({', '.join(form)})")
     refuse_misspelt(cls, {name: 1 + len(arguments) for name, arguments in _HOOKS.items()})
-
-
-def refuse_misspelt(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:
-    """Refuses methods of a class, and of its bases, that would be taken for hooks, and that nobody would call.
-
-    Args:
-        cls: the class.
-        hooks: how many arguments each is called with, `self` among them.
-        prefixes: how hooks begin; what comes behind it is what may be misspelt.
-    """
-    # Not at the top: it takes longer to import than the whole package.
-    import difflib
-
-    for each in cls.__mro__:
-        if each.__module__.partition(".")[0] in ("passdock", "builtins"):
-            continue
-        for name, said in vars(each).items():
-            prefix = next((prefix for prefix in prefixes if name.startswith(prefix)), None)
-            is_method = callable(said) or isinstance(said, classmethod)
-            if prefix is None or name.startswith("_") or name in hooks or not is_method:
-                continue
-            hooks_by_rest = {hook[len(prefix) :]: hook for hook in hooks if hook.startswith(prefix)}
-            for near in difflib.get_close_matches(name[len(prefix) :], hooks_by_rest, n=1, cutoff=0.75):
-                meant = hooks_by_rest[near]
-                if takes(getattr(each, name), hooks[meant] - (not takes_self(each, name))):
-                    raise TypeError(f"{each.__name__}.{name} is never called; did you mean {meant}?")
 
 
 @overload

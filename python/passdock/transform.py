@@ -335,40 +335,11 @@ def build_config(
     return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass, config=config)
 
 
-def takes_self(cls: type, method: str) -> bool:
-    """Whether a method is called with the object first: static ones and those of the class aren't."""
-    # Not at the top: it takes longer to import than the whole package.
-    import inspect
-
-    said = inspect.getattr_static(cls, method)
-    return hasattr(said, "__get__") and not isinstance(said, (classmethod, staticmethod))
-
-
-def takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with so many arguments. One that doesn't say what it takes can."""
-    import inspect
-
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return True
-    try:
-        signature.bind(*[None] * count)
-    except TypeError:
-        return False
-    return True
-
-
-def check_arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
-    """Refuses a function that can't be called with so many arguments."""
-    if not takes(function, count):
-        import inspect
-
-        raise TypeError(f"{what} takes {form}, and this one is declared as {inspect.signature(function)}")
-
-
 def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> None:
     """Refuses a class without its method, or whose method can't be called with so many arguments beside `self`."""
+    # Not at the top: what it imports takes longer than the whole package.
+    from ._methods import check_arity, takes_self
+
     if not callable(getattr(cls, method, None)):
         raise TypeError(f"{cls.__name__} has no method {method}{form}, which a {kind} pass is made of")
     if takes_self(cls, method):
@@ -435,6 +406,8 @@ def _make(
             return _decorated_class(kind, base, method, count, form, target, opt_level, name, required)
         if not callable(target):
             raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
+        from ._methods import check_arity
+
         check_arity(target, count, f"a {article}", form)
         called = name if name is not None else str(getattr(target, "__name__", type(target).__name__))
         info = PassInfo(opt_level, called, required)

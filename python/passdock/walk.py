@@ -118,16 +118,12 @@ class Visitor:
 
 def _check(cls: type, base: type, prefix: str) -> None:
     """Refuses methods that are nearly named as those of the base are, and that it would never call."""
-    # Not at the top: this module is imported without them.
-    import inspect
-
-    from .instrument import refuse_misspelt
+    # Not at the top: what it imports takes longer than this module.
+    from ._methods import refuse_misspelt
 
     prefixes = (f"{prefix}_", "leave_")
     hooks = {
-        name: len(inspect.signature(method).parameters)
-        for name, method in vars(base).items()
-        if name.startswith(prefixes)
+        name: method.__code__.co_argcount for name, method in vars(base).items() if name.startswith(prefixes)
     }
     refuse_misspelt(cls, hooks, prefixes)
     # The counterpart of `leave_op`.

@@ -170,10 +170,10 @@ def test_methods_of_a_class_and_static_ones() -> None:
 
     class Wrong:
         @staticmethod
-        def transform_module(self: object, mod: Module, ctx: PassContext) -> Module:
+        def transform_module(this: object, mod: Module, ctx: PassContext) -> Module:
             return mod
 
-    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(mod, ctx\), and this one is declared as \(self"):
+    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(mod, ctx\), and this one is declared as \(this"):
         module_pass(Wrong, opt_level=0)
 
 
