@@ -100,7 +100,7 @@ class Constant:
         """The elements as a NumPy array that can't be written: a view of the host's bytes.
 
         A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-        Elements of 4 or 2 bits, and texts, come as a copy: NumPy has no other way to lay them out.
+        Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
         """
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
@@ -791,7 +791,8 @@ class Rewriter:
     def scalar(self, dtype: str, number: float) -> Value:
         """A constant scalar of a dtype.
 
-        Raises ValueError if the dtype has no such number.
+        Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
+        takes those.
         """
     def ints(self, ints: Sequence[int]) -> Value:
         """A constant int64 tensor of rank 1."""

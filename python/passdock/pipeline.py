@@ -359,7 +359,7 @@ def _listed(what: str, of: str, said: Any) -> list[Any]:
     for item in items:
         if isinstance(item, Pass):
             raise TypeError(
-                f"{what}: a pass goes by its name, {item.info.name!r}; `Sequential` takes passes themselves"
+                f"{what}: a pass goes by its name, {item._pass_handle.info.name!r}; `Sequential` takes passes themselves"
             )
         if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
             raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")

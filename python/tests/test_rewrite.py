@@ -123,3 +123,27 @@ def test_what_a_rules_pass_requires_is_a_list() -> None:
     assert rules_pass("acme.A", rules, required=("InferType",)).info.required == ("InferType",)
     with pytest.raises(TypeError, match="Required is expected to be the type of list/tuple"):
         rules_pass("acme.A", rules, required="InferType")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "said"),
+    [
+        ("f32", 1e60, "f32 has no number 1e[+]60"),
+        ("f16", 65520.0, "f16 has no number 65520.0"),
+        ("f64", 10**400, "f64 has no number 1000"),
+        ("u8", -1, "u8 has no number -1"),
+        ("i32", float("nan"), "i32 has no number nan"),
+        ("i64", 2**53 + 1, "9007199254740993 would be rounded"),
+        ("i64", 2**63 - 1, "9223372036854775807 would be rounded.* `ints` takes any of int64"),
+    ],
+)
+def test_a_scalar_is_the_number_that_was_said(dtype: str, number: float, said: str) -> None:
+    def adds(rewriter: Rewriter, match: Match) -> Any:
+        with pytest.raises(ValueError, match=said):
+            rewriter.scalar(dtype, number)
+        for dtype_of_it, right in (("f32", 0.5), ("f32", float("inf")), ("f64", 2**53 + 1), ("u64", 2**63), ("bool", 1)):
+            made = rewriter.scalar(dtype_of_it, right).constant
+            assert made is not None
+            assert made.numpy() == right if right != 2**53 + 1 else made.numpy() == 2.0**53
+
+    rules_pass("Adds", rule("onnx.Relu(%x)")(adds))(one_function())

@@ -81,7 +81,7 @@ class Plan:
         if isinstance(pipeline, Pass):
             raise TypeError(
                 "a batch names what it runs, as it runs in other processes: register the pass, and say "
-                f"`passes=[{pipeline.info.name!r}]` and `imports=` with the module that registers it"
+                f"`passes=[{pipeline._pass_handle.info.name!r}]` and `imports=` with the module that registers it"
             )
         self.record = _pipeline._pipeline_text(pipeline)
         modules = _worker.import_all(self.imports)

@@ -125,7 +125,7 @@ impl Constant {
     /// The elements as a NumPy array that can't be written: a view of the host's bytes.
     ///
     /// A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-    /// Elements of 4 or 2 bits, and texts, come as a copy: NumPy has no other way to lay them out.
+    /// Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py()
             .import("passdock._arrays")?

@@ -175,10 +175,10 @@ fn other_module(
     }
 }
 
-/// The passes that a program names: those with a ``_handle``.
+/// The passes that a program names: those with a ``_pass_handle``.
 fn handles(passes: &Bound<'_, PyList>) -> PyResult<Vec<PassRef>> {
     let handle = |(at, pass): (usize, Bound<'_, PyAny>)| {
-        let handle = pass.getattr("_handle").ok();
+        let handle = pass.getattr("_pass_handle").ok();
         let handle = handle.and_then(|handle| handle.cast_into::<PassHandle>().ok());
         match handle {
             Some(handle) => Ok(handle.get().pass.clone()),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::{self, EditError, OpBuilder, OpId, ValueId};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use passdock::sdk::{self, DType, EditError, OpBuilder, OpId, ValueId, element};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -219,13 +219,38 @@ impl Rewriter {
 
     /// A constant scalar of a dtype.
     ///
-    /// Raises ValueError if the dtype has no such number.
-    fn scalar(&self, py: Python<'_>, dtype: &str, number: f64) -> PyResult<Option<Value>> {
+    /// Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
+    /// takes those.
+    fn scalar(
+        &self,
+        py: Python<'_>,
+        dtype: &str,
+        number: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Value>> {
         let known = dtype_of(dtype)?;
-        let made = self.own.edit(|rewriter| rewriter.scalar(known, number));
+        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
+        let float: f64 = number.extract().map_err(|error: PyErr| {
+            match error.is_instance_of::<PyOverflowError>(py) {
+                true => missing(),
+                false => error,
+            }
+        })?;
+        let is_float = matches!(known, DType::F64 | DType::F32 | DType::F16 | DType::BF16);
+        if !is_float && !float.is_nan() && !number.eq(float)? {
+            return Err(PyValueError::new_err(format!(
+                "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and `ints` \
+                 takes any of int64"
+            )));
+        }
+        let mut bytes = Vec::new();
+        let is_there = element::push(known, float, &mut bytes);
+        // What is too large would be infinite.
+        if !is_there || float.is_finite() && !element::read(known, &bytes).is_finite() {
+            return Err(missing());
+        }
+        let made = self.own.edit(|rewriter| rewriter.scalar(known, float));
         let made = made.map_err(|gone| error::gone(gone, "rewriter"))?;
         let made = made.map_err(|refused| error::edit_error(py, &refused))?;
-        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
         Ok(function::value(
             self.function.bind(py),
             made.ok_or_else(missing)?,
