@@ -744,8 +744,14 @@ class PassInfo:
 
 @final
 class Region:
-    """A region: arguments, and ops in order, the last of which ends it."""
+    """A region: arguments, and ops in order, the last of which ends it.
 
+    It is there as long as its op: afterwards everything but ``is_live`` raises ``passdock.StaleError``.
+    """
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is there still: whether no edit erased its op."""
     @property
     def name(self) -> str:
         """The region's name: that of the attribute that it is, ``"then_branch"``."""

@@ -46,6 +46,7 @@ pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
 
 /// The id of a region, which has to be of this function.
 fn region_of(slf: &Bound<'_, Function>, region: &Region) -> PyResult<RegionId> {
+    region.read(|_, _| ())?;
     match region.function.is(slf) {
         true => Ok(region.id),
         false => Err(other_function(slf)),

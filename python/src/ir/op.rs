@@ -241,7 +241,7 @@ impl Op {
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
         let id = self.id;
-        self.function.get().read(|f| f.is_live(id))
+        self.function.get().is_still(|f| f.is_live(id))
     }
 
     /// The op's line of IR text; its regions are on other lines.
