@@ -39,6 +39,19 @@ def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [(0, "an op without results stands for no value"), (2**33, "an op has 1048576 results at most")],
+)
+def test_ops_that_stand_for_nothing(results: int, said: str) -> None:
+    @rule("onnx.Relu(%x)")
+    def makes(rewriter: Rewriter, match: Match) -> Any:
+        return rewriter.op("onnx.Relu", [match["x"]], results=results)
+
+    with pytest.raises(ValueError, match=said):
+        rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
+
+
 @pytest.mark.parametrize("base", [Visitor, Mutator])
 def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     def fail(self: Any, op: Op) -> None:

@@ -2,7 +2,7 @@
 
 use passdock::ir::check_new_op;
 use passdock::sdk::{self, EditError, FunctionKind, OpBuilder, TypeId, ValueId};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -68,9 +68,23 @@ impl<'a> Wish<'a> {
     }
 }
 
+/// The results that an op may be asked for: each is made at once, and more are a mistake.
+const MAX_RESULTS: usize = 1 << 20;
+
+/// Refuses a number of results that no op has.
+pub(crate) fn check_count(results: usize) -> PyResult<()> {
+    match results {
+        ..=MAX_RESULTS => Ok(()),
+        _ => Err(PyValueError::new_err(format!(
+            "an op has {MAX_RESULTS} results at most, and not {results}"
+        ))),
+    }
+}
+
 /// The results that an argument asks for: how many, or a type for each.
 fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
     if let Ok(count) = said.extract::<usize>() {
+        check_count(count)?;
         return Ok((0..count).map(|_| Wanted::Unknown).collect());
     }
     let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {

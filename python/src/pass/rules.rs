@@ -199,6 +199,12 @@ impl Rewriter {
         results: usize,
         custom: bool,
     ) -> PyResult<Option<Value>> {
+        if results == 0 {
+            return Err(PyValueError::new_err(
+                "an op without results stands for no value: it can't be a part of a replacement",
+            ));
+        }
+        wish::check_count(results)?;
         if !custom {
             wish::check(self.function.bind(py), name, operands.len())?;
         }
