@@ -256,6 +256,21 @@ def test_r042_keys_are_listed_with_type_default_and_doc() -> None:
     assert (listed["type"], listed["default"], listed["doc"]) == ("int", 8, "How many.")
 
 
+def test_floats_that_json_has_no_way_to_say() -> None:
+    inf = float("inf")
+    passdock.register_config_option("tests.floats", {"most": inf, "least": -1.5})
+    listed = passdock.list_configs()["tests.floats"]
+    assert listed["default"] == {"most": inf, "least": -1.5}
+    assert {field["name"]: field["default"] for field in listed["fields"]} == {"most": inf, "least": -1.5}
+    ctx = PassContext(config={"tests.floats": {"least": float("nan")}})
+    assert str(ctx.get_config("tests.floats")) == "{'least': nan, 'most': inf}"
+
+
+def test_a_key_has_a_name() -> None:
+    with pytest.raises(ConfigError, match="A config key needs a name"):
+        passdock.register_config_option("", 1)
+
+
 def test_r044_a_key_is_registered_once() -> None:
     passdock.register_config_option("tests.r044", "text")
     with pytest.raises(ConfigError, match=r"tests\.r044"):

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use passdock::config::FieldValue;
 use passdock::sdk::AttrValue;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value as Json;
@@ -96,10 +96,22 @@ pub(crate) fn from_config<'py>(
     Ok(dict.into_any())
 }
 
-fn from_field<'py>(py: Python<'py>, value: &FieldValue) -> PyResult<Bound<'py, PyAny>> {
-    let json =
-        serde_json::to_value(value).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    from_json(py, &json)
+pub(crate) fn from_field<'py>(py: Python<'py>, value: &FieldValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        FieldValue::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
+        FieldValue::Int(value) => value.into_pyobject(py)?.into_any(),
+        FieldValue::Float(value) => PyFloat::new(py, *value).into_any(),
+        FieldValue::String(value) => PyString::new(py, value).into_any(),
+        FieldValue::Strings(texts) => PyList::new(py, texts)?.into_any(),
+        FieldValue::Ints(ints) => ints.into_pyobject(py)?.into_any(),
+        FieldValue::Values(values) => {
+            let dict = PyDict::new(py);
+            for (name, value) in values {
+                dict.set_item(name, from_toml(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
 }
 
 /// A value of JSON as an object.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use passdock::config::FieldValue;
 use passdock::sdk::{self, EditError};
 use passdock::{Entered, InstrumentRef};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -247,7 +248,15 @@ impl PassContext {
             entry.set_item("type", ty)?;
             let default = convert::from_config(py, &config.schema.defaults())?;
             entry.set_item("default", default)?;
-            entry.set_item("fields", convert::from_json(py, &fields)?)?;
+            let fields = convert::from_json(py, &fields)?;
+            for (at, field) in config.schema.fields.iter().enumerate() {
+                // JSON has no infinity.
+                if let FieldValue::Float(_) = field.default {
+                    let default = convert::from_field(py, &field.default)?;
+                    fields.get_item(at)?.set_item("default", default)?;
+                }
+            }
+            entry.set_item("fields", fields)?;
             all.set_item(&config.schema.key, entry)?;
         }
         Ok(all)
