@@ -156,11 +156,13 @@ def test_types_are_said_in_three_ways() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("f32[", r"`f32\[` isn't the type of a tensor"),
+        ("f32[", r"`f32\[` isn't a type: Expected a dim, found the end of the text\. Write "),
         ("f33[2]", "`f33` is no dtype"),
-        ("f32[a b]", "isn't the type of a tensor"),
+        ("f32[a b]", "`f32.a b.` isn't a type: Expected `,` between dims, found `b`"),
+        ("f32[n,3]]", "isn't a type: Nothing may follow the type"),
+        ("seq<f3>", "isn't a type: There is no type `f3`"),
         (5, "a type is a text like"),
-        (("f32", (1.5,)), "a size is an int, the name of a symbol, or None"),
+        (("f32", (1.5,)), "a size is an int, the name of a symbol, the text of an expression, or None"),
     ],
 )
 def test_what_is_no_type(said: Any, message: str) -> None:
@@ -169,6 +171,70 @@ def test_what_is_no_type(said: Any, message: str) -> None:
             func.create_op("acme.A", [], results=[said], custom=True)
 
     check(edited(RELUS, edit), RELUS)
+
+
+@pytest.mark.parametrize(
+    "ty",
+    [
+        "f32[n*2,m]",
+        "f32[(n+1)*m,?,n/2-1]",
+        'f32["a b","batch-size","é","n*2","3"]',
+        "f32[max(n,4),3]@IMAGE",
+        "i64[]",
+        "f32[*]",
+        "seq<f32[n*2]>",
+        "optional<tuple<f32[2], i64[]>>",
+        "map<str, f32[n]>",
+    ],
+)
+def test_a_type_that_was_read_can_be_said(ty: str) -> None:
+    text = f'module {{ fn @main(%x: {ty}, %n: f32[n,m]) opset("" = 17) {{ return }} }}'
+    other = module(text)["main"].params[0].type
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        x = func.params[0]
+        said: list[Any] = [x.type, str(x.type), other]
+        if x.type.kind == "tensor" and "@" not in ty:
+            said.append((x.dtype, x.shape))
+        op = func.create_op("acme.A", [], results=said, custom=True)
+        assert {result.type for result in op.results} == {x.type}
+        assert str(x.type) == ty
+
+    edited(text, edit)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("n", "n"),
+        ("n * 2", "n*2"),
+        ("batch size", '"batch size"'),
+        ('"batch size"', '"batch size"'),
+        ("batch-size", "batch-size"),
+        ("n,m", '"n,m"'),
+        ("é", '"é"'),
+        ("?", "?"),
+        ("*", '"*"'),
+        ("3", "3"),
+    ],
+)
+def test_symbols_and_expressions(said: str, kept: str) -> None:
+    """What reads as a size in IR text is that; anything else is a name."""
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        op = func.create_op("acme.A", [], results=[("f32", (said, 2))], custom=True)
+        assert op.result.type == f"f32[{kept},2]"
+
+    edited(RELUS, edit)
+
+
+def test_results_without_an_end() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        for make in (func.create_op, lambda *a, **k: ctx.create_value(func, *a, **k)):
+            with pytest.raises(ValueError, match="an op has 1048576 results at most, and not 8589934592"):
+                make("acme.A", [], results=2**33, custom=True)
+
+    edited(RELUS, edit)
 
 
 def test_values_with_their_types() -> None:

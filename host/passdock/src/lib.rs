@@ -164,7 +164,8 @@ pub mod ir {
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_ir::text::{
-        Constants, Pieces, PrintOptions, dim_text, print_function, print_with, type_text,
+        Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
+        type_text,
     };
     pub use passdock_ir::{ConstantData, EditError, Function, Payload};
 }
