@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import passdock
-from passdock import ConfigError, ContextError, PassContext, Sequential, module_pass
+from passdock import ConfigError, ContextError, Module, PassContext, Sequential, module_pass
 from passdock.instrument import PassTimingInstrument
 from passdock.transform import build_config
 from support import Watch, one_function, raiser, recorder
@@ -264,6 +266,36 @@ def test_floats_that_json_has_no_way_to_say() -> None:
     assert {field["name"]: field["default"] for field in listed["fields"]} == {"most": inf, "least": -1.5}
     ctx = PassContext(config={"tests.floats": {"least": float("nan")}})
     assert str(ctx.get_config("tests.floats")) == "{'least': nan, 'most': inf}"
+
+
+def test_config_is_any_mapping() -> None:
+    passdock.register_config_option("tests.mapping", {"limit": 8})
+    ctx = PassContext(config=MappingProxyType({"tests.mapping": MappingProxyType({"limit": 3})}))
+    assert ctx.get_config("tests.mapping") == {"limit": 3}
+
+
+def test_r018_the_current_context_is_one_object() -> None:
+    own = PassContext.current()
+    assert PassContext.current() is own and PassContext().current() is own
+    inside: list[PassContext] = []
+
+    @module_pass(opt_level=0)
+    def look(mod: Module, ctx: PassContext) -> Module:
+        current = PassContext.current()
+        assert PassContext.current() is current and current == ctx
+        inside.append(current)
+        return mod
+
+    look(one_function())
+    with PassContext() as ctx:
+        assert PassContext.current() is ctx
+        look(one_function())
+    assert PassContext.current() is own
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(PassContext.current).result()
+        assert other is threads.submit(PassContext.current).result()
+    assert other is not own and inside[0] is not inside[1]
+    assert inside[0] == own and inside[1] == ctx
 
 
 def test_a_key_has_a_name() -> None:

@@ -58,7 +58,7 @@ def test_ops_are_created() -> None:
         a, b, y = func.ops
         first = func.create_op("onnx.Neg", [func.params[0]], results=["f32[n,3]"], before=a)
         func.set_value_name(first.result, "first")
-        second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a)
+        second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a, custom=True)
         assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
         func.create_op("acme.Two", [], results=2, before=y, custom=True)
         func.create_op("acme.None", [b.result], results=0, custom=True)
@@ -334,13 +334,13 @@ def test_ops_move_and_are_erased() -> None:
 def test_attributes_names_types_locations_opsets() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        func.set_attr(a, "i", True)
+        func.set_attr(a, "i", True, custom=True)
         tensor = func.add_constant([1, 2]).constant
         assert tensor is not None
-        func.set_attr(a, "t", tensor)
-        func.set_attr(a, "ty", y.result.type)
-        func.set_attr(a, "s", "text")
-        func.set_attr(a, "gone", 1)
+        func.set_attr(a, "t", tensor, custom=True)
+        func.set_attr(a, "ty", y.result.type, custom=True)
+        func.set_attr(a, "s", "text", custom=True)
+        func.set_attr(a, "gone", 1, custom=True)
         func.remove_attr(a, "gone")
         func.set_value_name(a.result, "renamed")
         func.set_loc_from(y, [a, b])
@@ -387,9 +387,9 @@ def test_numbers_in_attributes_are_what_was_said_or_refused(said: Any, kept: Any
     def edit(func: Function, ctx: PassContext) -> None:
         if isinstance(kept, type):
             with pytest.raises(kept):
-                func.set_attr(func.ops[0], "k", said)
+                func.set_attr(func.ops[0], "k", said, custom=True)
             return
-        func.set_attr(func.ops[0], "k", said)
+        func.set_attr(func.ops[0], "k", said, custom=True)
         made = func.ops[0].attrs["k"]
         assert made == kept and type(made) is type(kept)
 
@@ -402,6 +402,8 @@ def test_results_are_set() -> None:
         func.set_results([y.result, a.result], names=["out", "relu"])
         with pytest.raises(ValueError, match="1 names for 2 results"):
             func.set_results([y.result, a.result], names=["out"])
+        # What has no name has its value's, and its type.
+        func.set_results([y.result, a.result, func.params[0], a.result])
 
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
@@ -412,11 +414,11 @@ def test_results_are_set() -> None:
         run(module(RELUS)),
         """
         module {
-          fn @main(%x: f32[n,3]) -> (%out: f32[n,3], %relu: f32[n,3]) opset("" = 17) {
+          fn @main(%x: f32[n,3]) -> (%out: f32[n,3], %relu: f32[n,3], %x: f32[n,3], %a: f32[n,3]) opset("" = 17) {
             %a = onnx.Relu(%x) : f32[n,3] loc("first")
             %b = onnx.Relu(%a) : f32[n,3] loc("second")
             %y = onnx.Abs(%b) : f32[n,3]
-            return %y, %a
+            return %y, %a, %x, %a
           }
         }
         """,
@@ -432,10 +434,21 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "can't move behind op1", "onnx.Relu"),
         (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
         (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
+        (lambda f, cx: f.remove_function_attr("k"), "The function @main has no attribute `k`", None),
+        (lambda f, cx: f.set_results([None]), "A function has all of its results", None),
     ],
 )
 def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
     refused(RELUS, edit, said, op)
+
+
+@pytest.mark.parametrize("index", [-1, -(2**62)])
+def test_operands_are_counted_from_the_start(index: int) -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(IndexError, match="operands are counted from 0"):
+            func.set_operand(func.ops[0], index, func.params[0])
+
+    edited(RELUS, edit)
 
 
 def test_what_is_of_another_function() -> None:

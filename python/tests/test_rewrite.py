@@ -52,6 +52,40 @@ def test_ops_that_stand_for_nothing(results: int, said: str) -> None:
         rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number", "said"),
+    [
+        ("f32", 1e60, "f32 has no number 1e\\+60"),
+        ("f16", 1e6, "f16 has no number 1000000"),
+        ("u8", -1, "u8 has no number -1"),
+        ("i64", 2**53 + 1, "9007199254740993 is no float64"),
+    ],
+)
+def test_scalars_that_there_are_none_of(dtype: str, number: float, said: str) -> None:
+    @rule("onnx.Relu(%x)")
+    def makes(rewriter: Rewriter, match: Match) -> Any:
+        assert rewriter.scalar("f32", float("inf")) is not None
+        assert rewriter.scalar("i64", 2**53) is not None
+        with pytest.raises(ValueError, match=said):
+            rewriter.scalar(dtype, number)
+
+    rules_pass("acme.Makes", makes)(one_function())
+
+
+def test_the_context_of_a_rewrite_says_what_is_done_meanwhile() -> None:
+    @function_pass(opt_level=0)
+    def rewrites(func: Function, mod: Module, ctx: PassContext) -> Function:
+        @rule("onnx.Relu(%x)")
+        def asks(rewriter: Rewriter, match: Match) -> None:
+            ctx.infer(match.root)
+
+        ctx.rewrite(func, asks)
+        return func
+
+    with pytest.raises(RuntimeError, match=r"^The function is being rewritten; .*`match\.function`, and makes ops by its rew"):
+        rewrites(one_function())
+
+
 @pytest.mark.parametrize("base", [Visitor, Mutator])
 def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     def fail(self: Any, op: Op) -> None:
