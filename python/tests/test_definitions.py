@@ -103,7 +103,8 @@ def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         op = func.create_op("onnx.LeakyRelu", [func.params[0]], attrs=MappingProxyType({"alpha": 2}))
         assert isinstance(op.attr("alpha"), float)
-        func.set_attr(op, "alpha", np.int64(3))
+        three: Any = np.int64(3)
+        func.set_attr(op, "alpha", three)
         assert op.attr("alpha") == 3.0 and isinstance(op.attr("alpha"), float)
         scaler = func.create_op("ai.onnx.ml.Scaler", [func.params[0]], attrs={"offset": [1, 2], "scale": []})
         assert repr(scaler.attrs) == "{'offset': [1.0, 2.0], 'scale': []}"

@@ -58,7 +58,8 @@ def test_ops_are_created() -> None:
         a, b, y = func.ops
         first = func.create_op("onnx.Neg", [func.params[0]], results=["f32[n,3]"], before=a)
         func.set_value_name(first.result, "first")
-        second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a, custom=True)
+        attrs: dict[str, Any] = {"mode": "edge", "axes": [1], "v": 1.5}
+        second = func.create_op("onnx.Pad", [a.result, None], attrs=attrs, after=a, custom=True)
         assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
         func.create_op("acme.Two", [], results=2, before=y, custom=True)
         func.create_op("acme.None", [b.result], results=0, custom=True)

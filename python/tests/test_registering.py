@@ -22,7 +22,7 @@ from passdock import (
     register_pass,
     relax,
 )
-from passdock.transform import FunctionPass, ModulePass
+from passdock.transform import FunctionPass, ModulePass, Pass
 from support import one_function, recorder
 
 
@@ -114,7 +114,8 @@ def test_passes_of_a_registered_sequential() -> None:
     def function(func: Function, mod: Module, ctx: PassContext) -> Function:
         return func
 
-    passes = [function, recorder([], "tests.registering.Module"), Sequential([function]), relax.FuseOps(fuse_opt_level=1)]
+    other = recorder([], "tests.registering.Module")
+    passes: list[Pass] = [function, other, Sequential([function]), relax.FuseOps(fuse_opt_level=1)]
     Sequential(passes, name="tests.registering.All").register(override=True)
     found = get_pass("tests.registering.All")
     assert isinstance(found, Sequential)

@@ -107,7 +107,7 @@ def test_a_pass_that_a_pass_runs_is_unknown() -> None:
 
 
 def test_operators_are_listed_by_the_command() -> None:
-    with pytest.raises(PipelineError, match=r"`onnx\.Frobnicate`\. `python -m passdock list ops` shows what there is\."):
+    with pytest.raises(PipelineError, match=r"`python -m passdock list ops` shows what there is\."):
         Rules("rule a { onnx.Relu(%x) => onnx.Frobnicate(%x) }")
 
 
