@@ -106,29 +106,25 @@ fn may_call(f: &sdk::Function, name: &str) -> bool {
 }
 
 /// The definitions that ops were held to: of one set of definitions, by name.
-type Known = (u64, FxHashMap<String, Arc<Vec<OpInfo>>>);
+type Known = (u64, FxHashMap<String, Vec<Arc<OpInfo>>>);
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 /// The definition of a name in the version that the function asks for.
-fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<OpInfo> {
-    let versions = {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let (of, known) = known.get_or_insert_default();
-        if *of != defs.id() {
-            (*of, *known) = (defs.id(), FxHashMap::default());
-        }
-        let versions = known.get(name).cloned();
-        versions.unwrap_or_else(|| {
-            let versions = Arc::new(defs.versions(name));
-            known.insert(name.to_owned(), versions.clone());
-            versions
-        })
-    };
+fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<Arc<OpInfo>> {
     let domain = OpName::parse(name).and_then(|name| name.domain);
     let version = domain.as_deref().and_then(|domain| f.opset(domain));
-    let fits = |info: &&OpInfo| version.is_none_or(|version| info.since <= version);
-    versions.iter().rev().find(fits).cloned()
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let (of, known) = known.get_or_insert_default();
+    if *of != defs.id() {
+        (*of, *known) = (defs.id(), FxHashMap::default());
+    }
+    if !known.contains_key(name) {
+        let versions = defs.versions(name).into_iter().map(Arc::new);
+        known.insert(name.to_owned(), versions.collect());
+    }
+    let fits = |info: &&Arc<OpInfo>| version.is_none_or(|version| info.since <= version);
+    known.get(name)?.iter().rev().find(fits).cloned()
 }
 
 fn check_attr(
