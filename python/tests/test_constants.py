@@ -372,7 +372,7 @@ def test_a_constant_is_shared_by_modules() -> None:
     [
         "f32[4000,1000] splat(1.0)",
         "bf16[2,3] splat(1.5)",
-        "f8e4m3fn[2] [1.0, 2.0]",
+        "f8e4m3fn[2] [0x38, 0x40]",
         "i4[3] [1, 2, -3]",
         'str[2] ["a", "é"]',
         "bool[] [true]",
