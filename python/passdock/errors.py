@@ -147,4 +147,4 @@ class EditError(ValueError):
 
 
 class StaleError(EditError):
-    """An op, a value or a constant that isn't there any more."""
+    """An op, a value, a region, a function or a constant that isn't there any more."""

@@ -418,3 +418,43 @@ def test_a_constant_is_shared_by_modules() -> None:
 
     assert np.shares_memory(data(mod), data(after))
     check(mod, str(mod))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f32[4000,1000] splat(1.0)",
+        "bf16[2,3] splat(1.5)",
+        "f8e4m3fn[2] [0x38, 0x40]",
+        "i4[3] [1, 2, -3]",
+        'str[2] ["a", "é"]',
+        "bool[] [true]",
+        "i64[0] []",
+    ],
+)
+def test_a_constant_that_is_added_again_shares_its_elements(text: str) -> None:
+    given = constant(text)
+
+    def adds(func: Any, ctx: Any) -> Any:
+        for dtype in (None, given.dtype):
+            value = func.add_constant(given, dtype, name="c")
+            assert value.name == ("c" if dtype is None else "c_1")
+            again = value.constant
+            assert (again.dtype, again.shape, again.is_splat) == (given.dtype, given.shape, given.is_splat)
+            viewed, own = np.asarray(again.data), np.asarray(given.data)
+            assert own.size == 0 or viewed.ctypes.data == own.ctypes.data
+            func.create_op("acme.Use", [value], results=0, custom=True)
+        return func
+
+    after = str(on_functions("Adds", adds)(one_function()))
+    (first, second) = (line.split(" = ")[1] for line in after.splitlines() if "= const" in line)
+    assert first == second and str(constant(first.removeprefix("const ")).numpy()) == str(given.numpy())
+
+
+def test_a_constant_of_another_dtype_is_a_copy() -> None:
+    def adds(func: Any, ctx: Any) -> Any:
+        value = func.add_constant(constant("f32[2] [1.0, 2.0]"), "f64")
+        assert (value.type, value.constant.numpy().tolist()) == ("f64[2]", [1.0, 2.0])
+        return func
+
+    on_functions("Adds", adds)(one_function())

@@ -39,6 +39,33 @@ def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [(0, "an op without results stands for no value"), (2**33, "an op has 1048576 results at most")],
+)
+def test_ops_that_stand_for_nothing(results: int, said: str) -> None:
+    @rule("onnx.Relu(%x)")
+    def makes(rewriter: Rewriter, match: Match) -> Any:
+        return rewriter.op("onnx.Relu", [match["x"]], results=results)
+
+    with pytest.raises(ValueError, match=said):
+        rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
+
+
+def test_the_context_of_a_rewrite_says_what_is_done_meanwhile() -> None:
+    @function_pass(opt_level=0)
+    def rewrites(func: Function, mod: Module, ctx: PassContext) -> Function:
+        @rule("onnx.Relu(%x)")
+        def asks(rewriter: Rewriter, match: Match) -> None:
+            ctx.infer(match.root)
+
+        ctx.rewrite(func, asks)
+        return func
+
+    with pytest.raises(RuntimeError, match=r"^The function is being rewritten; .* makes ops by its rewriter\."):
+        rewrites(one_function())
+
+
 @pytest.mark.parametrize("base", [Visitor, Mutator])
 def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     def fail(self: Any, op: Op) -> None:

@@ -76,7 +76,7 @@
 // Passes.
 pub use passdock_core::{
     FunctionPass, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Phase, RulesFile,
-    Sequential, apply_pass_to_function, check_rules, create_function_pass, create_host_pass,
+    Sequential, Work, apply_pass_to_function, check_rules, create_function_pass, create_host_pass,
     create_module_pass, create_prim_func_pass, disable_children, filter,
 };
 #[doc(inline)]
@@ -164,9 +164,10 @@ pub mod ir {
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_ir::text::{
-        Constants, Pieces, PrintOptions, dim_text, print_function, print_with, type_text,
+        Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
+        type_text,
     };
-    pub use passdock_ir::{ConstantData, EditError, Function, Payload};
+    pub use passdock_ir::{ConstantData, EditError, Function, NewPort, OpName, Payload};
 }
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.

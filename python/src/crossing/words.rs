@@ -17,10 +17,14 @@ const LISTS: [&str; 4] = ["plugins", "plugin_dirs", "required_pass", "disabled_p
 /// Flags without a value.
 const SWITCHES: [&str; 2] = ["allow_growth", "value_info"];
 /// Whole phrases.
-const PHRASES: [(&str, &str); 5] = [
+const PHRASES: [(&str, &str); 6] = [
     (
         "`passdock list passes` shows what there is.",
         "`passdock.list_passes()` lists them.",
+    ),
+    (
+        "`passdock list ops` shows what there is.",
+        "`python -m passdock list ops` shows what there is.",
     ),
     (
         "`override = [\"…\"]` in `[plugins.NAME]`",
