@@ -55,8 +55,8 @@
  *             through without its rest. A null function isn't there. An array of such structs,
  *             or of a table's entries, has a stride beside it: step by that. An entry has no
  *             size of its own; its stride is its size. What passdock_setting_item gets, its
- *             passdock_setting gets. Fields called `reserved` are 0; the host refuses a description or a
- *             table in which one isn't (INVALID).
+ *             passdock_setting gets. Fields called `reserved` are 0; the host refuses a description in
+ *             which one isn't (UNSUPPORTED).
  *             0 is an id, of the first op, value, type, ...: an id that is appended to a description
  *             counts only with a flag that says so. Descriptions are begun with their
  *             PASSDOCK_..._INIT, which has NONE where an id may be that. Of symbols 0 is the empty

@@ -22,13 +22,8 @@ pub unsafe trait Grows: Copy {
     /// Whether it asks the host to do something: a host that doesn't know all that is said in it refuses it.
     const ASKS: bool;
 
-    /// The flags that it has and this side doesn't know.
+    /// The flags that it has and this side doesn't know, and the word that means nothing yet.
     fn unknown_flags(&self) -> u32 {
-        0
-    }
-
-    /// The word of it that means nothing yet, so that it can one day.
-    fn reserved(&self) -> u32 {
         0
     }
 }
@@ -71,14 +66,8 @@ macro_rules! grows {
             $(
                 #[inline]
                 fn unknown_flags(&self) -> u32 {
-                    self.flags & !$known
+                    self.flags & !$known $(| self.$reserved)?
                 }
-                $(
-                    #[inline]
-                    fn reserved(&self) -> u32 {
-                        self.$reserved
-                    }
-                )?
             )?
         }
     )*};

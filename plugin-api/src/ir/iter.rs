@@ -66,12 +66,6 @@ impl Iterator for Functions {
     }
 }
 
-impl DoubleEndedIterator for Functions {
-    fn next_back(&mut self) -> Option<FunctionEntry> {
-        self.0.next_back()
-    }
-}
-
 impl ExactSizeIterator for Functions {}
 
 /// A use of a value.

@@ -31,15 +31,15 @@ pub(super) struct Pool {
 impl Pool {
     /// Starts so many threads; 0: one for each core.
     pub(super) fn new(jobs: usize) -> Result<Pool, PassError> {
-        let help = "Ask for fewer jobs.";
+        let refused = |kind, why| PassError::new(kind, why).help("Ask for fewer jobs.");
         if jobs > MAX_JOBS {
-            let message = format!("{jobs} jobs are asked for; the limit is {MAX_JOBS}.");
-            return Err(PassError::new(ErrorKind::Config, message).help(help));
+            let why = format!("{jobs} jobs are asked for; the limit is {MAX_JOBS}.");
+            return Err(refused(ErrorKind::Config, why));
         }
         let built = ThreadPoolBuilder::new().num_threads(jobs).build();
         let threads = built.map_err(|error| {
-            let message = format!("{jobs} threads can't be started ({error}).");
-            PassError::new(ErrorKind::Context, message).help(help)
+            let why = format!("{jobs} threads can't be started ({error}).");
+            refused(ErrorKind::Context, why)
         })?;
         let forks = FORKS.load(Ordering::Relaxed);
         Ok(Pool { threads, forks })

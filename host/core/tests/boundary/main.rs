@@ -5,6 +5,7 @@
 mod analyses;
 mod decompose;
 mod definitions;
+mod diagnostics;
 mod extensions;
 mod functions;
 mod growth;

@@ -96,13 +96,9 @@ pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
 /// Refuses flags that this host doesn't know, and words that mean nothing yet.
 #[inline]
 fn checked<T: Grows>(copy: T) -> Edit<T> {
-    match (copy.unknown_flags(), copy.reserved()) {
-        (0, 0) => Ok(copy),
-        (0, said) => Err(EditError::invalid(format!(
-            "`reserved` of a {} has to be 0, and is {said}.",
-            T::NAME
-        ))),
-        (unknown, _) => Err(unknown_flags::<T>(unknown)),
+    match copy.unknown_flags() {
+        0 => Ok(copy),
+        unknown => Err(unknown_flags::<T>(unknown)),
     }
 }
 
