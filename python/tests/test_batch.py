@@ -327,6 +327,24 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     assert (out / "outcomes.jsonl").read_text() == "not outcomes\n"
 
 
+def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out" / "outcomes.jsonl"
+    other = OutcomeFile(str(file))
+    with pytest.raises(UsageError, match=r"Another batch is writing `.*outcomes\.jsonl`.*another file: `results=FILE`"):
+        passdock.batch(models, None, tmp_path / "out").wait()
+    assert file.read_text() == ""
+    other.close()
+    assert passdock.batch(models, None, tmp_path / "out").wait().ok == 2
+
+
+def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "foreign.jsonl"
+    file.write_text('{"foo":1}\n')
+    with pytest.raises(UsageError, match="Line 1 of .* isn't the outcome of a model: missing field `model`"):
+        passdock.batch(models, None, tmp_path / "out", results=file).wait()
+    assert file.read_text() == '{"foo":1}\n'
+
+
 def alive(pids: list[int]) -> list[int]:
     """Those of processes that run, zombies aside."""
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import _passdock
 from .. import pipeline as _pipeline
-from ..errors import PassError, UnknownNameError
+from ..errors import PassError, UnknownNameError, UsageError
 from ..transform import Pass
 from . import items as _items
 from . import loop as _loop
@@ -350,9 +350,8 @@ def _refused(said: Mapping[str, Any]) -> PassError:
     message, advice = _passdock.in_python(str(error["message"])), error.get("help")
     advice = advice and _passdock.in_python(advice)
     text = f"{message} {advice}" if advice else message
-    return PassError(
-        text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass")
-    )
+    kind = UsageError if error["code"] == "usage" else PassError
+    return kind(text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass"))
 
 
 def _by_workers(plan: Plan) -> Iterator[Outcome]:

@@ -140,6 +140,23 @@ fn what_is_done_is_known_until_something_of_it_changes() {
 }
 
 #[test]
+fn one_batch_at_a_time_writes_a_file() {
+    let dir = dir();
+    let file = dir.path().join("outcomes.jsonl");
+    let first = Outcomes::open(&file).expect("it can be made");
+    let refused = Outcomes::open(&file)
+        .map(|_| ())
+        .expect_err("it is written");
+    let said = refused
+        .to_string()
+        .replace(&format!("{}/", dir.path().display()), "");
+    expect!["Another batch is writing `outcomes.jsonl`. Wait until it is done, or name another file: `--results FILE`."]
+        .assert_eq(&said);
+    drop(first);
+    assert!(Outcomes::open(&file).is_ok());
+}
+
+#[test]
 fn files_of_rules_count_by_their_texts() {
     let dir = dir();
     let dir = dir.path();
