@@ -58,8 +58,19 @@ fn directories_keep_their_paths() {
         dir,
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
-    expect!["The results of `f.ir` and of `f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
-        .assert_eq(&said(dir, items(&[f.clone(), f.clone()], &dir.join("o"))));
+    let other = write(dir, "other/f.ir", "");
+    expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
+        .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
+    // The same file, by two names, and a file that isn't there.
+    let same = dir.join("m/../f.ir");
+    let gone = dir.join("gone.onnx");
+    expect![[r#"
+        f.ir → o/f.ir
+        gone.onnx → o/gone.onnx"#]]
+    .assert_eq(&said(
+        dir,
+        items(&[f.clone(), same, gone.clone(), gone], &dir.join("o")),
+    ));
     expect![
         "A result would take the place of the model `f.ir`. Let results go to another directory."
     ]
