@@ -11,6 +11,7 @@ use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
 use crate::crossing::streams;
+use crate::crossing::words::in_python;
 use crate::ir::op::Op;
 
 /// A diagnostic: a sentence for the user, and what it is about.
@@ -328,7 +329,8 @@ impl DiagnosticContext {
 pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
     Arc::new(move |said: &[core::Diagnostic]| {
         gil::attach(|py| {
-            let said: Vec<Diagnostic> = said.iter().map(Diagnostic::of).collect();
+            let said = said.iter().map(in_words);
+            let said: Vec<Diagnostic> = said.map(|said| Diagnostic::of(&said)).collect();
             if let Err(raised) = gil::call(render.bind(py), (said,)) {
                 // There is nobody to tell but Python.
                 raised.write_unraisable(py, Some(render.bind(py)));
@@ -337,13 +339,25 @@ pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
     })
 }
 
+/// A diagnostic in Python's words; what a pass of Python says is in its own.
+fn in_words(said: &core::Diagnostic) -> core::Diagnostic {
+    let mut said = said.clone();
+    if said.pass.is_none() || said.plugin.is_some() {
+        let texts = said.notes.iter_mut().chain(&mut said.help);
+        for text in texts.chain([&mut said.message]) {
+            *text = in_python(text);
+        }
+    }
+    said
+}
+
 /// The standard renderer: what the host's own writes, to Python's standard error.
 pub(crate) fn to_stderr() -> Arc<Renderer> {
     let sink = streams::sink("stderr");
     Arc::new(move |said: &[core::Diagnostic]| {
         let color = gil::attach(|py| streams::has_color(py, "stderr"));
         for one in said {
-            sink(&format!("{}\n", one.render(color)));
+            sink(&format!("{}\n", in_words(one).render(color)));
         }
     })
 }
