@@ -679,7 +679,7 @@ class Fingerprint:
     """
 
     def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
-    def of_file(self, model: str) -> str:
+    def of_file(self, model: _Path) -> str:
         """The fingerprint of the result of a model's file, as the command ``passdock batch`` has it."""
     def of_address(self, address: str, state: str) -> str:
         """That of a model at an address; state: what changes when the model does."""

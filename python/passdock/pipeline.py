@@ -237,6 +237,16 @@ def _onnx_runtime() -> str | None:
 _VERIFY = ("changed", "all", "off")
 
 
+def _check_seconds(what: str, seconds: Any) -> float:
+    """The seconds of a limit. Refuses what is no number, and what can't be waited for."""
+    seconds = _scalar(seconds)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{what} is a number of seconds, not {type(seconds).__name__}")
+    if not 1e-9 <= seconds <= 1e18:
+        raise ValueError(f"{what} is a number of seconds above 0, not {seconds}; None is no limit")
+    return float(seconds)
+
+
 def _check_int(what: str, number: Any, least: int = 0) -> None:
     """Refuses what is no int, or a smaller one."""
     if isinstance(number, bool) or not hasattr(number, "__index__"):
@@ -245,8 +255,33 @@ def _check_int(what: str, number: Any, least: int = 0) -> None:
         raise ValueError(f"{what} is an int from {least} on, not {number}")
 
 
-def _listed(what: str, of: str, said: Any) -> list[Any]:
+def _raw(path: Any) -> str | list[int]:
+    """A path as the host is told of it: the bytes of one that is no UTF-8."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"a path is a str, or a path of pathlib, and not {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return list(os.fsencode(text))
+    return text
+
+
+# Options that are lists, and of what.
+_LISTS = {
+    "passes": "names",
+    "required_pass": "names",
+    "disabled_pass": "names",
+    "disabled_rule": "names",
+    "plugins": "paths",
+    "plugin_dirs": "paths",
+    "imports": "modules",
+}
+
+
+def _listed(what: str, said: Any) -> list[Any]:
     """The items of a list. One name is refused, as a text is a list of letters, and what is no name."""
+    of = _LISTS[what]
     if isinstance(said, (str, bytes, os.PathLike)):
         kind = "a string" if isinstance(said, str) else type(said).__name__
         raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
@@ -259,6 +294,20 @@ def _listed(what: str, of: str, said: Any) -> list[Any]:
         if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
             raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")
     return items
+
+
+def _with_lists(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for who reads them more than once, which no iterator can be."""
+    return {name: _listed(name, said) if name in _LISTS else said for name, said in options.items()}
+
+
+_EXTERNAL_DATA = ("keep", "all", "none")
+
+
+def _one_of(what: str, choices: Sequence[str], said: Any) -> None:
+    """Refuses what is none of the words of an option."""
+    if said not in choices:
+        raise ValueError(f"{what} is {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {said!r}")
 
 
 def _request(
@@ -281,39 +330,53 @@ def _request(
     reproducer_dir: PathLike | None = None,
     page: PathLike | None = None,
     verify_outputs: bool = False,
+    external_data: str = "keep",
+    drop_spans: bool = False,
+    allow_outside_data: bool = False,
 ) -> dict[str, Any]:
     if pipeline is None and not passes:
         pipeline = "default"
     for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
         if number is not None:
             _check_int(what, number)
-    if verify not in _VERIFY:
-        raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
-    for what, switch in (("allow_growth", allow_growth), ("value_info", value_info)):
-        if switch not in (True, False):
+    _one_of("verify", _VERIFY, verify)
+    _one_of("external_data", _EXTERNAL_DATA, external_data)
+    switches = {
+        "allow_growth": allow_growth,
+        "value_info": value_info,
+        "drop_spans": drop_spans,
+        "allow_outside_data": allow_outside_data,
+    }
+    for what, switch in switches.items():
+        # One is equal to True.
+        if not isinstance(_scalar(switch), bool):
             raise TypeError(f"{what} is True or False, not {switch!r}")
     for what, values in (("config", config), ("bind", bind)):
         if values is not None and not isinstance(values, Mapping):
             raise TypeError(f"{what} is a dict, not {type(values).__name__}")
+    record = _pipeline_text(pipeline)
     said: dict[str, Any] = {
-        "pipeline": _pipeline_text(pipeline),
-        "passes": _listed("passes", "names", passes),
+        "pipeline": record and {**record, "path": _raw(record["path"])},
+        "passes": _listed("passes", passes),
         "opt_level": opt_level,
-        "required_pass": _listed("required_pass", "names", required_pass),
-        "disabled_pass": _listed("disabled_pass", "names", disabled_pass),
-        "disabled_rule": _listed("disabled_rule", "names", disabled_rule),
+        "required_pass": _listed("required_pass", required_pass),
+        "disabled_pass": _listed("disabled_pass", disabled_pass),
+        "disabled_rule": _listed("disabled_rule", disabled_rule),
         "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
         "bind": [f"{name}={_toml_value(value)}" for name, value in (bind or {}).items()],
-        "plugin_files": [os.fspath(path) for path in _listed("plugins", "paths", plugins)],
-        "plugin_dirs": [os.fspath(path) for path in _listed("plugin_dirs", "paths", plugin_dirs)],
+        "plugin_files": [_raw(path) for path in _listed("plugins", plugins)],
+        "plugin_dirs": [_raw(path) for path in _listed("plugin_dirs", plugin_dirs)],
         "raise_opset": raise_opset,
         "allow_growth": allow_growth,
         "value_info": value_info,
         "jobs": jobs,
         "verify": verify,
-        "reproducer_dir": None if reproducer_dir is None else os.fspath(reproducer_dir),
+        "reproducer_dir": None if reproducer_dir is None else _raw(reproducer_dir),
         "page": None if page is None else os.fspath(page),
         "verify_outputs": (_onnx_runtime() or True) if verify_outputs else False,
+        "external_data": external_data,
+        "drop_spans": drop_spans,
+        "outside_data": allow_outside_data,
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -404,6 +467,11 @@ def run(
         reproducer_dir: where what it takes to run into a failure again is written.
         page: the file of a page that shows the run: each pass, and the graph before and after. A notebook shows it, too.
         verify_outputs: whether ONNX Runtime compares the results of the model before and after.
+        external_data: where the data of the written model's initializers goes: ``"keep"``: where it is; ``"all"``: into
+            one file beside the model; ``"none"``: into the model's file.
+        drop_spans: whether everything is encoded anew, also what didn't change.
+        allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
+            Face is, behind links.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.
@@ -414,20 +482,18 @@ def run(
     """
     _check_options(options)
     request = _request(pipeline, **options)
+    if output is not None:
+        request["output"] = _raw(output)
     _check_context()
     told, end = _progress(progress)
     made: Module | None = None
     try:
         if isinstance(model, Module):
             request["model"] = "<module>"
-            if output is not None:
-                request["output"] = os.fspath(output)
             text, rendered, made, failed = _passdock.run_module(request, model, told)
         else:
             _check_path(model)
-            request["model"] = os.fspath(model)
-            if output is not None:
-                request["output"] = os.fspath(output)
+            request["model"] = _raw(model)
             text, rendered, failed = _passdock.run(request, told)
     finally:
         end()

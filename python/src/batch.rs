@@ -1,6 +1,6 @@
 //! What of a batch is the command's, too: how a result is known that was made before, and the file of outcomes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use passdock::Registry;
@@ -32,8 +32,8 @@ impl Fingerprint {
     }
 
     /// The fingerprint of the result of a model's file, as the command ``passdock batch`` has it.
-    fn of_file(&self, model: &str) -> String {
-        self.0.of_file(Path::new(model))
+    fn of_file(&self, model: PathBuf) -> String {
+        self.0.of_file(&model)
     }
 
     /// That of a model at an address; state: what changes when the model does.

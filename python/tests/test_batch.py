@@ -21,7 +21,7 @@ from passdock import PassError, UnknownNameError, UsageError
 from passdock._batch import engines, loop, worker
 from passdock._batch.outcomes import Outcome, OutcomeFile
 from passdock.batch import Batch
-from support import built_plugin, module
+from support import built_plugin, module, with_data
 
 FIELDS = [
     "model",
@@ -296,12 +296,12 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     )
     assert error(lambda: passdock.batch([], None, out)) == "No model was named."
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
-    assert error(lambda: passdock.batch(tmp_path / "x.onnx", None, out)) == (
-        "`x.onnx` can't be read: No such file or directory."
+    assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
+        "`modles` can't be read: No such file or directory."
     )
-    a = models / "a.onnx"
-    assert error(lambda: passdock.batch([a, a], None, out)).startswith(
-        "The results of `models/a.onnx` and of `models/a.onnx` would both be `out/a.onnx`."
+    a, other = models / "a.onnx", model(tmp_path / "other" / "a.onnx")
+    assert error(lambda: passdock.batch([a, other], None, out)).startswith(
+        "The results of `models/a.onnx` and of `other/a.onnx` would both be `out/a.onnx`."
     )
     assert error(lambda: passdock.batch(a, None, models)) == (
         "A result would take the place of the model `models/a.onnx`. Let results go to another directory."
@@ -313,6 +313,13 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         passdock.batch(a, None, out, jobs=0)
     with pytest.raises(TypeError, match="jobs is an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
+    for timeout in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=f"^timeout is a number of seconds above 0, not {timeout}; None is no limit$"):
+            passdock.batch(a, None, out, timeout=timeout)
+    with pytest.raises(TypeError, match="^timeout is a number of seconds, not str$"):
+        passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^external_data is 'keep', 'all' or 'none', not True$"):
+        passdock.batch(a, None, out, external_data=True)
     with pytest.raises(
         TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
     ):
@@ -343,6 +350,57 @@ def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_
     with pytest.raises(UsageError, match="Line 1 of .* isn't the outcome of a model: missing field `model`"):
         passdock.batch(models, None, tmp_path / "out", results=file).wait()
     assert file.read_text() == '{"foo":1}\n'
+
+
+def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Path, tmp_path: Path) -> None:
+    gone, link = tmp_path / "gone.onnx", models / "link.onnx"
+    link.symlink_to(gone)
+    batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
+    assert len(batch) == 5
+    done = said(batch)
+    assert {name: outcome.ok for name, outcome in done.items()} == {
+        "a": True,
+        "b": True,
+        "bad": False,
+        "gone": False,
+        "link": False,
+    }
+    for name in ("gone", "link"):
+        assert done[name].diagnostics[0]["code"] == "read"
+        assert f"{name}.onnx: it can't be read: No such file" in str(done[name].error)
+
+
+def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    passes = ["DeadCodeElimination", "SimplifyExpr"]
+
+    def done(listed: Callable[[list[str]], Any], **more: Any) -> list[bool]:
+        lists = {"passes": listed(passes), "disabled_pass": listed(["SimplifyExpr"]), "plugins": listed([])}
+        batch = passdock.batch(models / "a.onnx", None, out, **lists, **more)
+        outcome = next(batch)
+        assert (outcome.ok, outcome.ops_after) == (True, 2)
+        return [outcome.done_before for outcome in batch.wait()]
+
+    assert done(iter) == [False]
+    assert done(list) == [True]
+    assert done(iter, timeout=1e9) == [True]
+
+
+def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
+    """As in the cache of Hugging Face, where each file is a link to one of another directory."""
+    hub = tmp_path / "hub"
+    for place in ("blobs", "snapshot"):
+        (hub / place).mkdir(parents=True)
+    with_data(hub / "blobs" / "m.onnx")
+    for name in ("m.onnx", "m.data"):
+        (hub / "snapshot" / name).symlink_to(Path("..", "blobs", name))
+    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out")
+    assert "`allow_outside_data=True` reads data from outside" in str(outcome.error)
+    options: dict[str, Any] = {"allow_outside_data": True, "external_data": "none", "drop_spans": True}
+    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out", **options)
+    assert outcome.ok, outcome
+    assert sorted(os.listdir(tmp_path / "out")) == ["m.onnx", "outcomes.jsonl"]
+    assert passdock.batch(hub / "snapshot", None, tmp_path / "out", **options).wait().done_before == 1
 
 
 def alive(pids: list[int]) -> list[int]:
