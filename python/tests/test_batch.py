@@ -18,8 +18,8 @@ import pytest
 
 import passdock
 from passdock import PassError, UnknownNameError, UsageError
-from passdock._batch import engines, loop, worker
-from passdock._batch.outcomes import Outcome, OutcomeFile
+from passdock._batch import engines, worker
+from passdock._batch.outcomes import OutcomeFile
 from passdock.batch import Batch
 from support import built_plugin, module, with_data
 
@@ -522,53 +522,6 @@ def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> N
     assert repr(batch) == "<passdock.Batch of 3 models, 3 done, 1 of them failed>"
     with pytest.raises(AttributeError, match="an outcome has no 'modle'; it has model, output"):
         _ = batch.summary[0].modle
-
-
-def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
-    path = tmp_path / "o.jsonl"
-    report = {
-        "ok": True,
-        "exit_status": 0,
-        "seconds": 0.5,
-        "model": {"ops_before": 3, "ops_after": 2},
-        "diagnostics": [],
-    }
-    kept = OutcomeFile(str(path))
-    for mark in ("1", "2"):
-        kept.add(Outcome.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
-    kept.close()
-    assert path.read_bytes().startswith(b'{"model":"\xc3\xa4\xef\xbf\xbd.onnx"')
-    kept = OutcomeFile(str(path))
-    assert kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "1") is None
-    again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
-    assert again is not None and again.done_before and again.ops_before == 3
-    kept.close()
-
-
-def test_no_file_stays_open_where_nothing_can_be_known() -> None:
-    opened: list[str] = []
-
-    class Nobody:
-        def end(self, running: object) -> None:
-            pass
-
-    def keep() -> Any:
-        opened.append("a file")
-
-    def fingerprints() -> Any:
-        raise UsageError("a plugin is gone")
-
-    nobody: Any = Nobody()
-    with pytest.raises(UsageError, match="a plugin is gone"):
-        next(loop.run([], nobody, keep, fingerprints, os.path.exists, resume=True))
-    assert opened == []
-
-
-def test_many_models_are_several_command_lines() -> None:
-    models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
-    portions = list(engines._portions(models))
-    assert len(portions) == 4
-    assert [name for portion in portions for name in portion] == models
 
 
 # Plugins as they are built, and built again: each in a directory of its own, as a program that loaded one has it for good.
