@@ -283,7 +283,8 @@ def _by_command(plan: Plan, command: str, arguments: Sequence[str]) -> Iterator[
         common += ["--timeout", str(plan.timeout)]
     if not plan.resume:
         common.append("--again")
-    for models in _portions(plan.models):
+    # What is named twice may come into two of them.
+    for models in _portions(list(dict.fromkeys(plan.models))):
         yield from _driven([command, "batch", *common, "--", *models])
 
 
