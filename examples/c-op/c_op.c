@@ -30,11 +30,8 @@ static int describe(const passdock_function_view *view, passdock_value_id value,
         dims[i] = *(const passdock_dim *)passdock_at(&view->dims, type->dims.start + i,
                                                     sizeof(passdock_dim));
     }
-    memset(desc, 0, sizeof *desc);
-    desc->struct_size = sizeof *desc;
     desc->kind = type->kind;
     desc->dtype = type->dtype;
-    desc->name = PASSDOCK_NONE;
     desc->dims = dims;
     desc->dim_count = type->dims.len;
     return 1;
@@ -47,7 +44,7 @@ static passdock_status infer(void *state, passdock_op_call *call,
     (void)state;
     for (i = 0; i < 2; i++) {
         passdock_dim dims[MAX_RANK];
-        passdock_type_desc desc;
+        passdock_type_desc desc = PASSDOCK_TYPE_DESC_INIT;
         if (describe(function->view, passdock_operand(function->view, op, i), &desc, dims)) {
             return host->definitions->set_result_type(call, 0, &desc);
         }
@@ -73,7 +70,7 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
     const passdock_type *x_type = passdock_type_of(view, x), *y_type = passdock_type_of(view, y);
     float scale = DEFAULT_SCALE;
     passdock_dim dims[MAX_RANK];
-    passdock_type_desc desc;
+    passdock_type_desc desc = PASSDOCK_TYPE_DESC_INIT;
     passdock_bytes a, b;
     passdock_status status;
     uint8_t *room;

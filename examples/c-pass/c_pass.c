@@ -38,9 +38,7 @@ static passdock_status fuse_double_relu(void *state, passdock_context *context,
         inner_result = passdock_result(view, inner_id, 0);
         status = host->functions->replace_op_with(function->handle, op, &inner_result, 1);
         if (status != PASSDOCK_OK) {
-            passdock_failure failure;
-            memset(&failure, 0, sizeof failure);
-            failure.struct_size = sizeof failure;
+            passdock_failure failure = PASSDOCK_FAILURE_INIT;
             failure.op = op;
             failure.message = host->functions->last_error(function->handle);
             host->context->fail(context, &failure);

@@ -18,14 +18,13 @@ static const char rules[] =
 static passdock_status simplify(void *state, passdock_context *context,
                                 const passdock_function_ref *function,
                                 const passdock_module_ref *module) {
-    passdock_failure failure;
+    passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
+    passdock_failure failure = PASSDOCK_FAILURE_INIT;
     (void)state;
     (void)module;
-    if (host->context->rewrite(context, function->handle, passdock_text(rules)) == PASSDOCK_OK)
+    rewrite.rules = passdock_text(rules);
+    if (host->context->rewrite(context, function->handle, &rewrite) == PASSDOCK_OK)
         return PASSDOCK_OK;
-    memset(&failure, 0, sizeof failure);
-    failure.struct_size = sizeof failure;
-    failure.op = PASSDOCK_NONE;
     failure.message = host->functions->last_error(function->handle);
     host->context->fail(context, &failure);
     return PASSDOCK_STATUS_FAILED;

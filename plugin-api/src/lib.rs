@@ -96,6 +96,10 @@ pub mod prelude {
     };
 }
 mod raw;
+/// Records of the contract that the SDK hands out, which are final.
+pub mod record {
+    pub use passdock_abi::{Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type};
+}
 mod rewrite;
 pub mod testing;
 
@@ -107,9 +111,9 @@ pub use ir::walk::{
     Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,
 };
 pub use ir::{
-    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, IterUses,
-    Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings, Type,
-    TypeSpec, Use, Uses, Walk,
+    Attr, CallGraph, ConstantSpec, Dims, Effects, FreeNames, Function, FunctionBuilder, Functions,
+    IterUses, Liveness, Module, Name, Names, OpBuilder, Ops, Order, Outlined, Snapshot, Strings,
+    Type, TypeSpec, Use, Uses, Walk,
 };
 pub use op::{
     AttrDef, AttrDefault, Layout, LayoutError, LayoutPlace, LayoutStep, OpCall, OpDef, OpFn,
@@ -118,7 +122,10 @@ pub use op::{
 pub use pass::{
     nearest, Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo, Support,
 };
+/// The contract, for hosts and for the macros; no part of the promise.
+#[doc(hidden)]
 pub use passdock_abi as abi;
+pub use passdock_abi::symbol;
 pub use passdock_abi::{
     AttrKind, ConstId, DType, Dim, DimKind, ExprKind, FunctionEntry, FunctionKind, LocId, OpId,
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,

@@ -12,6 +12,7 @@ import json
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
         # No stable ABI: the module is for this very Python.
         words.append("--no-default-features")
     name = maturin.build_wheel(wheel_directory, {"build-args": words}, metadata_directory)
-    wheels.add(Path(wheel_directory, name), files)
+    with tempfile.TemporaryDirectory() as place:
+        wheels.add(Path(wheel_directory, name), files, licences=_licences(Path(place)))
     return name
 
 
@@ -84,3 +86,12 @@ def _build(profile: str) -> tuple[Path, list[Path]]:
     plugins = [Path(message["filenames"][0]) for message in built if "cdylib" in message["target"]["kind"]]
     (program,) = programs
     return program, plugins
+
+
+def _licences(place: Path) -> Path:
+    """The licences of what is linked into the package, as `cargo xtask wheel` has them."""
+    file = place / "LICENSES-THIRD-PARTY.txt"
+    command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licences", str(file)]
+    if subprocess.run(command, cwd=_ROOT, check=False).returncode != 0:
+        raise SystemExit("error: the licences of what is linked in couldn't be listed; what xtask says is above")
+    return file

@@ -38,11 +38,13 @@ def in_package(program: Path, plugins: list[Path]) -> Files:
     return files
 
 
-def add(wheel: Path, files: Files) -> None:
-    """Puts files into a wheel, and into its list of files."""
+def add(wheel: Path, files: Files, *, licences: Path | None = None) -> None:
+    """Puts files into a wheel, and into its list of files, and licences beside the package's own."""
     new = wheel.with_suffix(".new")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(new, "w") as archive:
         (record,) = (name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
+        if licences:
+            files = {**files, PurePosixPath(record).parent / "licenses" / licences.name: licences}
         contents = {info: old.read(info) for info in old.infolist() if info.filename != record}
         _write(archive, contents, files, record)
     new.replace(wheel)

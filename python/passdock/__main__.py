@@ -31,12 +31,18 @@ def main() -> int:
         # The command asks the first `python3` in PATH where ONNX Runtime is: that of this environment knows it,
         # also when nobody activated it.
         environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
-    if os.name == "nt":
-        # There, `exec` leaves the shell without waiting for the command.
-        return subprocess.run(arguments, env=environment, check=False).returncode
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execve(_COMMAND, arguments, environment)
+    # A daemon may have none.
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    try:
+        if os.name == "nt":
+            # There, `exec` leaves the shell without waiting for the command.
+            return subprocess.run(arguments, env=environment, check=False).returncode
+        os.execve(_COMMAND, arguments, environment)
+    except OSError as error:
+        print(f"error: this package's command, {_COMMAND}, can't be run: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -36,8 +36,23 @@ _ML_DTYPES = {
     "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu",
 }
-# Elements of less than a byte, the first one in the lowest bits.
-_PACKED = {"i4": (4, "int4"), "u4": (4, "uint4"), "i2": (2, "int2"), "u2": (2, "uint2"), "f4e2m1": (4, "float4_e2m1fn")}
+# Elements of less than a byte: a stream of bits, the first one in the lowest.
+_PACKED = {
+    "i4": (4, "int4"),
+    "u4": (4, "uint4"),
+    "i2": (2, "int2"),
+    "u2": (2, "uint2"),
+    "f4e2m1": (4, "float4_e2m1fn"),
+    "f6e2m3": (6, "float6_e2m3fn"),
+    "f6e3m2": (6, "float6_e3m2fn"),
+}
+# What has no infinity and no NaN to show by what is too large: from here on the next number would be nearer.
+_TOO_LARGE = {"f4e2m1": 7.0, "f6e2m3": 7.75, "f6e3m2": 30.0}
+# The host's name of a dtype by that of NumPy or ml_dtypes, and by itself.
+_OWN = {"str": "str", "string": "str"}
+for _own, _name in (_NUMPY | _ML_DTYPES | {_own: _name for _own, (_, _name) in _PACKED.items()}).items():
+    _OWN.setdefault(_name, _own)
+    _OWN[_own] = _own
 
 
 def _dtype(name: str) -> np.dtype[Any]:
@@ -51,6 +66,8 @@ def _dtype(name: str) -> np.dtype[Any]:
     except ImportError:
         message = f"arrays of {name} take the package ml_dtypes: pip install 'passdock[ml_dtypes]'"
         raise ImportError(message) from None
+    if not hasattr(ml_dtypes, wanted):
+        raise ImportError(f"arrays of {name} take a newer ml_dtypes, which has {wanted}")
     found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, wanted))
     return found
 
@@ -65,6 +82,7 @@ def view(constant: Constant) -> np.ndarray[Any, Any]:
     if name == "str":
         texts = np.empty(len(constant.strings), dtype=object)
         texts[:] = constant.strings
+        texts.setflags(write=False)
         if constant.is_splat:
             return np.broadcast_to(texts, shape)
         return texts.reshape(shape)
@@ -82,19 +100,15 @@ def _unpack(data: np.ndarray[Any, Any], name: str, shape: tuple[int, ...], *, sp
     import numpy as np
 
     bits, _ = _PACKED[name]
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    each: np.ndarray[Any, Any] = (data[:, None] >> shifts) & ((1 << bits) - 1)
-    each = each.astype(np.uint8).reshape(-1)
+    count = 1 if splat else int(np.prod(shape, dtype=np.int64))
+    stream = np.unpackbits(data, count=count * bits, bitorder="little").reshape(count, bits)
+    each: np.ndarray[Any, Any] = np.packbits(stream, axis=1, bitorder="little").reshape(count)
     if name.startswith("i"):
         sign = 1 << (bits - 1)
         each = ((each ^ sign).astype(np.int8) - sign).astype(np.int8)
-    if name == "f4e2m1":
-        each = each.view(_dtype(name))
-    else:
-        each = each.astype(_dtype(name))
-    if splat:
-        return np.broadcast_to(each[:1].reshape(()), shape)
-    return each[: int(np.prod(shape, dtype=np.int64))].reshape(shape)
+    each = each.view(_dtype(name)) if name.startswith("f") else each.astype(_dtype(name))
+    each.setflags(write=False)
+    return np.broadcast_to(each.reshape(()), shape) if splat else each.reshape(shape)
 
 
 def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
@@ -106,17 +120,29 @@ def array(constant: Constant, dtype: Any, copy: bool | None) -> np.ndarray[Any, 
         if copy is False:
             raise ValueError("another dtype takes a copy")
         return viewed.astype(dtype)
+    if copy is False and (constant.dtype == "str" or constant.dtype in _PACKED):
+        raise ValueError(f"elements of {constant.dtype} take a copy")
     return viewed.copy() if copy else viewed
 
 
 def _read(data: Any) -> np.ndarray[Any, Any]:
-    """What a constant is made of, as an array."""
+    """What a constant is made of, as an array in this machine's order of bytes."""
     import numpy as np
 
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise ValueError("elements of the array are masked, and a constant has all: `array.filled(0)` says what they are")
     array = np.asarray(data)
-    if array.dtype.kind in "US" and not isinstance(data, (np.ndarray, np.generic)):
+    if hasattr(data, "dtype"):
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype.kind in "US":
         # NumPy's own texts are all of one kind, and lose the zeros at their ends.
         return np.asarray(data, dtype=object)
+    if array.dtype == np.float64 and array.size and np.abs(array).max() >= 2**53:
+        # Ints of which some are above int64 are floats to NumPy, which round them.
+        exact = np.asarray(data, dtype=object)
+        if all(isinstance(each, (int, np.integer)) for each in exact.flat):
+            is_unsigned = min(exact.flat) >= 0 and max(exact.flat) < 2**64
+            return exact.astype(np.uint64) if is_unsigned else exact
     return array
 
 
@@ -127,43 +153,85 @@ def to_bytes(data: Any, dtype: Any) -> tuple[str, list[int], bytes]:
     wanted = None if dtype is None else _wanted(dtype)
     array = _read(data)
     if wanted is None:
-        # Python's own numbers are what most models compute with.
-        if array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
-            array = array.astype(np.float32)
         if _is_texts(array):
-            return "str", list(array.shape), _texts(array)
-        array = array.astype(array.dtype.newbyteorder("="), copy=False)
-        names = {np.dtype(numpy): own for own, numpy in _NUMPY.items() if own != "index"}
-        others = _ML_DTYPES | {own: name for own, (_, name) in _PACKED.items()}
-        own = names.get(array.dtype) or {name: own for own, name in others.items()}.get(array.dtype.name)
-        if own is None:
-            raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
-        wanted = own
+            wanted = "str"
+        elif array.dtype == np.float64 and not hasattr(data, "dtype"):
+            # Python's own numbers are what most models compute with.
+            wanted = "f32"
+        else:
+            wanted = _OWN.get(array.dtype.name)
+    if wanted is None:
+        raise TypeError(f"no constant has elements of {array.dtype}; say which dtype it is to have")
     if wanted == "str":
         if not _is_texts(array):
             raise TypeError(f"a constant of texts is made of str or bytes, not of {array.dtype}")
         return wanted, list(array.shape), _texts(array)
-    _exact(array, wanted)
+    made = _elements(array, wanted)
     if wanted in _PACKED:
-        return wanted, list(array.shape), _pack(array, wanted)
-    made = np.ascontiguousarray(array, dtype=_dtype(wanted))
+        return wanted, list(array.shape), _pack(made, wanted)
     return wanted, list(array.shape), made.astype(made.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
-def _exact(array: np.ndarray[Any, Any], name: str) -> None:
-    """Refuses elements that an integer or a bool can't be: NumPy would wrap or cut them."""
-    if name[0] not in "iub":
-        return
-    dtype = _dtype(name)
-    if name == "bf16" or array.dtype == dtype:
-        return
+def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """The elements as those of a dtype, whole ones of less than a byte as those of one.
+
+    Floats are rounded. What the dtype doesn't have is refused: NumPy would wrap it, cut it, or make it infinite.
+    """
     import numpy as np
 
-    with np.errstate(invalid="ignore"):
-        made = array.astype(dtype).astype(array.dtype)
-    wrong = array[np.asarray(made != array)]
-    if wrong.size:
-        raise ValueError(f"{wrong.flat[0]} is no element of {name}")
+    is_whole = name == "bool" or (name[0] in "iu")
+    dtype = np.dtype("uint8" if name[0] == "u" else "int8") if is_whole and name in _PACKED else _dtype(name)
+    if array.dtype == dtype and name not in _PACKED:
+        return array
+    is_object = array.dtype == object
+    for each in array.flat if is_object or array.dtype.kind in "UST" else ():
+        if each is None or isinstance(each, (str, bytes)):
+            raise TypeError(f"a constant of {name} is made of numbers, not of {type(each).__name__}")
+    if array.dtype.kind not in "biufcO" and array.dtype.name not in _OWN:
+        raise TypeError(f"no constant has elements of {array.dtype}")
+    numbers = array
+    if array.dtype.kind == "c" and name[0] != "c":
+        _refuse(array, array.imag != 0, name)
+        numbers = array.real
+    if is_whole and is_object:
+        low, high = _bounds(name)
+        fits = [bool(low <= each <= high) and int(each) == each for each in array.flat]
+        _refuse(array, ~np.array(fits, dtype=bool).reshape(array.shape), name)
+        return array.astype(dtype)
+    # NumPy compares what isn't its own, or is small, with no number of Python's that is large.
+    if is_object or numbers.dtype.isbuiltin != 1 or numbers.dtype == np.float16:
+        try:
+            numbers = numbers.astype(np.complex128 if name[0] == "c" else np.float64)
+        except OverflowError:
+            raise ValueError(f"an int of the array is too large for {name}") from None
+    if is_whole:
+        low, high = _bounds(name)
+        wrong = (numbers < low) | (numbers >= high + 1)
+        if numbers.dtype.kind == "f":
+            wrong |= np.trunc(numbers) != numbers
+        _refuse(array, wrong, name)
+        return numbers.astype(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        made: np.ndarray[Any, Any] = numbers.astype(dtype)
+    wrong = (np.isfinite(made) != np.isfinite(numbers)) | (np.isnan(made) != np.isnan(numbers))
+    if name in _TOO_LARGE:
+        wrong |= np.abs(numbers) >= _TOO_LARGE[name]
+    _refuse(array, wrong, name)
+    return made
+
+
+def _refuse(array: np.ndarray[Any, Any], wrong: Any, name: str) -> None:
+    refused = array[wrong]
+    if refused.size:
+        raise ValueError(f"{refused.flat[0]} is no element of {name}")
+
+
+def _bounds(name: str) -> tuple[int, int]:
+    """The least and the largest number of a dtype of whole ones."""
+    if name == "bool":
+        return 0, 1
+    bits = 64 if name == "index" else int(name[1:])
+    return (0, 2**bits - 1) if name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def _is_texts(array: np.ndarray[Any, Any]) -> bool:
@@ -182,30 +250,28 @@ def _texts(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _wanted(dtype: Any) -> str:
+    """The host's name of what somebody calls a dtype."""
     import numpy as np
 
-    if dtype in ("str", "string", str):
-        return "str"
-    text = str(dtype) if not isinstance(dtype, type) else np.dtype(dtype).name
-    for names in (_NUMPY, _ML_DTYPES, {own: name for own, (_, name) in _PACKED.items()}):
-        for own, name in names.items():
-            if text in (own, name):
-                return own
-    raise TypeError(f"`{text}` is no dtype")
+    if isinstance(dtype, str):
+        if dtype in _OWN:
+            return _OWN[dtype]
+        if dtype[:1].isalpha() and dtype[1:].isdigit():
+            raise TypeError(f"`{dtype}` is no dtype: digits are bits, as in `f32`; bytes are NumPy's, as in `<f4`")
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"`{dtype}` is no dtype") from None
+    own = "str" if found.kind in "OUST" else _OWN.get(found.name)
+    if own is None:
+        raise TypeError(f"`{found}` is no dtype of a constant")
+    return own
 
 
-def _pack(array: np.ndarray[Any, Any], name: str) -> bytes:
+def _pack(elements: np.ndarray[Any, Any], name: str) -> bytes:
     import numpy as np
 
     bits, _ = _PACKED[name]
-    each: np.ndarray[Any, Any]
-    if name == "f4e2m1":
-        each = np.ascontiguousarray(array, dtype=_dtype(name)).view(np.uint8)
-    else:
-        each = np.ascontiguousarray(array).astype(np.int8).view(np.uint8)
-    each = (each & ((1 << bits) - 1)).reshape(-1)
-    per_byte = 8 // bits
-    each = np.concatenate([each, np.zeros(-len(each) % per_byte, np.uint8)]).reshape(-1, per_byte)
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    packed: np.ndarray[Any, Any] = np.bitwise_or.reduce(each << shifts, axis=1)
-    return packed.astype(np.uint8).tobytes()
+    each = np.ascontiguousarray(elements).reshape(-1, 1).view(np.uint8)
+    stream = np.unpackbits(each, axis=1, bitorder="little")[:, :bits]
+    return np.packbits(stream, bitorder="little").tobytes()

@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from ._passdock import Module
 from .errors import ModelError
-from .pipeline import Pipeline, Report, run
+from .pipeline import Report, run
 
 if TYPE_CHECKING:
     # What isn't installed is `Any`, and takes nothing from the other forms.
     import onnx
     import onnx_ir
 
-    from .pipeline import PathLike
+    from .pipeline import AnyPipeline, PathLike
 
 __all__ = ["optimize"]
 
@@ -30,53 +30,49 @@ class _Program(Protocol):
 
 
 @overload
-def optimize(
-    model: Any, output: PathLike, pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ..., **options: Any
-) -> Report: ...
+def optimize(model: Any, output: PathLike, pipeline: AnyPipeline | None = ..., **options: Any) -> Report: ...
 @overload
 def optimize(
     model: onnx.ModelProto,
     output: None = ...,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ...,
+    pipeline: AnyPipeline | None = ...,
     **options: Any,
 ) -> onnx.ModelProto: ...
 @overload
-def optimize(
-    model: Module, output: None = ..., pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ..., **options: Any
-) -> Module: ...
+def optimize(model: Module, output: None = ..., pipeline: AnyPipeline | None = ..., **options: Any) -> Module: ...
 @overload
 def optimize(
     model: bytes | bytearray | memoryview,
     output: None = ...,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ...,
+    pipeline: AnyPipeline | None = ...,
     **options: Any,
 ) -> bytes: ...
 @overload
 def optimize(
     model: onnx_ir.Model,
     output: None = ...,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ...,
+    pipeline: AnyPipeline | None = ...,
     **options: Any,
 ) -> onnx_ir.Model: ...
 @overload
 def optimize(
-    model: _Program, output: None = ..., pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ..., **options: Any
+    model: _Program, output: None = ..., pipeline: AnyPipeline | None = ..., **options: Any
 ) -> onnx_ir.Model: ...
 @overload
 def optimize(
     model: os.PathLike[str],
     output: None = ...,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ...,
+    pipeline: AnyPipeline | None = ...,
     **options: Any,
 ) -> Module: ...
 @overload
 def optimize(
-    model: str, output: None = ..., pipeline: PathLike | Mapping[str, Any] | Pipeline | None = ..., **options: Any
+    model: str, output: None = ..., pipeline: AnyPipeline | None = ..., **options: Any
 ) -> Any: ...  # IR text for IR text, and a Module for a path
 def optimize(
     model: Any,
     output: PathLike | None = None,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    pipeline: AnyPipeline | None = None,
     **options: Any,
 ) -> Any:
     """Optimises a model, of whatever kind.
@@ -232,7 +228,8 @@ def _of_tensors(attr: Any) -> list[Any]:
 
 
 def _is_onnx_ir(model: Any) -> bool:
-    return type(model).__module__.split(".")[0] in ("onnx_ir", "onnxscript") and hasattr(model, "graph")
+    packages = {kind.__module__.split(".")[0] for kind in type(model).__mro__}
+    return not packages.isdisjoint(("onnx_ir", "onnxscript")) and hasattr(model, "graph")
 
 
 def _onnx_ir() -> Any:

@@ -17,7 +17,21 @@ _SaidType: TypeAlias = str | tuple[str, Sequence[int | str | None] | None] | Typ
 # How many results an op has, or their types.
 _Results: TypeAlias = int | Sequence[_SaidType]
 # What an attribute is set to.
-_Attr: TypeAlias = int | float | str | bytes | Constant | Type | Sequence[int] | Sequence[float] | Sequence[str]
+_Attr: TypeAlias = (
+    int
+    | float
+    | str
+    | bytes
+    | bytearray
+    | Constant
+    | Type
+    | Sequence[int]
+    | Sequence[float]
+    | Sequence[str]
+    | Sequence[bytes]
+    | Sequence[Constant]
+    | Sequence[Type]
+)
 _Operands: TypeAlias = Sequence[Value | None]
 _Shape: TypeAlias = tuple[int | str | None, ...]
 _Names: TypeAlias = Collection[str] | None
@@ -101,7 +115,7 @@ class Constant:
         """The elements as a NumPy array that can't be written: a view of the host's bytes.
 
         A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-        Elements of 4 or 2 bits, and texts, come as a copy: NumPy has no other way to lay them out.
+        Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
         """
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
 
@@ -260,7 +274,8 @@ class Function:
         ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
         for a domain that nobody defines, if the function has an opset of it.
 
-        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
+        attributes.
         """
     def replace_op(
         self,
@@ -278,7 +293,8 @@ class Function:
         keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
         results the old types, if nothing else is said. custom: as of ``create_op``.
 
-        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+        Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
+        attributes.
         """
     def replace_op_with(self, op: Op, values: _Operands, *, erase_dead: bool = False) -> None:
         """Puts values in the place of an op's results, and erases the op: ``func.replace_op_with(op, [x])``.
@@ -302,21 +318,27 @@ class Function:
     def set_operand(self, op: Op, index: int, value: Value | None) -> None:
         """Sets an operand; None leaves it out.
 
-        Raises EditError if the value isn't there yet, or there is no such operand.
+        Raises EditError if the value isn't there yet, or there is no such operand, and IndexError for a negative index.
         """
     def replace_uses(self, value: Value, by: Value) -> None:
         """Puts a value in the place of another one, wherever that is used.
 
         Raises EditError if it isn't there yet somewhere, or its type contradicts.
         """
-    def set_attr(self, op: Op, name: str, value: _Attr) -> None:
-        """Sets an attribute of an op."""
+    def set_attr(self, op: Op, name: str, value: _Attr, *, custom: bool = False) -> None:
+        """Sets an attribute of an op. custom: also one that the operator doesn't have by its definition.
+
+        Raises EditError if it doesn't have it, or of another kind.
+        """
     def remove_attr(self, op: Op, name: str) -> None:
         """Removes an attribute of an op."""
     def set_function_attr(self, name: str, value: _Attr) -> None:
         """Sets an attribute of the function."""
     def remove_function_attr(self, name: str) -> None:
-        """Removes an attribute of the function."""
+        """Removes an attribute of the function.
+
+        Raises EditError if it has none of the name.
+        """
     def set_type(self, value: Value, type: _SaidType) -> None:
         """Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
 
@@ -327,7 +349,8 @@ class Function:
     def add_constant(
         self, data: npt.ArrayLike | Constant, dtype: npt.DTypeLike | None = None, *, name: str | None = None
     ) -> Value:
-        """Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
+        """Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied. The
+        elements of a ``Constant`` are shared.
 
         dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
 
@@ -341,7 +364,8 @@ class Function:
     ) -> None:
         """Sets what the function returns, or a region yields.
 
-        names: the names of the results, which then have their values' types; without it those of before stay.
+        names: the names of the results, which then have their values' types; without it those of before stay, and those
+        of a function that had none are their values'.
 
         Raises EditError if a value isn't visible there, and ValueError if there isn't a name for each.
         """
@@ -439,7 +463,8 @@ class Module:
         Raises EditError if the name is taken.
         """
     def remove(self, name: str) -> None:
-        """Removes a function, in a module pass.
+        """Removes a function, in a module pass. Its objects raise ``passdock.StaleError`` then, also if another function
+        takes the name.
 
         Raises EditError if there is none of the name.
         """
@@ -608,7 +633,7 @@ class PassContext:
         """The instruments, in order."""
     @property
     def config(self) -> dict[str, Any]:
-        """The config values that were given."""
+        """The config values that were given, by the keys' own names."""
     def get_config(self, key: str) -> Any:
         """The value of a config key: what was given, or the default that it is registered with.
 
@@ -657,7 +682,7 @@ class PassContext:
     def run_pass(self, module: Module, name: str) -> None:
         """Runs a registered pass on the module that a module pass was given, instruments included.
 
-        Raises what the pass fails with.
+        Raises UnknownNameError if there is none of the name, and what the pass fails with.
         """
     def rewrite(self, function: Function, rules: Rules) -> None:
         """Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
@@ -757,8 +782,14 @@ class PassInfo:
 
 @final
 class Region:
-    """A region: arguments, and ops in order, the last of which ends it."""
+    """A region: arguments, and ops in order, the last of which ends it.
 
+    It is there as long as its op: afterwards everything but ``is_live`` raises ``passdock.StaleError``.
+    """
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is there still: whether no edit erased its op."""
     @property
     def name(self) -> str:
         """The region's name: that of the attribute that it is, ``"then_branch"``."""
@@ -804,7 +835,8 @@ class Rewriter:
     def scalar(self, dtype: str, number: float) -> Value:
         """A constant scalar of a dtype.
 
-        Raises ValueError if the dtype has no such number.
+        Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
+        takes those.
         """
     def ints(self, ints: Sequence[int]) -> Value:
         """A constant int64 tensor of rank 1."""
@@ -846,7 +878,9 @@ class Timing:
 
 @final
 class Type:
-    """The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n, 3, 32]``."""
+    """The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
+    equal to another one of the same text, and to the text.
+    """
 
     @property
     def kind(self) -> str:
@@ -882,7 +916,8 @@ class Value:
     @property
     def shape(self) -> _Shape | None:
         """The sizes: an int, the text of a symbol or an expression (``"n"``, ``"n*2"``), or None for what nobody
-        knows. None in place of the tuple if the rank isn't known.
+        knows. A symbol whose name is no word stands in quotes, as in IR text. None in place of the tuple if the rank isn't
+        known. ``("f32", value.shape)`` is a type again.
         """
     @property
     def rank(self) -> int | None:

@@ -84,7 +84,7 @@ def batch(
     from ._batch.items import expand, items, usage
     from ._batch.outcomes import Summary
     from ._batch.running import OUTCOMES, Batch, refuse_in_worker
-    from .pipeline import _check_int
+    from ._checks import _check_int
 
     if output is None:
         raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')

@@ -18,6 +18,7 @@ __all__ = [
     "EditError",
     "ModelError",
     "PassError",
+    "PassWarning",
     "PipelineError",
     "PluginError",
     "StaleError",
@@ -82,6 +83,16 @@ class PassError(RuntimeError):
         self.report = None
 
 
+class PassWarning(UserWarning):
+    """What a pass warns of, or the host, and the run went on: ``warnings.simplefilter("ignore", PassWarning)``.
+
+    Attributes:
+        report: the report of the run, if a filter makes an error of the warning; None if nothing ran yet.
+    """
+
+    report: Any = None
+
+
 class UnknownNameError(PassError, LookupError):
     """No pass or instrument has that name."""
 
@@ -136,4 +147,4 @@ class EditError(ValueError):
 
 
 class StaleError(EditError):
-    """An op, a value or a constant that isn't there any more."""
+    """An op, a value, a region, a function or a constant that isn't there any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassInfo
@@ -25,26 +25,44 @@ __all__ = [
 
 T = TypeVar("T")
 
+# What a callback is called with beside `self`.
 _HOOKS = {
-    "enter_pass_ctx": ("(self)", 1),
-    "exit_pass_ctx": ("(self)", 1),
-    "should_run": ("(self, mod, info)", 3),
-    "run_before_pass": ("(self, mod, info)", 3),
-    "run_after_pass": ("(self, mod, info)", 3),
-    "pass_failed": ("(self, mod, info, error)", 4),
+    "enter_pass_ctx": (),
+    "exit_pass_ctx": (),
+    "should_run": ("mod", "info"),
+    "run_before_pass": ("mod", "info"),
+    "run_after_pass": ("mod", "info"),
+    "pass_failed": ("mod", "info", "error"),
 }
+
+
+class _Name:
+    """The instrument's name in messages: that of the class, if the object has none of its own."""
+
+    def __get__(self, instrument: object, owner: type) -> Any:
+        return self if instrument is None else owner.__name__
 
 
 class PassInstrument:
     """What watches the passes of a context. Each callback is optional; what a class doesn't have isn't called.
 
-    A subclass with a name that is nearly a callback's, or a callback of other arguments, is refused.
+    A method that is nearly named as a callback is and takes the same arguments, or a callback that takes others, is refused.
     """
 
-    @property
-    def name(self) -> str:
-        """The instrument's name in messages: that of the class."""
-        return type(self).__name__
+    # By a `__setattr__` type checkers would let a program set what there isn't.
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """The instrument's name in messages: that of the class, if the object has none of its own."""
+    else:
+        name = _Name()
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _HOOKS:
+                kind = type(self).__name__
+                raise TypeError(f"{kind}.{name} is a method of the class: a callback of an object isn't called")
+            super().__setattr__(name, value)
 
     def enter_pass_ctx(self) -> None:
         """Called before the context is entered. What it raises keeps it from being entered."""
@@ -73,31 +91,22 @@ class PassInstrument:
 def _check(cls: type) -> None:
     if cls.__module__ == __name__:
         return
-    # Not at the top: they take longer to import than the whole package.
-    import difflib
-    import inspect
+    # Not at the top: what it imports takes longer than the whole package.
+    from ._methods import check_arity, refuse_misspelt, takes_self
 
-    for name, value in vars(cls).items():
-        if name.startswith("__") or not callable(value):
+    for name, arguments in _HOOKS.items():
+        hook = getattr(cls, name)
+        if hook is getattr(PassInstrument, name):
+            hidden = [each for each in cls.__mro__ if name in vars(each) and each is not PassInstrument]
+            if hidden:
+                after = hidden[0].__name__
+                raise TypeError(f"{after}.{name} is never called: {cls.__name__} has the base PassInstrument before {after}")
             continue
-        if name not in _HOOKS:
-            # What begins as callbacks do is taken for one.
-            is_like = name.startswith(("enter_", "exit_", "run_"))
-            near = difflib.get_close_matches(name, _HOOKS, n=1, cutoff=0.4 if is_like else 0.85)
-            if is_like or near:
-                meant = f"did you mean {near[0]}?" if near else f"callbacks are {', '.join(_HOOKS)}"
-                raise TypeError(f"{cls.__name__}.{name} is never called; {meant}")
-            continue
-        form, count = _HOOKS[name]
-        try:
-            signature = inspect.signature(value)
-        except (TypeError, ValueError):
-            continue
-        is_bound = isinstance(vars(cls)[name], (classmethod, staticmethod))
-        try:
-            signature.bind(*[None] * (count - is_bound))
-        except TypeError:
-            raise TypeError(f"{cls.__name__}.{name} is called as {form}, and declared as {signature}") from None
+        if not callable(hook) and not hasattr(hook, "__get__"):
+            raise TypeError(f"{cls.__name__}.{name} is called, and is a {type(hook).__name__}")
+        form = ("self", *arguments) if takes_self(cls, name) else arguments
+        check_arity(hook, len(form), f"{cls.__name__}.{name}", f"({', '.join(form)})")
+    refuse_misspelt(cls, {name: 1 + len(arguments) for name, arguments in _HOOKS.items()})
 
 
 @overload
@@ -118,7 +127,6 @@ def pass_instrument(pi_cls: Any = None) -> Any:
             raise TypeError("pi_cls must be a class")
         if issubclass(cls, PassInstrument):
             return cls
-        _check(cls)
         namespace = {"__doc__": cls.__doc__, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
         return type(cls.__name__, (cls, PassInstrument), namespace)
 

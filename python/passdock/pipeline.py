@@ -8,9 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _passdock
+from ._checks import (
+    _EXTERNAL_DATA,
+    _VERIFY,
+    _check_bool,
+    _check_int,
+    _listed,
+    _one_of,
+    _path,
+    _raw,
+    _scalar,
+)
 from ._passdock import Module, PassContext
-from .errors import PassError, PipelineError
-from .transform import Pass
+from .errors import PassWarning, PipelineError
+from .transform import Pass, Sequential
 
 __all__ = ["Pipeline", "Report", "explain", "run"]
 
@@ -29,7 +40,7 @@ def _warn(text: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+    warnings.warn(text, PassWarning, stacklevel=level)
 
 
 PathLike = str | os.PathLike[str]
@@ -73,6 +84,16 @@ class Report(Mapping[str, Any]):
         except KeyError:
             raise AttributeError(f"a report has no {name!r}; it has {', '.join(self._fields)}") from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "module" and not name.startswith("_"):
+            raise AttributeError(
+                f"a report says what was, and {name!r} can't be set; `dict(report)` is a copy of its fields"
+            )
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._fields})
+
     def to_json(self) -> str:
         """The report as JSON, in one line."""
         return self._text
@@ -104,34 +125,9 @@ class Report(Mapping[str, Any]):
         return f"<passdock.Report {state}, {model['ops_before']} → {model['ops_after']} ops>"
 
     def _repr_html_(self) -> str:
-        import html
+        from ._notebook import page_of
 
-        rows = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(name)}</td><td>{seconds * 1e3:.1f} ms</td>"
-            f"<td>{before}</td><td>{after}</td></tr>"
-            for name, seconds, before, after in self._rows()
-        )
-        kinds = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(kind['op'])}</td><td>{kind['before']}</td>"
-            f"<td>{kind['after']}</td></tr>"
-            for kind in self._fields["model"]["kinds"]
-            if kind["before"] != kind["after"]
-        )
-        said = "".join(f"<pre>{html.escape(text)}</pre>" for text in self._rendered)
-        head = "<tr><th style='text-align:left'>{}</th>{}</tr>"
-        passes = head.format("pass", "<th>time</th><th>ops before</th><th>after</th>")
-        ops = head.format("op", "<th>before</th><th>after</th>")
-        summary = html.escape(str(self).rsplit("\n", 1)[-1])
-        page = self._fields.get("page")
-        if page:
-            import urllib.parse
-
-            frame = "<iframe src='{}' style='width:100%;height:32em;border:0'></iframe>"
-            said += frame.format(urllib.parse.quote(page))
-        return (
-            f"<p>{summary}</p><table>{passes}{rows}</table>"
-            f"<details><summary>ops by kind</summary><table>{ops}{kinds}</table></details>{said}"
-        )
+        return page_of(self)
 
 
 def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
@@ -142,7 +138,11 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
         return pipeline._record
     if isinstance(pipeline, Mapping):
         return {"path": "pipeline.toml", "text": _toml(pipeline)}
+    if not isinstance(pipeline, (str, os.PathLike)):
+        raise TypeError(_no_pipeline(pipeline))
     text = os.fspath(pipeline)
+    if "\n" not in text and text.endswith((".onnx", ".ir")):
+        raise _pipeline_error(f"`{text}` is a model's file and no pipeline; say `output=` if it is to be written.")
     if "\n" in text or isinstance(pipeline, str) and "=" in text and not os.path.exists(text):
         return {"path": "pipeline.toml", "text": text}
     if isinstance(pipeline, str) and os.path.basename(text) == text and not os.path.splitext(text)[1]:
@@ -150,19 +150,87 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
     try:
         with open(text, encoding="utf-8") as file:
             return {"path": text, "text": file.read()}
+    except UnicodeDecodeError as error:
+        raise _pipeline_error(f"The pipeline `{text}` can't be read: it isn't text in UTF-8, as TOML is.") from error
     except OSError as error:
-        raise PipelineError(f"The pipeline `{text}` can't be read: {error}.", code="pipeline", exit_status=2) from error
+        raise _pipeline_error(f"The pipeline `{text}` can't be read: {error}.") from error
 
 
-def _scalar(value: Any) -> Any:
-    """A scalar of NumPy's as Python's own; anything else as it is."""
-    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+def _pipeline_error(message: str) -> PipelineError:
+    return PipelineError(message, code="pipeline", exit_status=2)
 
 
-def _toml(value: Any) -> str:
+def _no_pipeline(said: Any) -> str:
+    """Why it is none, and what may be meant."""
+    if isinstance(said, Pass):
+        return "a pass needs no Pipeline around it: it is called on a module, and `run` and `optimize` take it"
+    if isinstance(said, (list, tuple)):
+        if said and all(isinstance(item, Pass) for item in said):
+            return "a pipeline is no list of passes; `Sequential([…])` is one pass of them"
+        return f"a pipeline is no list of names; say `passes={list(said)!r}`"
+    return f"a pipeline is a name, a path, TOML, a dict, a Pipeline or a pass, not {type(said).__name__}"
+
+
+class _Given:
+    """The passes that are pipelines as they are, where the host asks for them: ``passdock.pipeline:_given.p1``."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "a pass that was given as it is isn't there any more; elsewhere it runs by its name, when it was registered"
+        )
+
+
+_given = _Given()
+
+
+def _pipeline_of(given: Pass) -> dict[str, Any]:
+    """The record of a pipeline of one pass, with what the current context says."""
+    import weakref
+
+    name = f"p{id(given)}"
+    vars(_given)[name] = weakref.proxy(given, lambda _: vars(_given).pop(name, None))
+    current = PassContext.current()
+    # What is called runs; of a Sequential's own passes the context chooses.
+    least = 0 if isinstance(given, Sequential) else given.info.opt_level
+    context = {
+        "opt_level": max(current.opt_level, least),
+        "required_pass": list(current.required_pass),
+        "disabled_pass": list(current.disabled_pass),
+        "config": dict(current.config),
+    }
+    text = _toml({"passes": [{"python": f"{__name__}:_given.{name}"}], "context": context})
+    return {"path": given.info.name, "text": text}
+
+
+# The elements of an array up to which it is a list of TOML.
+_MOST_ELEMENTS = 10_000
+
+
+def _items(array: Any) -> Any:
+    """The elements of an array, in lists of lists."""
+    count = 1
+    for size in array.shape:
+        count *= int(size)
+    if count > _MOST_ELEMENTS:
+        raise ValueError(
+            f"an array may have {_MOST_ELEMENTS:,} elements, and this one has {count:,}: a pass puts a larger one into "
+            "a function, by `func.add_constant`"
+        )
+    return array.tolist()
+
+
+def _toml(value: Any, what: str = "a pipeline") -> str:
     """A dict as TOML: pipelines are tables, lists of tables, and plain values."""
 
     import json
+
+    def quoted(text: str) -> str:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{text!r} isn't text in Unicode, as TOML is") from None
+        # JSON leaves it as it is.
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     def plain(value: Any) -> str:
         value = _scalar(value)
@@ -172,14 +240,17 @@ def _toml(value: Any) -> str:
             # Subclasses, such as enums, are printed as something else.
             return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
         if isinstance(value, (str, os.PathLike)):
-            return json.dumps(os.fspath(value), ensure_ascii=False)
+            return quoted(os.fsdecode(value))
         if isinstance(value, Mapping):
-            return "{ " + ", ".join(f"{json.dumps(str(key))} = {plain(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(f"{quoted(str(key))} = {plain(item)}" for key, item in value.items()) + " }"
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(plain(item) for item in value) + "]"
-        raise TypeError(f"a pipeline is made of texts, numbers, bools, lists and dicts, not of {type(value).__name__}")
+        if hasattr(value, "shape") and hasattr(value, "tolist"):
+            return plain(_items(value))
+        kind = type(value).__name__
+        raise TypeError(f"{what} is made of texts, numbers, bools, lists, arrays and dicts, not of {kind}")
 
-    return "".join(f"{json.dumps(str(key))} = {plain(item)}\n" for key, item in value.items())
+    return "".join(f"{quoted(str(key))} = {plain(item)}\n" for key, item in value.items())
 
 
 class Pipeline:
@@ -195,7 +266,8 @@ class Pipeline:
 
     def __init__(self, source: PathLike | Mapping[str, Any]) -> None:
         record = _pipeline_text(source)
-        assert record is not None
+        if record is None:
+            raise TypeError(_no_pipeline(source))
         self._record = record
 
     def __call__(self, model: Module, **options: Any) -> Module:
@@ -219,6 +291,10 @@ class Pipeline:
         return f"<passdock.Pipeline {self._record['path']}>"
 
 
+#: Whatever is a pipeline.
+AnyPipeline = PathLike | Mapping[str, Any] | Pipeline | Pass
+
+
 def _onnx_runtime() -> str | None:
     """The library of this program's package onnxruntime, which isn't imported; None if the host is to look for one."""
     if os.environ.get("ORT_DYLIB_PATH"):
@@ -234,94 +310,32 @@ def _onnx_runtime() -> str | None:
     return None
 
 
-_VERIFY = ("changed", "all", "off")
-
-
-def _check_seconds(what: str, seconds: Any) -> float:
-    """The seconds of a limit. Refuses what is no number, and what can't be waited for."""
-    seconds = _scalar(seconds)
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"{what} is a number of seconds, not {type(seconds).__name__}")
-    if not 1e-9 <= seconds <= 1e18:
-        raise ValueError(f"{what} is a number of seconds above 0, not {seconds}; None is no limit")
-    return float(seconds)
-
-
-def _check_int(what: str, number: Any, least: int = 0) -> None:
-    """Refuses what is no int, or a smaller one."""
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{what} is an int, not {type(number).__name__}")
-    if number < least:
-        raise ValueError(f"{what} is an int from {least} on, not {number}")
-
-
-def _raw(path: Any) -> str | list[int]:
-    """A path as the host is told of it: the bytes of one that is no UTF-8."""
-    text = os.fspath(path)
-    if not isinstance(text, str):
-        raise TypeError(f"a path is a str, or a path of pathlib, and not {type(text).__name__}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return list(os.fsencode(text))
-    return text
-
-
-# Options that are lists, and of what.
-_LISTS = {
-    "passes": "names",
-    "required_pass": "names",
-    "disabled_pass": "names",
-    "disabled_rule": "names",
-    "plugins": "paths",
-    "plugin_dirs": "paths",
-    "imports": "modules",
-}
-
-
-def _listed(what: str, said: Any) -> list[Any]:
-    """The items of a list. One name is refused, as a text is a list of letters, and what is no name."""
-    of = _LISTS[what]
-    if isinstance(said, (str, bytes, os.PathLike)):
-        kind = "a string" if isinstance(said, str) else type(said).__name__
-        raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
-    items = list(said)
-    for item in items:
-        if isinstance(item, Pass):
-            raise TypeError(
-                f"{what}: a pass goes by its name, {item.info.name!r}; `Sequential` takes passes themselves"
-            )
-        if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
-            raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")
-    return items
-
-
-def _with_lists(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for who reads them more than once, which no iterator can be."""
-    return {name: _listed(name, said) if name in _LISTS else said for name, said in options.items()}
-
-
-_EXTERNAL_DATA = ("keep", "all", "none")
-
-
-def _one_of(what: str, choices: Sequence[str], said: Any) -> None:
-    """Refuses what is none of the words of an option."""
-    if said not in choices:
-        raise ValueError(f"{what} is {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {said!r}")
+def _settings(what: str, said: Any) -> list[str]:
+    """A dict as the command takes it: ``NAME=VALUE``."""
+    if said is not None and not isinstance(said, Mapping):
+        raise TypeError(f"{what} is a dict, not {type(said).__name__}")
+    texts = []
+    for name, value in (said or {}).items():
+        try:
+            texts.append(f"{name}={_toml_value(value)}")
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{what}[{name!r}]: {error}") from None
+    return texts
 
 
 def _request(
     pipeline: Any,
     *,
-    passes: Sequence[str] = (),
+    passes: Sequence[str] | None = (),
     opt_level: int | None = None,
-    required_pass: Sequence[str] = (),
-    disabled_pass: Sequence[str] = (),
-    disabled_rule: Sequence[str] = (),
+    required_pass: Sequence[str] | None = (),
+    disabled_pass: Sequence[str] | None = (),
+    disabled_rule: Sequence[str] | None = (),
     config: Mapping[str, Any] | None = None,
     bind: Mapping[str, Any] | None = None,
-    plugins: Sequence[PathLike] = (),
-    plugin_dirs: Sequence[PathLike] = (),
+    plugins: Sequence[PathLike] | None = (),
+    plugin_dirs: Sequence[PathLike] | None = (),
     raise_opset: int | None = None,
     allow_growth: bool = False,
     value_info: bool = False,
@@ -341,20 +355,7 @@ def _request(
             _check_int(what, number)
     _one_of("verify", _VERIFY, verify)
     _one_of("external_data", _EXTERNAL_DATA, external_data)
-    switches = {
-        "allow_growth": allow_growth,
-        "value_info": value_info,
-        "drop_spans": drop_spans,
-        "allow_outside_data": allow_outside_data,
-    }
-    for what, switch in switches.items():
-        # One is equal to True.
-        if not isinstance(_scalar(switch), bool):
-            raise TypeError(f"{what} is True or False, not {switch!r}")
-    for what, values in (("config", config), ("bind", bind)):
-        if values is not None and not isinstance(values, Mapping):
-            raise TypeError(f"{what} is a dict, not {type(values).__name__}")
-    record = _pipeline_text(pipeline)
+    record = _pipeline_of(pipeline) if isinstance(pipeline, Pass) else _pipeline_text(pipeline)
     said: dict[str, Any] = {
         "pipeline": record and {**record, "path": _raw(record["path"])},
         "passes": _listed("passes", passes),
@@ -362,21 +363,21 @@ def _request(
         "required_pass": _listed("required_pass", required_pass),
         "disabled_pass": _listed("disabled_pass", disabled_pass),
         "disabled_rule": _listed("disabled_rule", disabled_rule),
-        "config": [f"{key}={_toml_value(value)}" for key, value in (config or {}).items()],
-        "bind": [f"{name}={_toml_value(value)}" for name, value in (bind or {}).items()],
+        "config": _settings("config", config),
+        "bind": _settings("bind", bind),
         "plugin_files": [_raw(path) for path in _listed("plugins", plugins)],
         "plugin_dirs": [_raw(path) for path in _listed("plugin_dirs", plugin_dirs)],
         "raise_opset": raise_opset,
-        "allow_growth": allow_growth,
-        "value_info": value_info,
+        "allow_growth": _check_bool("allow_growth", allow_growth),
+        "value_info": _check_bool("value_info", value_info),
         "jobs": jobs,
         "verify": verify,
-        "reproducer_dir": None if reproducer_dir is None else _raw(reproducer_dir),
-        "page": None if page is None else os.fspath(page),
-        "verify_outputs": (_onnx_runtime() or True) if verify_outputs else False,
+        "reproducer_dir": None if reproducer_dir is None else _raw(_path("reproducer_dir", reproducer_dir)),
+        "page": None if page is None else _path("page", page),
+        "verify_outputs": _check_bool("verify_outputs", verify_outputs) and (_onnx_runtime() or True),
         "external_data": external_data,
-        "drop_spans": drop_spans,
-        "outside_data": allow_outside_data,
+        "drop_spans": _check_bool("drop_spans", drop_spans),
+        "outside_data": _check_bool("allow_outside_data", allow_outside_data),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -393,9 +394,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise TypeError(f"there is no option `{name}`{meant}")
 
 
-def _check_context() -> None:
-    """Warns of a context that isn't used: a pipeline brings its own."""
+def _check_context(pipeline: Any) -> None:
+    """Warns of a context that isn't used: a pipeline brings its own, a pass has the current one but for instruments."""
     current = PassContext.current()
+    if isinstance(pipeline, Pass):
+        if current.instruments and current.diag_ctx is None:
+            _warn("The instruments of the current PassContext hear nothing of this run; call the pass on a module.")
+        return
     is_said = current.opt_level != 2 or current.required_pass or current.disabled_pass or current.config
     if (is_said or current.instruments) and current.diag_ctx is None:
         message = (
@@ -406,27 +411,48 @@ def _check_context() -> None:
 
 
 def _toml_value(value: Any) -> str:
-    return _toml({"v": value}).removeprefix('"v" = ').rstrip("\n")
+    return _toml({"v": value}, "a value").removeprefix('"v" = ').rstrip("\n")
 
 
 def _tell(report: Report) -> None:
-    """Says what a run had to say: warnings as Python's, notes in the log."""
+    """Says what a run had to say: warnings as Python's, notes in the log.
+
+    If warnings are errors, the first one has the report, and the others are its notes.
+    """
+    first: Warning | None = None
     for said in report["diagnostics"] if report._rendered else ():
         text = said["message"]
         if said.get("pass"):
             text = f"{said['pass']}: {text}"
         if said["severity"] == "warning":
-            _warn(text)
+            try:
+                _warn(text)
+            except Warning as raised:
+                if first is None:
+                    first = raised
+                else:
+                    first.add_note(text)
         elif said["severity"] in ("note", "help"):
             _log(text)
+    if first is not None:
+        _leave(first, report)
+        raise first
+
+
+def _leave(error: BaseException, report: Report) -> None:
+    """Gives an exception its report, unless the name means something else there."""
+    if isinstance(getattr(error, "report", None), Report | None):
+        vars(error)["report"] = report
 
 
 def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
     """What hears the name of each pass, and what ends it."""
-    if not wanted:
-        return None, lambda: None
     if callable(wanted):
         return wanted, lambda: None
+    if wanted not in (True, False, None):
+        raise TypeError(f"progress is True, False or a function that hears the names of passes, not {wanted!r}")
+    if not wanted:
+        return None, lambda: None
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
@@ -442,7 +468,7 @@ def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any]
 
 def run(
     model: Module | PathLike,
-    pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None,
+    pipeline: AnyPipeline | None = None,
     output: PathLike | None = None,
     *,
     progress: bool | Callable[[str], Any] = False,
@@ -452,12 +478,14 @@ def run(
 
     Args:
         model: the path of an ``.onnx`` or ``.ir`` file, or a module, which stays as it is.
-        pipeline: as of ``Pipeline``; ``"default"`` if neither that nor ``passes`` is given.
-        output: the file to write. It is written whole or not at all.
+        pipeline: as of ``Pipeline``; or a pass, as ``Sequential([…])``, which runs under the level, the passes and the config
+            of the current context; ``"default"`` if neither that nor ``passes`` is given.
+        output: the file to write, best said by its name. It is written whole or not at all.
         progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
         passes: names of passes to run after the pipeline's.
         opt_level, required_pass, disabled_pass, disabled_rule, config: added to the pipeline's context, or in place of it.
-        bind: sizes for dim symbols and values for parameters, by name.
+        bind: sizes for dim symbols and values for parameters, by name: numbers, lists of them, or arrays of at most 10,000
+            elements.
         plugins, plugin_dirs: files of plugins, and directories of them.
         raise_opset: the version that ONNX's operators are raised to first.
         allow_growth: whether the model may become larger.
@@ -478,13 +506,15 @@ def run(
 
     Raises:
         PassError: what went wrong; its ``report`` is the report. Nothing was written then. What a pass of Python raises
-            comes out as itself.
+            comes out as itself, with the report, too.
+        PassWarning: the first one, where warnings are errors; its ``report`` is the report. The run is done by then, and
+            the output written.
     """
     _check_options(options)
     request = _request(pipeline, **options)
     if output is not None:
-        request["output"] = _raw(output)
-    _check_context()
+        request["output"] = _raw(_path("output", output))
+    _check_context(pipeline)
     told, end = _progress(progress)
     made: Module | None = None
     try:
@@ -499,8 +529,7 @@ def run(
         end()
     report = Report(text, rendered, made)
     if failed is not None:
-        if isinstance(failed, PassError):
-            failed.report = report
+        _leave(failed, report)
         reproducer = report.get("reproducer")
         if reproducer is not None:
             failed.add_note(f"What it takes to run into it again is in {reproducer}")
@@ -519,7 +548,7 @@ def _check_path(model: Any) -> None:
         )
 
 
-def explain(pipeline: PathLike | Mapping[str, Any] | Pipeline | None = None, **options: Any) -> dict[str, Any]:
+def explain(pipeline: AnyPipeline | None = None, **options: Any) -> dict[str, Any]:
     """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
     _check_options(options)
     return _passdock.explain(_request(pipeline, **options))

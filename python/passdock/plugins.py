@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _passdock
 from .errors import PluginError, UnknownNameError
+from .pipeline import _warn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from importlib.metadata import EntryPoint
 
 __all__ = ["Vendor", "load_plugins", "plugins"]
@@ -54,7 +56,8 @@ class Vendor:
         """
         import importlib
 
-        module_name, _, attribute = self._point.value.partition(":")
+        # Extras may stand behind, `acme_passdock:files [cuda]`, as of other entry points.
+        module_name, _, attribute = self._point.value.partition("[")[0].partition(":")
         try:
             found: Any = importlib.import_module(module_name.strip())
             base = _home(found)
@@ -67,7 +70,7 @@ class Vendor:
             path = os.fspath(found)
         except PluginError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(f"{type(error).__name__}: {error}") from error
         if not isinstance(path, str) or not os.path.isdir(path):
             raise self._failed(f"there is no directory `{path!s}`")
@@ -110,15 +113,34 @@ def plugins() -> dict[str, Vendor]:
         for name, vendor in passdock.plugins().items():
             print(name, vendor.distribution, vendor.version)
 
+    A package whose entry points can't be read, and the second one with a name, are warned of (``PassWarning``).
+
     ``run(…, plugin_dirs=[passdock.plugins()["acme"].directory])`` uses plugins in one run alone.
     """
-    from importlib.metadata import entry_points
-
     # Of two with a name the first one in the path counts, as of modules.
     found: dict[str, Vendor] = {}
-    for point in entry_points(group=_GROUP):
-        found.setdefault(point.name, Vendor(point))
+    for point in _points():
+        vendor = Vendor(point)
+        first = found.setdefault(vendor.name, vendor)
+        if first.distribution != vendor.distribution:
+            _warn(f"Two installed packages have plugins `{vendor.name}`: {first!r} counts, and {vendor!r} doesn't.")
     return dict(sorted(found.items()))
+
+
+def _points() -> Iterable[EntryPoint]:
+    """The entry points, without those of packages whose own can't be read."""
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        return entry_points(group=_GROUP)
+    except Exception:
+        points: list[EntryPoint] = []
+        for each in distributions():
+            try:
+                points += each.entry_points.select(group=_GROUP)
+            except Exception as error:
+                _warn(f"The entry points of the installed package {each.name} can't be read: {error}")
+        return points
 
 
 def load_plugins(*names: str) -> list[str]:

@@ -40,22 +40,35 @@ Names = Collection[str] | None
 Required = list[str] | tuple[str, ...] | None
 
 
+class _NoHandle:
+    """What a class has in the place of a handle: its object has none of its own."""
+
+    def __get__(self, pass_: Pass | None, owner: type[Pass]) -> Any:
+        if pass_ is None:
+            return self
+        if issubclass(owner, Sequential):
+            raise TypeError(f"the pass isn't made yet: {owner.__name__}.__init__ begins with `super().__init__(…)`")
+        decorator = {"Function": "function_pass", "PrimFunc": "prim_func_pass"}.get(owner._pass_kind, "module_pass")
+        raise TypeError(f"{owner.__name__} isn't made a pass: decorate the class, `@{decorator}(opt_level=…)`")
+
+
 class Pass:
     """A map from modules to modules. ``pass_(module)`` runs it under the current context."""
 
-    _handle: _passdock.PassHandle
-    _kind: ClassVar[str] = ""
+    # The names are none that a program's class would think of.
+    _pass_handle: _passdock.PassHandle = _NoHandle()  # type: ignore[assignment]
+    _pass_kind: ClassVar[str] = ""
 
     @classmethod
     def _of(cls, handle: _passdock.PassHandle) -> Self:
         made = cls.__new__(cls)
-        object.__setattr__(made, "_handle", handle)
+        made._pass_handle = handle
         return made
 
     @property
     def info(self) -> PassInfo:
         """What the pass says about itself."""
-        return self._handle.info
+        return self._pass_handle.info
 
     def __call__(self, mod: Module, ctx: PassContext | None = None) -> Module:
         """Runs the pass on a module, and answers the one that it makes.
@@ -70,7 +83,7 @@ class Pass:
         """
         if not isinstance(mod, Module):
             raise TypeError(f"a pass runs on a passdock.Module, not on {type(mod).__name__}")
-        return self._handle.call(mod, ctx)
+        return self._pass_handle.call(mod, ctx)
 
     def register(self, *, override: bool = False) -> Self:
         """Puts the pass in the registry under its name, so that pipelines and ``required`` find it.
@@ -82,36 +95,38 @@ class Pass:
         Raises:
             UsageError: the name is another pass's, or stands for one, as ``"FoldConstant"`` does.
         """
-        self._handle.register(override)
+        self._pass_handle.register(override)
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        origin = self._handle.origin
+        origin = self._pass_handle.origin
         if origin is not None:
             return _registered, (type(self), *origin)
         return _place(self)
+
+    # Nothing of it changes. What may change says otherwise.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     def __str__(self) -> str:
         return str(_describe(self))
 
     def __repr__(self) -> str:
-        info = self.info
+        info = self._pass_handle.info
         return f"<{type(self).__name__} {info.name} opt_level={info.opt_level}>"
 
 
 def _describe(pass_: Pass) -> str:
-    info = pass_.info
-    return f"Run {pass_._kind} pass: {info.name} at the optimization level {info.opt_level}"
+    info = pass_._pass_handle.info
+    return f"Run {pass_._pass_kind} pass: {info.name} at the optimization level {info.opt_level}"
 
 
 def _registered(kind: type[Pass], name: str, options: dict[str, Any]) -> Pass:
     """A pass of the registry, out of a pickle."""
     return kind._of(_passdock.PassHandle.registered(name, options or None))
-
-
-def _blank(kind: type[Any]) -> Any:
-    """An object of a class whose state follows in a pickle."""
-    return object.__new__(kind)
 
 
 def _place(pass_: Any) -> str:
@@ -125,31 +140,33 @@ def _place(pass_: Any) -> str:
         found = getattr(found, name, None)
     if found is pass_:
         return path
+    name, module = pass_._pass_handle.info.name, getattr(pass_, "__module__", "?")
     raise pickle.PicklingError(
-        f"The pass `{pass_.info.name}` can't be pickled: a pass of Python is pickled by where it is, and `{path or '?'}` of the "
-        f"module `{getattr(pass_, '__module__', '?')}` isn't this pass. Define it at the top of a module."
+        f"The pass `{name}` can't be pickled: a pass of Python is pickled by where it is, and `{path or '?'}` of the module "
+        f"`{module}` isn't this pass. Define it at the top of a module."
     )
 
 
 class ModulePass(Pass):
     """A pass on the module."""
 
-    _kind: ClassVar[str] = "Module"
+    _pass_kind: ClassVar[str] = "Module"
 
 
 class FunctionPass(Pass):
     """A pass on each graph function."""
 
-    _kind: ClassVar[str] = "Function"
+    _pass_kind: ClassVar[str] = "Function"
 
 
 class PrimFuncPass(Pass):
     """A pass on each function of the loop level."""
 
-    _kind: ClassVar[str] = "PrimFunc"
+    _pass_kind: ClassVar[str] = "PrimFunc"
 
     def __str__(self) -> str:
-        return f"PrimFuncPass({self.info.name}, opt_level={self.info.opt_level})"
+        info = self._pass_handle.info
+        return f"PrimFuncPass({info.name}, opt_level={info.opt_level})"
 
 
 class Sequential(Pass):
@@ -163,7 +180,7 @@ class Sequential(Pass):
         disabled: names of its passes that don't run.
     """
 
-    _kind: ClassVar[str] = "Sequential"
+    _pass_kind: ClassVar[str] = "Sequential"
 
     def __init__(
         self,
@@ -177,25 +194,34 @@ class Sequential(Pass):
         if passes is not None and not isinstance(passes, (list, tuple)):
             raise TypeError(f"passes must be a list of Pass objects, not {type(passes).__name__}")
         info = PassInfo(opt_level, name, required)
-        self._handle = _passdock.PassHandle.sequential(list(passes or ()), info, disabled)
+        self._pass_handle = _passdock.PassHandle.sequential(list(passes or ()), info, disabled)
         self._disabled = None if disabled is None else list(disabled)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        if self._handle.origin is not None:
+        if self._pass_handle.origin is not None:
             return super().__reduce__()
-        info = self.info
+        info = self._pass_handle.info
         said = (self.passes, info.opt_level, info.name, list(info.required), self._disabled)
-        return _sequential, (type(self), *said)
+        return _sequential, (type(self), *said), self.__getstate__()
+
+    def __getstate__(self) -> Any:
+        """What a program set: the rest is made anew."""
+        state: Any = super().__getstate__()
+        own, slots = state if isinstance(state, tuple) else (state, None)
+        own = {name: value for name, value in (own or {}).items() if name not in ("_pass_handle", "_disabled")}
+        return (own, slots) if slots else own or None
+
+    __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
     @property
     def passes(self) -> list[Pass]:
         """The passes, in order."""
-        given = self._handle.children
-        return given if given is not None else [_wrap(handle) for handle in self._handle.child_handles]
+        given = self._pass_handle.children
+        return given if given is not None else [_wrap(handle) for handle in self._pass_handle.child_handles]
 
     def __str__(self) -> str:
-        info = self.info
-        names = " ".join(each.info.name for each in self.passes)
+        info = self._pass_handle.info
+        names = " ".join(each._pass_handle.info.name for each in self.passes)
         head = f"Run Sequential pass: {info.name} at the optimization level {info.opt_level}."
         return f"{head} The passes will be executed are: [{names} ]"
 
@@ -203,7 +229,10 @@ class Sequential(Pass):
 def _sequential(kind: type[Sequential], passes: list[Pass], *said: Any) -> Sequential:
     """A Sequential out of a pickle."""
     opt_level, name, required, disabled = said
-    return kind(passes, opt_level, name, required, disabled=disabled)
+    made = object.__new__(kind)
+    # A class of the program's takes what it likes.
+    Sequential.__init__(made, passes, opt_level, name, required, disabled=disabled)
+    return made
 
 
 _CLASSES: dict[str, type[Pass]] = {
@@ -252,7 +281,7 @@ def _imported(place: str) -> _passdock.PassHandle:
         found = found()
     if not isinstance(found, Pass):
         raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
-    return found._handle
+    return found._pass_handle
 
 
 _passdock.set_importer(_imported)
@@ -268,7 +297,7 @@ def register_pass(pass_: Any = None, *, override: bool = False) -> Any:
         return functools.partial(register_pass, override=override)
     if not isinstance(pass_, Pass):
         raise TypeError(f"register_pass takes a pass, not {type(pass_).__name__}")
-    return pass_.register(override=override)
+    return Pass.register(pass_, override=override)
 
 
 def list_passes() -> list[str]:
@@ -306,19 +335,42 @@ def build_config(
     return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass, config=config)
 
 
-def _arity(function: Callable[..., Any], count: int, what: str, form: str) -> None:
-    """Refuses a function that can't be called with so many arguments."""
-    # Not at the top: it takes longer to import than the whole package.
-    import inspect
+def _check_method(cls: type, method: str, count: int, form: str, kind: str) -> None:
+    """Refuses a class without its method, or whose method can't be called with so many arguments beside `self`."""
+    # Not at the top: what it imports takes longer than the whole package.
+    from ._methods import check_arity, takes_self
 
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(*[None] * count)
-    except TypeError:
-        raise TypeError(f"{what} takes {form}, and this one is declared as {signature}") from None
+    if not callable(getattr(cls, method, None)):
+        raise TypeError(f"{cls.__name__} has no method {method}{form}, which a {kind} pass is made of")
+    if takes_self(cls, method):
+        count, form = count + 1, f"(self, {form[1:]}"
+    check_arity(getattr(cls, method), count, f"{cls.__name__}.{method}", form)
+
+
+class _Info:
+    """The property `info`, in whose place an object may set what it likes."""
+
+    def __get__(self, pass_: Pass | None, owner: type[Pass]) -> Any:
+        return self if pass_ is None else pass_._pass_handle.info
+
+
+class _Run:
+    """What the host runs of an object of a program's class, and the handle of it.
+
+    It is among the object's attributes, and that object's alone: who copies them makes another one.
+    """
+
+    __slots__ = ("handle", "method", "pass_")
+    handle: _passdock.PassHandle
+
+    def __init__(self, pass_: Any = None, method: str = "") -> None:
+        self.pass_, self.method = pass_, method
+
+    def __call__(self, *args: Any) -> Any:
+        return getattr(self.pass_, self.method)(*args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Run, ()
 
 
 class _Decorator(Protocol[Made_co]):
@@ -354,8 +406,10 @@ def _make(
             return _decorated_class(kind, base, method, count, form, target, opt_level, name, required)
         if not callable(target):
             raise TypeError(f"a {article} is made of a function or a class, not of {type(target).__name__}")
-        _arity(target, count, f"a {article}", form)
-        called = name or str(getattr(target, "__name__", type(target).__name__))
+        from ._methods import check_arity
+
+        check_arity(target, count, f"a {article}", form)
+        called = name if name is not None else str(getattr(target, "__name__", type(target).__name__))
         info = PassInfo(opt_level, called, required)
         made = base._of(_passdock.PassHandle.of_function(kind, info, target))
         functools.update_wrapper(made, target, updated=())
@@ -375,62 +429,39 @@ def _decorated_class(
     name: str | None,
     required: Required,
 ) -> type[Pass]:
-    transform = getattr(wrapped, method, None)
-    if not callable(transform):
-        raise TypeError(f"{wrapped.__name__} has no method {method}{form}, which a {kind} pass is made of")
-    # `self` comes first.
-    _arity(transform, count + 1, f"{wrapped.__name__}.{method}", f"(self, {form[1:]}")
-    info = PassInfo(opt_level, name or wrapped.__name__, required)
+    other = next((each for each in _CLASSES.values() if issubclass(wrapped, each) and each is not base), None)
+    if other is not None:
+        raise TypeError(f"{wrapped.__name__} is a {other.__name__}, and {kind}_pass makes a {base.__name__} of a class")
+    if not issubclass(wrapped, Pass) and any("__call__" in vars(each) for each in wrapped.__mro__):
+        raise TypeError(f"{wrapped.__name__} has a __call__ of its own, and a pass is called with a module")
+    _check_method(wrapped, method, count, form, kind)
+    info = PassInfo(opt_level, name if name is not None else wrapped.__name__, required)
 
-    class Inner(type(base)):  # type: ignore[misc]
-        """The class of the class: what it doesn't have is looked up in the program's."""
-
-        def __getattr__(cls, attribute: str) -> Any:
-            return getattr(wrapped, attribute)
-
-    class Decorated(base, metaclass=Inner):  # type: ignore[valid-type, misc]
+    class Decorated(*((wrapped,) if issubclass(wrapped, base) else (wrapped, base))):  # type: ignore[misc]
         """A pass that is an object of a class of the program."""
 
         def __init_subclass__(cls, **kwargs: Any) -> None:
             super().__init_subclass__(**kwargs)
-            if any(method in vars(each) for each in cls.__mro__[: cls.__mro__.index(Decorated)]):
-                raise TypeError(
-                    f"{cls.__name__}.{method} would never be called: {wrapped.__name__} is a pass already. Make the subclass "
-                    "of the class as it was, and decorate that."
-                )
+            if method in vars(cls):
+                _check_method(cls, method, count, form, kind)
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            self._hold(wrapped(*args, **kwargs))
+        @property
+        def _pass_handle(self) -> _passdock.PassHandle:
+            run = self.__dict__.get("_pass_run")
+            if run is None or run.pass_ is not self:
+                run = _Run(self, method)
+                run.handle = _passdock.PassHandle.of_function(kind, info, run)
+                self.__dict__["_pass_run"] = run
+            handle: _passdock.PassHandle = run.handle
+            return handle
 
-        def _hold(self, inner: Any) -> None:
-            handle = _passdock.PassHandle.of_function(kind, info, getattr(inner, method))
-            object.__setattr__(self, "_inner", inner)
-            object.__setattr__(self, "_handle", handle)
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            # The program's class goes by the name of this one.
-            return _blank, (type(self),), self._inner.__getstate__()
-
-        def __setstate__(self, state: Any) -> None:
-            inner: Any = object.__new__(wrapped)
-            if hasattr(wrapped, "__setstate__"):
-                inner.__setstate__(state)
-            else:
-                vars(inner).update(state or {})
-            self._hold(inner)
-
-        def __getattr__(self, attribute: str) -> Any:
-            if attribute in ("_inner", "_handle"):
-                # Of a subclass with an own `__init__`; who copies an object asks, too.
-                raise AttributeError(
-                    f"the pass isn't made yet: {type(self).__name__}.__init__ begins with `super().__init__(…)`"
-                )
-            return getattr(self._inner, attribute)
-
-        def __setattr__(self, attribute: str, value: Any) -> None:
-            setattr(self._inner, attribute, value)
-
-    functools.update_wrapper(Decorated.__init__, wrapped.__init__)  # type: ignore[misc]
+    if not issubclass(wrapped, Pass) and not hasattr(wrapped, "info"):
+        # Its objects may have one of their own.
+        Decorated.info = _Info()
+    # How it is copied and pickled is the class's own business: what `Pass` has is for what doesn't change.
+    for special, usual in (("__reduce__", object.__reduce__), ("__copy__", None), ("__deepcopy__", None)):
+        if getattr(wrapped, special, None) in (usual, getattr(Pass, special)):
+            setattr(Decorated, special, usual)
     Decorated.__name__ = wrapped.__name__
     Decorated.__qualname__ = wrapped.__qualname__
     Decorated.__doc__ = wrapped.__doc__
@@ -535,7 +566,9 @@ def ApplyPassToFunction(
     transform: Pass, func_name_regex: str, error_if_no_function_matches_regex: bool = False
 ) -> ModulePass:
     """The pass that runs another one on the functions whose names match, and leaves the others as they are."""
-    handle = transform._handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
+    if not isinstance(transform, Pass):
+        raise TypeError(f"ApplyPassToFunction takes a pass, not {type(transform).__name__}")
+    handle = transform._pass_handle.applied_to(func_name_regex, error_if_no_function_matches_regex)
     return _made(handle, ApplyPassToFunction, transform, func_name_regex, error_if_no_function_matches_regex)
 
 
@@ -546,6 +579,9 @@ class _Made(ModulePass):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._by
+
+    # The pass that it is made of may change.
+    __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
 
 def _made(handle: _passdock.PassHandle, maker: Callable[..., ModulePass], *args: Any) -> ModulePass:

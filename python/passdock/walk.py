@@ -117,17 +117,18 @@ class Visitor:
 
 
 def _check(cls: type, base: type, prefix: str) -> None:
-    """Refuses methods that are named as those of the base are, and that it would never call."""
-    hooks = [name for name in vars(base) if name.startswith((prefix, "leave_")) and callable(getattr(base, name))]
-    for name, value in vars(cls).items():
-        if not name.startswith((f"{prefix}_", "leave_", "enter_")) or name in hooks or not callable(value):
-            continue
-        # Not at the top: it takes longer to import than this module.
-        import difflib
+    """Refuses methods that are nearly named as those of the base are, and that it would never call."""
+    # Not at the top: what it imports takes longer than this module.
+    from ._methods import refuse_misspelt
 
-        near = difflib.get_close_matches(name, hooks, n=1, cutoff=0.8)
-        meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(hooks)}"
-        raise TypeError(f"{cls.__name__}.{name} is never called; {meant}")
+    prefixes = (f"{prefix}_", "leave_")
+    hooks = {
+        name: method.__code__.co_argcount for name, method in vars(base).items() if name.startswith(prefixes)
+    }
+    refuse_misspelt(cls, hooks, prefixes)
+    # The counterpart of `leave_op`.
+    if "leave_op" in hooks and callable(getattr(cls, "enter_op", None)):
+        raise TypeError(f"{cls.__name__}.enter_op is never called; did you mean visit_op?")
 
 
 # What stands below the regions of an op that is left when they are done.

@@ -56,16 +56,22 @@ mod _passdock {
     };
 
     use pyo3::prelude::*;
+    use pyo3::types::PyDict;
 
-    use super::crossing::streams;
+    use super::crossing::{gil, streams};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let ends = wrap_pyfunction!(super::crossing::gil::interpreter_ends, module)?;
-        module
-            .py()
-            .import("atexit")?
-            .call_method1("register", (ends,))?;
+        let py = module.py();
+        let ends = wrap_pyfunction!(gil::interpreter_ends, module)?;
+        py.import("atexit")?.call_method1("register", (ends,))?;
+        let os = py.import("os")?;
+        if os.hasattr("register_at_fork")? {
+            let hooks = PyDict::new(py);
+            let forked = wrap_pyfunction!(gil::process_forked, module)?;
+            hooks.set_item("after_in_child", forked)?;
+            os.call_method("register_at_fork", (), Some(&hooks))?;
+        }
         passdock::set_interrupt(super::crossing::error::interrupted);
         // What is shown goes to Python's streams. A second module of the same process finds what is registered there.
         passdock::diagnostic::override_renderer(Some(super::pass::diagnostic::to_stderr()));

@@ -68,6 +68,13 @@ pub(crate) fn register_config(
     default: &Bound<'_, PyAny>,
     doc: &str,
 ) -> PyResult<()> {
+    if key.is_empty() {
+        return Err(error::raised(
+            py,
+            "ConfigError",
+            "A config key needs a name.",
+        ));
+    }
     let fields = match default.cast::<PyDict>() {
         Ok(fields) => {
             let fields = fields

@@ -98,14 +98,22 @@ def test_views(text: str, dtype: Any, expected: Any) -> None:
         ("u2[5] [1, 2, 3, 0, 1]", ml_dtypes.uint2, [1, 2, 3, 0, 1]),
         ("i4[2,2] [1, -2, 7, -8]", ml_dtypes.int4, [[1, -2], [7, -8]]),
         ("i4[0] []", ml_dtypes.int4, []),
+        ("i4[3] splat(-2)", ml_dtypes.int4, [-2, -2, -2]),
+        ("f6e2m3[5] [0x8, 0x28, 0x1f, 0x0, 0x10]", ml_dtypes.float6_e2m3fn, [1, -1, 7, 0, 2]),
     ],
 )
 def test_packed_elements_are_copied(text: str, dtype: Any, expected: Any) -> None:
+    """Copies that can't be written, either: what was written would be lost."""
     made = constant(text)
     array = made.numpy()
     assert array.dtype == np.dtype(dtype)
-    assert array.astype(int).tolist() == expected
+    assert array.astype(float).astype(int).tolist() == expected
     assert not np.shares_memory(array, made.numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        array[...] = 0
+    with pytest.raises(ValueError, match="take a copy"):
+        np.asarray(made, copy=False)
+    assert np.array(made).flags.writeable
 
 
 def test_elements_of_four_bits_and_a_point_are_copied() -> None:
@@ -122,6 +130,10 @@ def test_texts_are_copied() -> None:
     array = made.numpy()
     assert array.dtype == object
     assert array.tolist() == [["ab", ""], ["é", 'c"d']]
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = "x"
+    with pytest.raises(ValueError, match="elements of str take a copy"):
+        np.asarray(made, copy=False)
     assert constant('str[3] splat("x")').strings == ["x"]
     assert constant('str[3] splat("x")').numpy().tolist() == ["x"] * 3
     assert constant("str[0] []").numpy().tolist() == []
@@ -222,6 +234,22 @@ def test_the_protocol_of_arrays() -> None:
         ([1.0, 2.0], np.float16, "f16[2] [1.0, 2.0]"),
         ([1, 2], "int32", "i32[2] [1, 2]"),
         ([1, 2], np.dtype("u1"), "u8[2] [1, 2]"),
+        ([1.0, 2.0], np.dtype(">f4"), "f32[2] [1.0, 2.0]"),
+        ([1.0, 2.0], "<f8", "f64[2] [1.0, 2.0]"),
+        ([1.0, 2.0], "half", "f16[2] [1.0, 2.0]"),
+        ([1.0, 2.0], float, "f64[2] [1.0, 2.0]"),
+        (["a", "b"], np.dtype(object), 'str[2] ["a", "b"]'),
+        (2**64 - 1, "u64", "u64[] 18446744073709551615"),
+        ([2**63 + 1, 1], None, "u64[2] [9223372036854775809, 1]"),
+        ([2**63 + 1, 1], "u64", "u64[2] [9223372036854775809, 1]"),
+        (-(2.0**63), "i64", "i64[] -9223372036854775808"),
+        (1 + 0j, "f32", "f32[] 1.0"),
+        ([6.9, -6.0], "f4e2m1", "f4e2m1[2] [0x7, 0xf]"),
+        ([1.0, -1.0, 7.5, 0.0, 2.0], "f6e2m3", "f6e2m3[5] [0x8, 0x28, 0x1f, 0x0, 0x10]"),
+        ([float("inf"), float("nan")], "f16", "f16[2] [inf, nan]"),
+        (np.array([1, -2], ml_dtypes.int4), "bf16", "bf16[2] [1.0, -2.0]"),
+        (constant("f64[2] [1.0, 2.5]"), None, "f64[2] [1.0, 2.5]"),
+        (np.ma.array([1, 2], mask=[False, False]), None, "i64[2] [1, 2]"),
         ([1.0, 2.0], "bf16", "bf16[2] [1.0, 2.0]"),
         ([1.0, 2.0], ml_dtypes.bfloat16, "bf16[2] [1.0, 2.0]"),
         (np.array([1.0], np.float64), None, "f64[1] [1.0]"),
@@ -248,7 +276,7 @@ def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> N
     assert text == expected or made.is_splat or made.nbytes == 0
     again, _ = added(made, None if made.dtype == "str" else made.dtype)
     assert again.dtype == made.dtype
-    assert again.numpy().tolist() == made.numpy().tolist()
+    np.testing.assert_array_equal(again.numpy(), made.numpy())
 
 
 @pytest.mark.parametrize(
@@ -265,6 +293,31 @@ def test_constants_are_made_of_arrays(data: Any, dtype: Any, expected: str) -> N
         ([1.5], "i64", "1.5 is no element of i64"),
         ([float("nan")], "i32", "nan is no element of i32"),
         ([2], "bool", "2 is no element of bool"),
+        (-1, "u64", "-1 is no element of u64"),
+        (np.int8(-1), "u8", "-1 is no element of u8"),
+        (np.uint64(2**63 + 1), "i64", "9223372036854775809 is no element of i64"),
+        (2**64, "u64", "18446744073709551616 is no element of u64"),
+        (2.0**64, "u64", "1.8446744073709552e\\+19 is no element of u64"),
+        (2.0**63, "i64", "9.223372036854776e\\+18 is no element of i64"),
+        (np.float16(65504), "i16", "65504.0 is no element of i16"),
+        ([2**63, -1], "i64", "9223372036854775808 is no element of i64"),
+        (np.array([1, -2], ml_dtypes.int4), "u8", "-2 is no element of u8"),
+        (1e39, None, "1e\\+39 is no element of f32"),
+        (1e6, "f16", "1000000.0 is no element of f16"),
+        (1e9, "f8e4m3fn", "1000000000.0 is no element of f8e4m3fn"),
+        (float("inf"), "f8e4m3fn", "inf is no element of f8e4m3fn"),
+        (7, "f4e2m1", "7 is no element of f4e2m1"),
+        (float("nan"), "f4e2m1", "nan is no element of f4e2m1"),
+        (8.0, "f6e2m3", "8.0 is no element of f6e2m3"),
+        (0.0, "f8e8m0", "0.0 is no element of f8e8m0"),
+        (1 + 2j, "f32", r"\(1\+2j\) is no element of f32"),
+        (1e300, "c64", "1e\\+300 is no element of c64"),
+        (10**400, "f32", "too large for f32"),
+        (None, "f32", "a constant of f32 is made of numbers, not of NoneType"),
+        ("1.5", "f32", "a constant of f32 is made of numbers, not of str"),
+        (np.ma.array([1, 2], mask=[False, True]), None, "elements of the array are masked"),
+        ([1], "f4", "`f4` is no dtype: digits are bits, as in `f32`; bytes are NumPy's, as in `<f4`"),
+        ([1], np.longdouble, "is no dtype of a constant"),
     ],
 )
 def test_what_no_constant_is_made_of(data: Any, dtype: Any, said: str) -> None:
@@ -365,3 +418,43 @@ def test_a_constant_is_shared_by_modules() -> None:
 
     assert np.shares_memory(data(mod), data(after))
     check(mod, str(mod))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f32[4000,1000] splat(1.0)",
+        "bf16[2,3] splat(1.5)",
+        "f8e4m3fn[2] [0x38, 0x40]",
+        "i4[3] [1, 2, -3]",
+        'str[2] ["a", "é"]',
+        "bool[] [true]",
+        "i64[0] []",
+    ],
+)
+def test_a_constant_that_is_added_again_shares_its_elements(text: str) -> None:
+    given = constant(text)
+
+    def adds(func: Any, ctx: Any) -> Any:
+        for dtype in (None, given.dtype):
+            value = func.add_constant(given, dtype, name="c")
+            assert value.name == ("c" if dtype is None else "c_1")
+            again = value.constant
+            assert (again.dtype, again.shape, again.is_splat) == (given.dtype, given.shape, given.is_splat)
+            viewed, own = np.asarray(again.data), np.asarray(given.data)
+            assert own.size == 0 or viewed.ctypes.data == own.ctypes.data
+            func.create_op("acme.Use", [value], results=0, custom=True)
+        return func
+
+    after = str(on_functions("Adds", adds)(one_function()))
+    (first, second) = (line.split(" = ")[1] for line in after.splitlines() if "= const" in line)
+    assert first == second and str(constant(first.removeprefix("const ")).numpy()) == str(given.numpy())
+
+
+def test_a_constant_of_another_dtype_is_a_copy() -> None:
+    def adds(func: Any, ctx: Any) -> Any:
+        value = func.add_constant(constant("f32[2] [1.0, 2.0]"), "f64")
+        assert (value.type, value.constant.numpy().tolist()) == ("f64[2]", [1.0, 2.0])
+        return func
+
+    on_functions("Adds", adds)(one_function())

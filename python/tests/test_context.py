@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import passdock
-from passdock import ConfigError, ContextError, PassContext, Sequential, module_pass
+from passdock import ContextError, Module, PassContext, Sequential, module_pass
 from passdock.instrument import PassTimingInstrument
 from passdock.transform import build_config
 from support import Watch, one_function, raiser, recorder
@@ -203,63 +204,28 @@ def test_r032_build_config() -> None:
     assert build_config().opt_level == 2
 
 
-def test_r033_keys_must_be_registered() -> None:
-    with pytest.raises(AttributeError, match=r"testing\.immutable_modul\b.*testing\.immutable_module") as raised:
-        PassContext(config={"testing.immutable_modul": True})
-    assert isinstance(raised.value, ConfigError)
-    with pytest.raises(ConfigError, match="nothing"):
-        PassContext().get_config("nothing")
+def test_r018_the_current_context_is_one_object() -> None:
+    own = PassContext.current()
+    assert PassContext.current() is own and PassContext().current() is own
+    inside: list[PassContext] = []
 
+    @module_pass(opt_level=0)
+    def look(mod: Module, ctx: PassContext) -> Module:
+        current = PassContext.current()
+        assert PassContext.current() is current and current == ctx
+        inside.append(current)
+        return mod
 
-def test_r034_to_037_tables() -> None:
-    passdock.register_config_option("tests.r034", {"limit": 8, "name": "all", "deep": False}, "A table.")
-    given = {"limit": 3}
-    ctx = PassContext(config={"tests.r034": given})
-    assert ctx.get_config("tests.r034") == {"limit": 3, "name": "all", "deep": False}
-    # Rule 41.
-    assert given == {"limit": 3}
-    for wrong, said in (
-        ({"limt": 3}, "limt.*limit"),
-        ({"limit": "x"}, "`limit` of `tests.r034` to be an int"),
-        ({"limit": 2.7}, "`limit` of `tests.r034` to be an int"),
-        (5, "tests.r034"),
-    ):
-        with pytest.raises(ConfigError, match=said) as raised:
-            PassContext(config={"tests.r034": wrong})
-        # Rule 35: TVM raises the one or the other.
-        assert isinstance(raised.value, AttributeError)
-        assert isinstance(raised.value, TypeError)
-
-
-def test_r038_a_bool_is_no_int() -> None:
-    """An int isn't taken for a bool, nor a bool for an int; numbers of NumPy are what they are."""
-    passdock.register_config_option("tests.r038.bool", False)
-    passdock.register_config_option("tests.r038.int", 0)
-    with pytest.raises(ConfigError, match=r"tests\.r038\.bool"):
-        PassContext(config={"tests.r038.bool": 1})
-    with pytest.raises(ConfigError, match=r"tests\.r038\.int"):
-        PassContext(config={"tests.r038.int": True})
-    ctx = PassContext(config={"tests.r038.bool": True, "tests.r038.int": 7})
-    assert ctx.get_config("tests.r038.bool") is True
-    assert ctx.get_config("tests.r038.int") == 7
-    assert ctx.config == {"tests.r038.bool": True, "tests.r038.int": 7}
-
-
-def test_r039_none_is_no_value() -> None:
-    with pytest.raises(ConfigError, match=r"`testing\.immutable_module` is None"):
-        PassContext(config={"testing.immutable_module": None})
-
-
-def test_r042_keys_are_listed_with_type_default_and_doc() -> None:
-    passdock.register_config_option("tests.r042", 8, "How many.")
-    listed = passdock.list_configs()["tests.r042"]
-    assert (listed["type"], listed["default"], listed["doc"]) == ("int", 8, "How many.")
-
-
-def test_r044_a_key_is_registered_once() -> None:
-    passdock.register_config_option("tests.r044", "text")
-    with pytest.raises(ConfigError, match=r"tests\.r044"):
-        passdock.register_config_option("tests.r044", "text")
+    look(one_function())
+    with PassContext() as ctx:
+        assert PassContext.current() is ctx
+        look(one_function())
+    assert PassContext.current() is own
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(PassContext.current).result()
+        assert other is threads.submit(PassContext.current).result()
+    assert other is not own and inside[0] is not inside[1]
+    assert inside[0] == own and inside[1] == ctx
 
 
 def test_r112_the_first_error_of_entering_goes_out() -> None:

@@ -18,7 +18,7 @@ from passdock import (
     module_pass,
     prim_func_pass,
 )
-from passdock.transform import ModulePass, Pass, PrimFuncPass
+from passdock.transform import ApplyPassToFunction, FunctionPass, ModulePass, Pass, PrimFuncPass
 from support import Watch, add_abs, double_params, one_function, recorder
 
 
@@ -95,13 +95,23 @@ def test_r161_a_class_keeps_what_it_is() -> None:
         Made()
 
 
-def test_what_a_subclass_of_a_decorated_class_may_do() -> None:
+def test_a_subclass_of_a_decorated_class_says_what_runs() -> None:
+    """Its methods and attributes are those that the pass has, and so are changes of the class."""
+    ran: list[object] = []
+
     @module_pass(opt_level=0)
     class Base:
+        limit = 1
+
         def __init__(self, factor: int = 1) -> None:
             self.factor = factor
 
+        def told(self) -> str:
+            return f"base {self.factor}"
+
         def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            Base.limit += 1
+            ran.extend((self.told(), self.limit))
             return mod
 
     made: Any = Base
@@ -110,18 +120,143 @@ def test_what_a_subclass_of_a_decorated_class_may_do() -> None:
         def __init__(self) -> None:
             super().__init__(2)
 
-    assert Twice().factor == 2
+        def told(self) -> str:
+            return f"twice {super().told()}"
+
     mod = one_function()
     assert Twice()(mod) is mod
-    with pytest.raises(TypeError, match=r"Other.transform_module would never be called: Base is a pass already"):
-        type("Other", (made,), {"transform_module": lambda self, mod, ctx: mod})
+    made.limit = 7
+    made()(mod)
+    assert ran == ["twice base 2", 2, "base 1", 8]
+    assert made.limit == 8
 
-    class Forgets(made):  # type: ignore[misc]
+    class Other(made):  # type: ignore[misc]
         def __init__(self) -> None:
             self.factor = 3
 
-    with pytest.raises(AttributeError, match=r"Forgets.__init__ begins with `super\(\).__init__\(…\)`"):
-        Forgets()
+        def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            ran.append(self.factor)
+            del self.factor
+            return mod
+
+    other = Other()
+    other(mod)
+    assert ran[-1] == 3
+    assert not hasattr(other, "factor")
+    assert (other.info.name, isinstance(other, Base)) == ("Base", True)
+    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(self, mod, ctx\)"):
+        type("Wrong", (made,), {"transform_module": lambda self, mod: mod})
+
+
+def test_methods_of_a_class_and_static_ones() -> None:
+    @module_pass(opt_level=0)
+    class Static:
+        @staticmethod
+        def transform_module(mod: Module, ctx: PassContext) -> Module:
+            return mod
+
+    @function_pass(opt_level=0)
+    class OfClass:
+        ran = 0
+
+        @classmethod
+        def transform_function(cls, func: Function, mod: Module, ctx: PassContext) -> Function:
+            cls.ran += 1
+            return func
+
+    made: Any = Sequential([Static(), OfClass()])  # type: ignore[list-item]
+    made(one_function())
+    assert OfClass.ran == 1
+
+    class Wrong:
+        @staticmethod
+        def transform_module(this: object, mod: Module, ctx: PassContext) -> Module:
+            return mod
+
+    with pytest.raises(TypeError, match=r"Wrong\.transform_module takes \(mod, ctx\), and this one is declared as \(this"):
+        module_pass(Wrong, opt_level=0)
+
+
+def test_the_object_is_the_pass() -> None:
+    """What a type checker is told, by the base class, is so."""
+    told: list[object] = []
+
+    @function_pass(opt_level=2)
+    class Tells(FunctionPass):
+        def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
+            told.extend((repr(self), str(self), self.info.opt_level))
+            return func
+
+    with PassContext(opt_level=3):
+        Tells()(one_function())
+    assert told == ["<Tells Tells opt_level=2>", "Run Function pass: Tells at the optimization level 2", 2]
+
+
+def test_names_of_passes_are_free_for_the_class() -> None:
+    @module_pass(opt_level=1, name="tests.decorators.Free")
+    class Free:
+        passes = 3
+
+        def __init__(self) -> None:
+            self.info = "mine"
+            self._handle, self._kind = 1, 2
+
+        def register(self) -> int:
+            return self.passes
+
+        def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            return mod
+
+    made: Any = Free()
+    assert (made.info, made.register(), made._handle) == ("mine", 3, 1)
+    assert (
+        str(Sequential([made]))
+        == "Run Sequential pass: sequential at the optimization level 0. The passes will be executed are: "
+        "[tests.decorators.Free ]"
+    )
+    passdock.register_pass(made)
+    assert "tests.decorators.Free" in passdock.list_passes()
+    add: Any = lambda self, mod, ctx: mod  # noqa: E731
+    with pytest.raises(TypeError, match="Called has a __call__ of its own"):
+        module_pass(type("Called", (), {"transform_module": add, "__call__": add}), opt_level=0)
+    with pytest.raises(TypeError, match="Other is a FunctionPass, and module_pass makes a ModulePass of a class"):
+        module_pass(type("Other", (FunctionPass,), {"transform_module": add}), opt_level=0)
+
+
+def test_what_nobody_decorated_says_so() -> None:
+    class Forgotten(FunctionPass):
+        def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
+            return func
+
+    class Unmade(Sequential):
+        def __init__(self) -> None:
+            pass
+
+    said = r"Forgotten isn't made a pass: decorate the class, `@function_pass\(opt_level=…\)`"
+    uses: list[Any] = [
+        repr,
+        str,
+        lambda made: made.info,
+        lambda made: made(one_function()),
+        lambda made: Sequential([made]),
+        lambda made: passdock.register_pass(made),
+    ]
+    for use in uses:
+        with pytest.raises(TypeError, match=said):
+            use(Forgotten())
+        with pytest.raises(TypeError, match=r"Unmade.__init__ begins with `super\(\).__init__\(…\)`"):
+            use(Unmade())
+    with pytest.raises(TypeError, match=r"Pass isn't made a pass"):
+        repr(Pass())
+    with pytest.raises(TypeError, match="ApplyPassToFunction takes a pass, not int"):
+        ApplyPassToFunction(5, "main")  # type: ignore[arg-type]
+
+
+def test_a_name_that_is_said_is_one() -> None:
+    with pytest.raises(ValueError, match="name"):
+        module_pass(add_abs, opt_level=0, name="")
+    with pytest.raises(ValueError, match="name"):
+        module_pass(type("Plain", (), {"transform_module": lambda self, mod, ctx: mod}), opt_level=0, name="")
 
 
 def test_r162_all_are_passes_with_an_info() -> None:

@@ -313,7 +313,7 @@ def test_diagnostics_of_a_pipeline_are_warnings_and_lines_of_the_log(caplog: pyt
     emits((WARNING, "careful"), (NOTE, "by the way"), name="tests.diagnostics.Says").register()
     with (
         caplog.at_level("INFO", logger="passdock"),
-        pytest.warns(UserWarning, match=r"tests\.diagnostics\.Says: careful"),
+        pytest.warns(passdock.PassWarning, match=r"tests\.diagnostics\.Says: careful"),
     ):
         report = passdock.run(one_function(), passes=["tests.diagnostics.Says"])
     assert [said["severity"] for said in report["diagnostics"]] == ["warning", "note"]

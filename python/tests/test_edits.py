@@ -58,7 +58,8 @@ def test_ops_are_created() -> None:
         a, b, y = func.ops
         first = func.create_op("onnx.Neg", [func.params[0]], results=["f32[n,3]"], before=a)
         func.set_value_name(first.result, "first")
-        second = func.create_op("onnx.Pad", [a.result, None], attrs={"mode": "edge", "axes": [1], "v": 1.5}, after=a)
+        attrs: dict[str, Any] = {"mode": "edge", "axes": [1], "v": 1.5}
+        second = func.create_op("onnx.Pad", [a.result, None], attrs=attrs, after=a, custom=True)
         assert second.attrs == {"mode": "edge", "axes": [1], "v": 1.5}
         func.create_op("acme.Two", [], results=2, before=y, custom=True)
         func.create_op("acme.None", [b.result], results=0, custom=True)
@@ -156,11 +157,13 @@ def test_types_are_said_in_three_ways() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("f32[", r"`f32\[` isn't the type of a tensor"),
+        ("f32[", r"`f32\[` isn't a type: Expected a dim, found the end of the text\. Write "),
         ("f33[2]", "`f33` is no dtype"),
-        ("f32[a b]", "isn't the type of a tensor"),
+        ("f32[a b]", "`f32.a b.` isn't a type: Expected `,` between dims, found `b`"),
+        ("f32[n,3]]", "isn't a type: Nothing may follow the type"),
+        ("seq<f3>", "isn't a type: There is no type `f3`"),
         (5, "a type is a text like"),
-        (("f32", (1.5,)), "a size is an int, the name of a symbol, or None"),
+        (("f32", (1.5,)), "a size is an int, the name of a symbol, the text of an expression, or None"),
     ],
 )
 def test_what_is_no_type(said: Any, message: str) -> None:
@@ -169,6 +172,70 @@ def test_what_is_no_type(said: Any, message: str) -> None:
             func.create_op("acme.A", [], results=[said], custom=True)
 
     check(edited(RELUS, edit), RELUS)
+
+
+@pytest.mark.parametrize(
+    "ty",
+    [
+        "f32[n*2,m]",
+        "f32[(n+1)*m,?,n/2-1]",
+        'f32["a b","batch-size","é","n*2","3"]',
+        "f32[max(n,4),3]@IMAGE",
+        "i64[]",
+        "f32[*]",
+        "seq<f32[n*2]>",
+        "optional<tuple<f32[2], i64[]>>",
+        "map<str, f32[n]>",
+    ],
+)
+def test_a_type_that_was_read_can_be_said(ty: str) -> None:
+    text = f'module {{ fn @main(%x: {ty}, %n: f32[n,m]) opset("" = 17) {{ return }} }}'
+    other = module(text)["main"].params[0].type
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        x = func.params[0]
+        said: list[Any] = [x.type, str(x.type), other]
+        if x.type.kind == "tensor" and "@" not in ty:
+            said.append((x.dtype, x.shape))
+        op = func.create_op("acme.A", [], results=said, custom=True)
+        assert {result.type for result in op.results} == {x.type}
+        assert str(x.type) == ty
+
+    edited(text, edit)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("n", "n"),
+        ("n * 2", "n*2"),
+        ("batch size", '"batch size"'),
+        ('"batch size"', '"batch size"'),
+        ("batch-size", "batch-size"),
+        ("n,m", '"n,m"'),
+        ("é", '"é"'),
+        ("?", "?"),
+        ("*", '"*"'),
+        ("3", "3"),
+    ],
+)
+def test_symbols_and_expressions(said: str, kept: str) -> None:
+    """What reads as a size in IR text is that; anything else is a name."""
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        op = func.create_op("acme.A", [], results=[("f32", (said, 2))], custom=True)
+        assert op.result.type == f"f32[{kept},2]"
+
+    edited(RELUS, edit)
+
+
+def test_results_without_an_end() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        for make in (func.create_op, lambda *a, **k: ctx.create_value(func, *a, **k)):
+            with pytest.raises(ValueError, match="an op has 1048576 results at most, and not 8589934592"):
+                make("acme.A", [], results=2**33, custom=True)
+
+    edited(RELUS, edit)
 
 
 def test_values_with_their_types() -> None:
@@ -268,13 +335,13 @@ def test_ops_move_and_are_erased() -> None:
 def test_attributes_names_types_locations_opsets() -> None:
     def edit(func: Function, ctx: PassContext) -> None:
         a, b, y = func.ops
-        func.set_attr(a, "i", True)
+        func.set_attr(a, "i", True, custom=True)
         tensor = func.add_constant([1, 2]).constant
         assert tensor is not None
-        func.set_attr(a, "t", tensor)
-        func.set_attr(a, "ty", y.result.type)
-        func.set_attr(a, "s", "text")
-        func.set_attr(a, "gone", 1)
+        func.set_attr(a, "t", tensor, custom=True)
+        func.set_attr(a, "ty", y.result.type, custom=True)
+        func.set_attr(a, "s", "text", custom=True)
+        func.set_attr(a, "gone", 1, custom=True)
         func.remove_attr(a, "gone")
         func.set_value_name(a.result, "renamed")
         func.set_loc_from(y, [a, b])
@@ -321,9 +388,9 @@ def test_numbers_in_attributes_are_what_was_said_or_refused(said: Any, kept: Any
     def edit(func: Function, ctx: PassContext) -> None:
         if isinstance(kept, type):
             with pytest.raises(kept):
-                func.set_attr(func.ops[0], "k", said)
+                func.set_attr(func.ops[0], "k", said, custom=True)
             return
-        func.set_attr(func.ops[0], "k", said)
+        func.set_attr(func.ops[0], "k", said, custom=True)
         made = func.ops[0].attrs["k"]
         assert made == kept and type(made) is type(kept)
 
@@ -336,6 +403,8 @@ def test_results_are_set() -> None:
         func.set_results([y.result, a.result], names=["out", "relu"])
         with pytest.raises(ValueError, match="1 names for 2 results"):
             func.set_results([y.result, a.result], names=["out"])
+        # What has no name has its value's, and its type.
+        func.set_results([y.result, a.result, func.params[0], a.result])
 
     @module_pass(opt_level=0)
     def run(mod: Module, ctx: PassContext) -> Module:
@@ -346,11 +415,11 @@ def test_results_are_set() -> None:
         run(module(RELUS)),
         """
         module {
-          fn @main(%x: f32[n,3]) -> (%out: f32[n,3], %relu: f32[n,3]) opset("" = 17) {
+          fn @main(%x: f32[n,3]) -> (%out: f32[n,3], %relu: f32[n,3], %x: f32[n,3], %a: f32[n,3]) opset("" = 17) {
             %a = onnx.Relu(%x) : f32[n,3] loc("first")
             %b = onnx.Relu(%a) : f32[n,3] loc("second")
             %y = onnx.Abs(%b) : f32[n,3]
-            return %y, %a
+            return %y, %a, %x, %a
           }
         }
         """,
@@ -366,10 +435,21 @@ def test_results_are_set() -> None:
         (lambda f, cx: f.move_op(f.ops[0], after=f.ops[1]), "can't move behind op1", "onnx.Relu"),
         (lambda f, cx: f.replace_op_with(f.ops[0], []), "result", "onnx.Relu"),
         (lambda f, cx: f.set_type(f.params[0], "i64[n,3]"), "f32", None),
+        (lambda f, cx: f.remove_function_attr("k"), "The function @main has no attribute `k`", None),
+        (lambda f, cx: f.set_results([None]), "A function has all of its results", None),
     ],
 )
 def test_edits_that_are_refused(edit: Any, said: str, op: str | None) -> None:
     refused(RELUS, edit, said, op)
+
+
+@pytest.mark.parametrize("index", [-1, -(2**62)])
+def test_operands_are_counted_from_the_start(index: int) -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(IndexError, match="operands are counted from 0"):
+            func.set_operand(func.ops[0], index, func.params[0])
+
+    edited(RELUS, edit)
 
 
 def test_what_is_of_another_function() -> None:

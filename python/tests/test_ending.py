@@ -98,3 +98,24 @@ def test_who_ends_the_program_may_go_on_with_passes() -> None:
     script = f"import atexit\natexit.register(lambda: last())\n{_START}{work}{_END}"
     script += "\ndef last():\n    counted = module_pass(lambda mod, ctx: mod, opt_level=0, name='Last')(mod)\n    print(counted.op_count, file=sys.stderr)\n"
     assert ended(script) == (0, "399\n")
+
+
+def test_what_is_freed_at_the_very_end_may_run_passes() -> None:
+    program = """
+import passdock
+
+mod = passdock.Module.from_text('module { fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {\\n%y = onnx.Relu(%x)\\nreturn %y } }')
+
+class Late:
+    def __init__(self):
+        self.run = passdock.run
+        self.mod = mod
+
+    def __del__(self):
+        self.run(self.mod, passes=["InferType"])
+
+passdock._late = Late()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert "panicked" not in ran.stderr
+    assert ran.returncode == 0

@@ -26,7 +26,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 READER = Path(__file__).with_name("read_guide.py")
-GUIDES = [ROOT / "README.md", ROOT / "docs" / "tvm.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
+READMES = [ROOT / "README.md", ROOT / "python" / "README.md"]
+GUIDES = [*READMES, ROOT / "docs" / "tvm.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
 #: What a guide works with that not every environment has.
 NEEDS = {"python-optimise-a-model": ("onnx", "onnx_ir", "onnxruntime")}
 
@@ -236,6 +237,13 @@ def test_a_guide_is_true(guide: Path, tmp_path: Path) -> None:
         lay_out_vendors(tmp_path)
     wrong = read(guide, tmp_path)
     assert not wrong, "\n\n".join([*wrong, "UPDATE_EXPECT=1 corrects the guide"])
+
+
+def test_what_an_index_shows_leads_nowhere_in_the_checkout() -> None:
+    """The package's description has no documents beside it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    text = (ROOT / project["readme"]).read_text(encoding="utf-8")
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", text) if not link.startswith("https://")] == []
 
 
 def test_lines_may_leave_something_open() -> None:

@@ -168,9 +168,12 @@ def test_types() -> None:
     assert (ty.kind, ty.dtype, ty.shape) == ("tensor", "f32", ("n", 3, None))
     assert str(ty) == "f32[n,3,?]"
     assert repr(ty) == "<passdock.Type f32[n,3,?]>"
-    assert ty == func.ops[0].result.type == "f32[n, 3, ?]"
+    assert ty == func.ops[0].result.type == "f32[n,3,?]"
     assert ty != func.params[1].type
     assert hash(ty) == hash(main().params[0].type)
+    # What is equal is found by either.
+    assert ty in {"f32[n,3,?]"} and "f32[n,3,?]" in {ty}
+    assert ty != "f32[n, 3, ?]"
 
 
 def test_regions() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from passdock import Function, Module, PassContext, Sequential, function_pass, get_pass, module_pass
+from passdock.rewrite import Match, Rewriter, Rules, rule, rules_pass
 from passdock.transform import ModulePass
 from support import Watch, one_function, recorder
 
@@ -42,7 +43,7 @@ def grows_not(step: Callable[[], object], times: int, bytes_: int = 4 << 20) -> 
 
 def edit(func: Function, mod: Module, ctx: PassContext) -> Function:
     op = func.ops[0]
-    func.set_attr(op, "n", 1)
+    func.set_attr(op, "n", 1, custom=True)
     assert op.name and op.operands and op.attrs and func.body.ops
     return func
 
@@ -150,6 +151,73 @@ def test_a_pass_that_holds_itself_goes() -> None:
     del weak
     gc.collect()
     assert gone() is None
+
+
+def cycle_of_a_sequential(weak: Weak) -> None:
+    """A pass that holds the Sequentials that it is in, of which one is in the other."""
+
+    @module_pass(opt_level=0)
+    class Holds(ModulePass):
+        def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            return mod
+
+    pass_ = Holds()
+    inner = Sequential([pass_, pass_])
+    held: Any = pass_
+    held.all = (inner, Sequential([inner, pass_]), weak)
+    held.all[1](one_function())
+
+
+def cycle_of_a_rule(weak: Weak) -> None:
+    """Code that sees its own rule, and sums of it."""
+
+    @rule("onnx.Relu(%x)")
+    def own(rewriter: Rewriter, match: Match) -> Any:
+        assert weak and own and total
+
+    total = own + own + Rules("rule a { onnx.Neg(onnx.Neg(%x)) => %x }")
+    rules_pass("acme.Own", total)(one_function())
+
+
+def cycle_of_a_renderer(weak: Weak) -> None:
+    """A renderer that sees its context."""
+    held: list[Any] = [weak]
+    held.append(PassContext(renderer=lambda said: held.clear()))
+    with held[1]:
+        recorder([], "A")(one_function())
+
+
+@pytest.mark.parametrize("cycle", [cycle_of_a_sequential, cycle_of_a_rule, cycle_of_a_renderer])
+def test_other_cycles_go(cycle: Callable[[Weak], None]) -> None:
+    weak = Weak()
+    gone = weakref.ref(weak)
+    cycle(weak)
+    del weak
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_pass_of_a_registered_sequential_stays() -> None:
+    """The registry holds it, though nothing of Python's does; so does a pass that applies it."""
+    ran: list[str] = []
+
+    @module_pass(opt_level=0)
+    class Holds(ModulePass):
+        held: Any = None
+
+        def transform_module(self, mod: Module, ctx: PassContext) -> Module:
+            ran.append("ran")
+            return mod
+
+    def register() -> None:
+        pass_ = Holds()
+        inner = Sequential([pass_])
+        pass_.held = (pass_, Sequential([inner], name="tests.memory.Stays").register())
+
+    register()
+    gc.collect()
+    get_pass("tests.memory.Stays")(one_function())
+    assert ran == ["ran"]
 
 
 def test_an_instrument_that_holds_its_context_goes() -> None:

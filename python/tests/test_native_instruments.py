@@ -168,3 +168,16 @@ def test_instruments_by_name() -> None:
         assert get_instrument(made.name).name == name
     with pytest.raises(passdock.ConfigError, match="colour"):
         get_instrument("dump", dir="x", colour=1)
+
+
+def test_an_instrument_of_the_host_is_the_programs_own_object() -> None:
+    count, timing = get_instrument("op-count"), PassTimingInstrument()
+    for ctx in (PassContext(instruments=[count, timing]), PassContext()):
+        ctx.override_instruments([count, timing])
+        assert count in ctx.instruments
+        assert [own is given for own, given in zip(ctx.instruments, [count, timing], strict=True)] == [True, True]
+    copied = PassContext(instruments=ctx.instruments)
+    assert copied.instruments == (count, timing)
+    # One that the program let go is there by what it does.
+    ctx = PassContext(instruments=[get_instrument("op-count")])
+    assert ctx.instruments[0].name == "op-count" and ctx.instruments[0] != count

@@ -479,50 +479,11 @@ def test_r169_misspelt_callbacks_are_refused() -> None:
             def run_befor_pass(self, mod: Module, info: PassInfo) -> None:
                 pass
 
-    with pytest.raises(TypeError, match=r"Wrong\.should_run is called as \(self, mod, info\)"):
+    with pytest.raises(TypeError, match=r"Wrong\.should_run takes \(self, mod, info\)"):
 
         class Wrong(PassInstrument):
             def should_run(self, mod: Module) -> bool:  # type: ignore[override]
                 return True
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("run_after", "did you mean run_after_pass?"),
-        ("enter_context", "did you mean enter_pass_ctx?"),
-        ("exit_context", "did you mean exit_pass_ctx?"),
-        ("run_everything_twice_a_day", "did you mean "),
-    ],
-)
-def test_methods_that_look_like_callbacks(name: str, meant: str) -> None:
-    with pytest.raises(TypeError) as raised:
-        passdock.pass_instrument(type("Mine", (), {name: lambda self: None}))
-    assert f"Mine.{name} is never called; {meant}" in str(raised.value)
-    # What is the program's own begins otherwise.
-    passdock.pass_instrument(type("Mine", (), {"_" + name: lambda self: None, "result": lambda self: None}))
-
-
-@pytest.mark.parametrize(
-    ("base", "name", "meant"),
-    [
-        (passdock.walk.Visitor, "visit_ohter", "did you mean visit_other?"),
-        (passdock.walk.Visitor, "visit_relu", "there are visit, "),
-        (passdock.walk.Visitor, "enter_op", "there are visit, "),
-        (passdock.walk.Mutator, "mutate_calls", "did you mean mutate_call?"),
-    ],
-)
-def test_methods_that_look_like_visits(base: type, name: str, meant: str) -> None:
-    with pytest.raises(TypeError) as raised:
-        type("Mine", (base,), {name: lambda self, op: None})
-    assert f"Mine.{name} is never called; {meant}" in str(raised.value)
-    type(
-        "Mine",
-        (base,),
-        {"_" + name: lambda self, op: None, "visit_other": lambda self, op: None}
-        if base is passdock.walk.Visitor
-        else {},
-    )
 
 
 def test_r170_attributes_and_methods_stay_usable() -> None:
@@ -532,6 +493,7 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
     class Collects:
         def __init__(self, limit: int) -> None:
             self.limit = limit
+            self.name = "mine"
             self.names: list[str] = []
 
         def run_before_pass(self, mod: Module, info: PassInfo) -> None:
@@ -540,9 +502,14 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
         def get_result(self) -> list[str]:
             return self.names[: self.limit]
 
+        def run_stats(self) -> int:
+            return len(self.names)
+
     mine = Collects(2)
     with PassContext(instruments=[mine]) as ctx:
         assert ctx.instruments[0] is mine
         for name in "ABC":
             recorder([], name)(model())
     assert mine.get_result() == ["A", "B"]
+    assert mine.run_stats() == 3
+    assert mine.name == "mine"

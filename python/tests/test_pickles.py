@@ -34,6 +34,36 @@ class Counted(ModulePass):
         return mod
 
 
+@function_pass(opt_level=0)
+class Slotted:
+    __slots__ = ("limit",)
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
+        self.limit += 1
+        return func
+
+
+@function_pass(opt_level=0)
+class Reduced:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def transform_function(self, func: Function, mod: Module, ctx: PassContext) -> Function:
+        return func
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reduced, (self.limit + 1,)
+
+
+class MySequential(Sequential):
+    def __init__(self, count: int) -> None:
+        super().__init__([relax.InferType()] * count, name=f"mine{count}", disabled=["LambdaLift"])
+        self.count = count
+
+
 def again(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))
 
@@ -41,8 +71,8 @@ def again(value: Any) -> Any:
 def test_passes_of_the_registry() -> None:
     bounded = get_pass("FoldConstant", max_growth=10)
     made = again(bounded)
-    assert (type(made), made.info, made._handle.origin) == (type(bounded), bounded.info, bounded._handle.origin)
-    assert made._handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
+    assert (type(made), made.info, made._pass_handle.origin) == (type(bounded), bounded.info, bounded._pass_handle.origin)
+    assert made._pass_handle.origin == ("relax.transform.FoldConstant", {"max_growth": 10})
     assert again(relax.InferType()).info == relax.InferType().info
     assert str(made(one_function())) == str(one_function())
 
@@ -66,6 +96,38 @@ def test_sequentials() -> None:
     assert str(made) == str(outer)
     assert (made.info, made.passes[1].passes) == (outer.info, [at_the_top])
     assert made._disabled == ["LambdaLift"]
+
+
+@pytest.mark.parametrize("way", [again, copy.copy, copy.deepcopy])
+def test_classes_of_the_programs_own(way: Any) -> None:
+    slotted: Any = Slotted(3)
+    slotted(one_function())
+    made = way(slotted)
+    assert (type(made), made.limit) == (Slotted, 4)
+    # Each runs itself.
+    made(one_function())
+    assert (made.limit, slotted.limit) == (5, 4)
+    assert way(Reduced(3)).limit == 4
+
+    made = way(MySequential(2))
+    assert (type(made), made.count, made.info.name, len(made.passes)) == (MySequential, 2, "mine2", 2)
+    assert made._disabled == ["LambdaLift"]
+    tagged: Any = Sequential([slotted])
+    tagged.tag = [5]
+    made = way(tagged)
+    assert made.tag == [5]
+    assert made.passes[0].limit == 4
+    assert (made.passes[0] is slotted) == (way is copy.copy)
+
+
+def test_a_copy_of_what_doesnt_change_is_itself() -> None:
+    local: Pass = module_pass(lambda mod, ctx: mod, opt_level=0, name="tests.pickles.Local")
+    for made in (local, at_the_top, relax.InferType()):
+        assert copy.copy(made) is made
+        assert copy.deepcopy(made) is made
+    assert copy.deepcopy(Sequential([local])).passes[0] is local
+    counted: Any = Counted(3)
+    assert copy.deepcopy(ApplyPassToFunction(counted, "main")) is not None
 
 
 def test_passes_that_are_made_of_others() -> None:

@@ -27,11 +27,12 @@ from passdock import (
     Pipeline,
     PipelineError,
     Report,
+    Sequential,
     explain,
     optimize,
     run,
 )
-from support import module, one_function, raiser, recorder, with_data
+from support import Watch, module, one_function, raiser, recorder, with_data
 
 CHAIN = """
 module {
@@ -71,6 +72,13 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
     made = optimize(proto())
     assert isinstance(made, onnx.ModelProto) and [node.op_type for node in made.graph.node] == ["Relu"]
     made = optimize(onnx_ir.from_proto(proto()))
+    assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
+
+    class Mine(onnx_ir.Model):
+        pass
+
+    model = onnx_ir.from_proto(proto())
+    made = optimize(Mine(model.graph, ir_version=model.ir_version))
     assert isinstance(made, onnx_ir.Model) and [node.op_type for node in made.graph] == ["Relu"]
     made = optimize(CHAIN)
     assert isinstance(made, str) and "Identity" not in made
@@ -187,6 +195,74 @@ def test_pipelines_are_files_too(tmp_path: Path) -> None:
         run(one_function(), {"passs": []})
 
 
+def test_a_model_is_no_pipeline(tmp_path: Path) -> None:
+    """The third argument of `run` is the output, the second one of `optimize`."""
+    path, other = tmp_path / "model.onnx", tmp_path / "other.toml"
+    onnx.save(proto(), path)
+    for output in (path, tmp_path / "out.onnx", tmp_path / "out.ir"):
+        with pytest.raises(PipelineError, match=rf"`{output}` is a model's file and no pipeline; say `output=`"):
+            run(path, output)
+    other.write_bytes(b"\xff\xfe")
+    with pytest.raises(PipelineError, match=r"other\.toml` can't be read: it isn't text in UTF-8"):
+        run(path, other)
+    assert run(path, output=tmp_path / "out.onnx").ok and (tmp_path / "out.onnx").exists()
+
+
+def test_a_pass_is_a_pipeline(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(proto(), path)
+    mine = Sequential([passdock.relax.CanonicalizeBindings(), passdock.relax.CombineParallelConv2D()], name="mine")
+    report = run(path, mine, out)
+    assert kinds(Module.read(out)) == ["onnx.Relu"]
+    assert [entry["name"] for entry in report.passes if not entry["depth"]] == ["mine"]
+    assert report.pipeline["name"] == "mine"
+    assert kinds(optimize(path, pipeline=mine)) == ["onnx.Relu"]
+    made = optimize(proto(), pipeline=passdock.relax.CanonicalizeBindings())
+    assert [node.op_type for node in made.graph.node] == ["Relu"]
+    assert explain(mine)["passes"][0]["name"] == "mine"
+
+    events: list[str] = []
+    # What is called runs, whatever its level.
+    run(path, recorder(events, "tests.pipeline.Given", opt_level=4))
+    assert events == ["tests.pipeline.Given"]
+    assert "tests.pipeline.Given" not in passdock.list_passes()
+
+
+def test_a_pass_that_is_a_pipeline_has_the_current_context() -> None:
+    combine = "relax.transform.CombineParallelConv2D"
+    mine = Sequential([passdock.relax.FoldConstant(), passdock.relax.CombineParallelConv2D()])
+
+    def said(**options: Any) -> list[str]:
+        return [entry["status"] for entry in run(one_function(), mine, **options).passes if entry["name"] == combine]
+
+    assert said() == ["skipped"] and said(opt_level=4) == ["unchanged"]
+    with PassContext(opt_level=4, config={"relax.FoldConstant": {"max_growth": 5}}):
+        assert said() == ["unchanged"] and said(opt_level=1) == ["skipped"]
+    with PassContext(opt_level=4, disabled_pass=[combine]):
+        assert said() == ["skipped"]
+    events: list[str] = []
+    with PassContext(instruments=[Watch(events)]), pytest.warns(passdock.PassWarning, match="hear nothing of this run"):
+        run(one_function(), mine)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (["FoldConstant"], r"a pipeline is no list of names; say `passes=\['FoldConstant'\]`"),
+        ([passdock.relax.FoldConstant()], r"no list of passes; `Sequential\(\[…\]\)` is one pass"),
+        (b"default", "a name, a path, TOML, a dict, a Pipeline or a pass, not bytes"),
+    ],
+)
+def test_what_is_no_pipeline_is_refused(said: Any, message: str) -> None:
+    for call in (lambda: run(one_function(), said), lambda: optimize(CHAIN, pipeline=said), lambda: Pipeline(said)):
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(TypeError, match="not NoneType"):
+        Pipeline(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a pass needs no Pipeline around it"):
+        Pipeline(passdock.relax.FoldConstant())  # type: ignore[arg-type]
+
+
 def test_passes_of_python_are_named_by_pipelines() -> None:
     events: list[str] = []
     recorder(events, "tests.pipeline.Mine").register()
@@ -267,6 +343,13 @@ def test_a_pass_is_no_name() -> None:
         run(one_function(), passes=[passdock.relax.FoldConstant()])
 
 
+@pytest.mark.parametrize("option", ["passes", "required_pass", "disabled_pass", "plugins", "plugin_dirs"])
+def test_none_is_an_empty_list(option: str) -> None:
+    assert explain("default", **{option: None}) == explain("default")
+    with pytest.raises(TypeError, match=f"{option}: expected a list of .*, not int"):
+        explain("default", **{option: 3})
+
+
 @pytest.mark.parametrize("option", ["plugins", "plugin_dirs"])
 @pytest.mark.parametrize("path", ["x", Path("x")])
 def test_a_path_is_no_list_of_paths(option: str, path: Any) -> None:
@@ -279,6 +362,69 @@ def test_options_are_checked() -> None:
         run(one_function(), colour="red")
     with pytest.raises(passdock.ConfigError, match=r"testing\.immutable_modul"):
         run(one_function(), config={"testing.immutable_modul": True})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error", "message"),
+    [
+        ("opt_level", 2**70, ValueError, "opt_level is an int up to 2147483647, not 1180591620717411303424"),
+        ("raise_opset", 2**40, ValueError, "raise_opset is an int up to"),
+        ("allow_growth", 1, TypeError, "allow_growth is True or False, not 1"),
+        ("value_info", "no", TypeError, "value_info is True or False, not 'no'"),
+        ("verify_outputs", "x", TypeError, "verify_outputs is True or False, not 'x'"),
+        (
+            "progress",
+            "yes",
+            TypeError,
+            "progress is True, False or a function that hears the names of passes, not 'yes'",
+        ),
+        ("output", b"o.onnx", TypeError, "output is a path, not bytes"),
+        ("page", True, TypeError, "page is a path, not bool"),
+        ("reproducer_dir", 3, TypeError, "reproducer_dir is a path, not int"),
+        ("config", {"a": None}, TypeError, r"config\['a'\]: a value is made of texts, .*, not of NoneType"),
+        ("bind", {"x": object()}, TypeError, r"bind\['x'\]: a value is made of texts, .*, not of object"),
+        (
+            "bind",
+            {"x": np.zeros((101, 100))},
+            ValueError,
+            r"bind\['x'\]: an array may have 10,000 elements, .* has 10,100",
+        ),
+    ],
+)
+def test_what_an_option_isnt_is_said_with_its_name(
+    option: str, value: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run(one_function(), **{option: value})
+
+
+def test_switches_may_be_of_numpy() -> None:
+    assert run(one_function(), allow_growth=np.bool_(True), value_info=np.bool_(False)).ok
+
+
+def test_parameters_are_bound_to_arrays() -> None:
+    text = """
+        module {
+          fn @main(%x: f32[2], %w: f32[2,2]) -> (%y: f32[2]) opset("" = 17) {
+            %y = onnx.MatMul(%w, %x) : f32[2]
+            return %y
+          }
+        }
+    """
+    array = np.array([[0.1, -2.5], [np.inf, 1e-30]], np.float32)
+    for bound in (array, array.tolist(), [array[0], array[1]]):
+        made = run(module(text), bind={"w": bound}).module
+        assert made is not None
+        (constant,) = (value.constant for value in made["main"].constants)
+        assert constant is not None and np.array_equal(constant.numpy(), array)
+        assert [param.name for param in made["main"].params] == ["x"]
+
+
+def test_texts_of_pipelines_are_texts_of_toml() -> None:
+    with pytest.raises(PassError, match="There is no pass `a\x7fb\x01`"):
+        run(one_function(), {"passes": ["a\x7fb\x01"]})
+    with pytest.raises(ValueError, match=r"'a\\udcff' isn't text in Unicode"):
+        run(one_function(), {"passes": ["a\udcff"]})
 
 
 def test_a_page_is_shown_whatever_it_is_called(tmp_path: Path) -> None:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 
 import pytest
 
-from passdock import Module, PassContext, UsageError, get_pass, list_passes, module_pass, register_pass
+from passdock import (
+    Function,
+    Module,
+    PassContext,
+    Sequential,
+    UsageError,
+    function_pass,
+    get_pass,
+    list_passes,
+    module_pass,
+    register_pass,
+    relax,
+)
+from passdock.transform import FunctionPass, ModulePass, Pass
 from support import one_function, recorder
 
 
@@ -91,3 +105,29 @@ assert events == [name]
 def test_spellings_of_imports(name: str) -> None:
     assert get_pass(name).info.name == "relax.transform.InferType"
     assert get_pass("tvm.tir.transform.UnrollLoop").info.name == "tir.transform.UnrollLoop"
+
+
+def test_passes_of_a_registered_sequential() -> None:
+    """They are of the kind that they were made of, and those of plugins known by their names and options."""
+
+    @function_pass(opt_level=0, name="tests.registering.Function")
+    def function(func: Function, mod: Module, ctx: PassContext) -> Function:
+        return func
+
+    other = recorder([], "tests.registering.Module")
+    passes: list[Pass] = [function, other, Sequential([function]), relax.FuseOps(fuse_opt_level=1)]
+    Sequential(passes, name="tests.registering.All").register(override=True)
+    found = get_pass("tests.registering.All")
+    assert isinstance(found, Sequential)
+    assert [str(pass_).split(":")[0] for pass_ in found.passes[:2]] == ["Run Function pass", "Run Module pass"]
+    assert [type(pass_) for pass_ in found.passes] == [FunctionPass, ModulePass, Sequential, type(passes[3])]
+    fuse = found.passes[3]
+    assert pickle.loads(pickle.dumps(fuse))._pass_handle.origin == fuse._pass_handle.origin
+    assert fuse._pass_handle.origin == ("relax.transform.FuseOps", {"fuse_opt_level": 1})
+
+
+def test_passes_of_a_plugins_sequential_are_pickled() -> None:
+    passes = relax.FoldScaleAxis().passes
+    again = pickle.loads(pickle.dumps(Sequential(passes))).passes
+    assert [repr(pass_) for pass_ in again] == [repr(pass_) for pass_ in passes]
+    assert [type(pass_) for pass_ in passes] == [FunctionPass] * 3

@@ -39,6 +39,33 @@ def test_what_the_code_of_a_rule_raises_names_its_line_and_the_op() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [(0, "an op without results stands for no value"), (2**33, "an op has 1048576 results at most")],
+)
+def test_ops_that_stand_for_nothing(results: int, said: str) -> None:
+    @rule("onnx.Relu(%x)")
+    def makes(rewriter: Rewriter, match: Match) -> Any:
+        return rewriter.op("onnx.Relu", [match["x"]], results=results)
+
+    with pytest.raises(ValueError, match=said):
+        rules_pass("acme.Makes", makes)(module(RELU_OF_ABS))
+
+
+def test_the_context_of_a_rewrite_says_what_is_done_meanwhile() -> None:
+    @function_pass(opt_level=0)
+    def rewrites(func: Function, mod: Module, ctx: PassContext) -> Function:
+        @rule("onnx.Relu(%x)")
+        def asks(rewriter: Rewriter, match: Match) -> None:
+            ctx.infer(match.root)
+
+        ctx.rewrite(func, asks)
+        return func
+
+    with pytest.raises(RuntimeError, match=r"^The function is being rewritten; .* makes ops by its rewriter\."):
+        rewrites(one_function())
+
+
 @pytest.mark.parametrize("base", [Visitor, Mutator])
 def test_what_a_method_raises_names_its_line(base: type[Any]) -> None:
     def fail(self: Any, op: Op) -> None:
@@ -123,3 +150,27 @@ def test_what_a_rules_pass_requires_is_a_list() -> None:
     assert rules_pass("acme.A", rules, required=("InferType",)).info.required == ("InferType",)
     with pytest.raises(TypeError, match="Required is expected to be the type of list/tuple"):
         rules_pass("acme.A", rules, required="InferType")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "said"),
+    [
+        ("f32", 1e60, "f32 has no number 1e[+]60"),
+        ("f16", 65520.0, "f16 has no number 65520.0"),
+        ("f64", 10**400, "f64 has no number 1000"),
+        ("u8", -1, "u8 has no number -1"),
+        ("i32", float("nan"), "i32 has no number nan"),
+        ("i64", 2**53 + 1, "9007199254740993 would be rounded"),
+        ("i64", 2**63 - 1, "9223372036854775807 would be rounded.* `ints` takes any of int64"),
+    ],
+)
+def test_a_scalar_is_the_number_that_was_said(dtype: str, number: float, said: str) -> None:
+    def adds(rewriter: Rewriter, match: Match) -> Any:
+        with pytest.raises(ValueError, match=said):
+            rewriter.scalar(dtype, number)
+        for dtype_of_it, right in (("f32", 0.5), ("f32", float("inf")), ("f64", 2**53 + 1), ("u64", 2**63), ("bool", 1)):
+            made = rewriter.scalar(dtype_of_it, right).constant
+            assert made is not None
+            assert made.numpy() == right if right != 2**53 + 1 else made.numpy() == 2.0**53
+
+    rules_pass("Adds", rule("onnx.Relu(%x)")(adds))(one_function())

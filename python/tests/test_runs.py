@@ -7,13 +7,14 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import warnings
 from pathlib import Path
 
 import onnx
 import pytest
 
 import passdock
-from passdock import Module, PassContext, Pipeline, module_pass, register_pass
+from passdock import Module, PassContext, PassWarning, Pipeline, Sequential, module_pass, register_pass, relax
 from passdock.rewrite import Rules
 from support import module, one_function, raiser
 
@@ -72,8 +73,45 @@ def test_an_unknown_option_is_refused_with_the_nearest() -> None:
 
 
 def test_a_context_that_isnt_used_is_told_of() -> None:
-    with PassContext(opt_level=3), pytest.warns(UserWarning, match="the current PassContext isn't used"):
+    with PassContext(opt_level=3), pytest.warns(PassWarning, match="the current PassContext isn't used"):
         passdock.run(one_function())
+
+
+def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
+    """And tells the others: the run is done."""
+    out = tmp_path / "out.ir"
+    with warnings.catch_warnings(), pytest.raises(PassWarning, match="`aa`") as raised:
+        warnings.simplefilter("error", PassWarning)
+        passdock.run(one_function(), disabled_rule=["aa", "bb"], output=out)
+    assert out.exists()
+    assert raised.value.report.ok and len(raised.value.report.diagnostics) == 2
+    assert ["bb" in note for note in raised.value.__notes__] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", PassWarning)
+        assert passdock.run(one_function(), disabled_rule=["aa"]).ok
+
+
+def test_what_a_pass_of_python_raises_has_the_report() -> None:
+    class Mine(Exception):
+        def report(self) -> str:
+            return "mine"
+
+    error = ValueError("no")
+    for _ in range(2):
+        with pytest.raises(ValueError) as raised:
+            passdock.run(one_function(), Sequential([relax.InferType(), raiser(error)], name="test.Fails"))
+        assert [entry["status"] for entry in raised.value.report.passes][-1] == "failed"  # type: ignore[attr-defined]
+    with pytest.raises(Mine) as own:
+        passdock.run(one_function(), raiser(Mine()))
+    assert own.value.report() == "mine"
+
+
+def test_reports_are_not_set() -> None:
+    report = passdock.run(one_function())
+    with pytest.raises(AttributeError, match=r"'ok' can't be set; `dict\(report\)` is a copy"):
+        report.ok = False
+    assert report.ok and {"ok", "passes", "model", "seconds", "module", "to_json"} <= set(dir(report))
 
 
 def test_warnings_are_at_the_line_of_the_program() -> None:
@@ -87,7 +125,7 @@ def test_warnings_are_at_the_line_of_the_program() -> None:
             passdock.Pipeline("default")(mod)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "UserWarning" in line]
+    said = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]
     assert said == ["<string>:5", "<string>:6", "<string>:7"]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -187,3 +190,57 @@ def test_a_context_of_a_module_with_many_functions() -> None:
     )
     see(module(f"module {{ {functions} }}"))
     assert seen == [(f"f{at}", True) for at in range(50)]
+
+
+_FORK = """
+import os, signal, sys, threading, time
+import passdock
+from passdock import Module, Sequential, get_pass
+
+body = "\\n".join(f"%v{at + 1} = onnx.Relu(%v{at})" for at in range(600))
+fn = 'fn @f{}(%v0: f32[2]) -> (%v600: f32[2]) opset("" = 17) {{\\n{}\\nreturn %v600 }}\\n'
+mod = Module.from_text("module {\\n" + "".join(fn.format(at, body) for at in range(8)) + "}")
+passes = Sequential([get_pass("FoldConstant"), get_pass("SimplifyExpr")])
+
+def work():
+    passes(mod)
+
+def in_a_child():
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        work()
+        os._exit(0)
+    return os.waitpid(pid, 0)[1]
+"""
+
+_FORKS = {
+    "after passes ran on all cores": """
+work()
+print(in_a_child())
+""",
+    "beside a thread that runs passes": """
+one = Module.from_text("module {\\n" + fn.format("", body) + "}")
+over = threading.Event()
+
+def again():
+    while not over.is_set():
+        get_pass("InferType")(one)
+
+mod = one
+thread = threading.Thread(target=again)
+thread.start()
+time.sleep(0.2)
+print(max(in_a_child() for _ in range(5)))
+over.set()
+thread.join()
+""",
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("how", _FORKS)
+def test_a_forked_process_runs_passes(how: str) -> None:
+    program = [sys.executable, "-W", "ignore", "-c", _FORK + _FORKS[how]]
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=240)
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)

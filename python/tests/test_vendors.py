@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import passdock
-from passdock import PluginError, UnknownNameError
+from passdock import PassWarning, PluginError, UnknownNameError
 from passdock.plugins import Vendor
 
 PACKAGE = Path(passdock.__file__).parent
@@ -63,8 +63,10 @@ def test_what_is_installed_is_listed_and_not_imported(site: Path) -> None:
         ("{}:plugins", ""),
         ("{}:plugins", "from . import plugins"),
         ("{}.inner:here", ""),
+        ("{} [cuda]", ""),
+        ("{}.inner:here [cuda, more]", ""),
     ],
-    ids=["package", "path", "callable", "directory", "namespace", "submodule"],
+    ids=["package", "path", "callable", "directory", "namespace", "submodule", "extra", "extras"],
 )
 def test_an_entry_point_names_a_directory(site: Path, entry: str, code: str, request: pytest.FixtureRequest) -> None:
     # Each has a module of its own, as a module is imported once.
@@ -87,17 +89,37 @@ def message_of(vendor: Vendor) -> str:
 def test_a_vendor_that_is_broken_says_why(site: Path) -> None:
     install(site, "raises = raises_passdock", "raises_passdock", "raise ValueError('no licence')")
     install(site, "lacks = lacks_passdock:nothing", "lacks_passdock")
+    install(site, "exits = exits_passdock", "exits_passdock", "raise SystemExit(3)")
     home = install(site, "empty = empty_passdock", "empty_passdock")
     listed = passdock.plugins()
     assert message_of(listed["raises"]) == (
         "The plugins `raises` of raises-passdock 1.2 can't be used: ValueError: no licence. "
         "The entry point is `raises_passdock`."
     )
+    assert "can't be used: SystemExit: 3." in message_of(listed["exits"])
     assert "`lacks_passdock` has no `nothing`" in message_of(listed["lacks"])
     assert f"there is no directory `{home / 'plugins'}`" in message_of(listed["empty"])
     # The import of one doesn't keep the others from being listed, or loaded.
     (home / "plugins").mkdir()
     assert passdock.load_plugins("empty") == [str(home / "plugins")]
+
+
+def test_a_package_that_is_broken_hides_no_other(site: Path) -> None:
+    install(site, "whole = whole_passdock", "whole_passdock")
+    install(site, "just a line", "torn_passdock")
+    with pytest.warns(PassWarning, match="entry points of the installed package torn-passdock can't be read: "):
+        assert "whole" in passdock.plugins()
+
+
+def test_of_two_with_a_name_the_second_is_told_of(site: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    install(site, "twice = second_passdock", "second_passdock")
+    first = tmp_path_factory.mktemp("first")
+    install(first, "twice = first_passdock", "first_passdock")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(first))
+        said = "twice of first-passdock 1.2> counts, and <passdock.Vendor twice of second-passdock 1.2> doesn't"
+        with pytest.warns(PassWarning, match=said):
+            assert passdock.plugins()["twice"].distribution == "first-passdock"
 
 
 def test_an_unknown_name_has_a_nearest_one(site: Path) -> None:

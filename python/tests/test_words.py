@@ -11,8 +11,19 @@ import onnx_ir
 import pytest
 
 import passdock
+from passdock import (
+    ConfigError,
+    Module,
+    PassContext,
+    PipelineError,
+    Report,
+    UnknownNameError,
+    module_pass,
+    optimize,
+    run,
+)
 from passdock.diagnostics import Diagnostic, DiagnosticLevel, override_renderer
-from passdock import ConfigError, Module, PassContext, Report, UnknownNameError, optimize, run
+from passdock.rewrite import Rules
 from support import module, one_function
 
 BIG = """
@@ -106,10 +117,33 @@ def test_an_entry_of_python_is_named() -> None:
         assert f'python = "{entry}"' in "\n".join(raised.value.__notes__)
 
 
+def test_a_pass_that_a_pass_runs_is_unknown() -> None:
+    @module_pass(opt_level=0)
+    def runs(mod: Module, ctx: PassContext) -> Module:
+        ctx.run_pass(mod, "FoldConstan")
+        return mod
+
+    with pytest.raises(UnknownNameError, match=r"There is no pass `FoldConstan`\.") as raised:
+        runs(one_function())
+    assert "passdock list" not in f"{raised.value} {raised.value.help}"
+
+
+def test_operators_are_listed_by_the_command() -> None:
+    with pytest.raises(PipelineError, match=r"`python -m passdock list ops` shows what there is\."):
+        Rules("rule a { onnx.Relu(%x) => onnx.Frobnicate(%x) }")
+
+
+def test_a_key_is_listed_once() -> None:
+    with pytest.raises(PipelineError) as raised:
+        run(one_function(), {"passes": [{"python": "m:C", "limit": 4}]})
+    assert str(raised.value.help).count("`python`") == 1
+
+
 def test_keys_of_tvm() -> None:
     ctx = PassContext(config={"relay.fallback_device_type": 2, "tirx.UnrollLoop": {"auto_max_step": 3}})
     assert ctx.get_config("relax.fallback_device_type") == ctx.get_config("relay.fallback_device_type") == 2
     assert ctx.get_config("tir.UnrollLoop")["auto_max_step"] == 3
+    assert ctx.config == {"relax.fallback_device_type": 2, "tir.UnrollLoop": {"auto_max_step": 3}}
     with pytest.raises(ConfigError, match=r"`tirx\.UnrollLoop` is `tir\.UnrollLoop`, which is given, too"):
         PassContext(config={"tir.UnrollLoop": {}, "tirx.UnrollLoop": {}})
     assert run(one_function(), config={"tirx.UnrollLoop": {"auto_max_step": 3}})["ok"]

@@ -80,8 +80,12 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     let library = dir.join(name).with_extension("so");
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
     let other_age = std::env::var_os("PASSDOCK_TEST_INCLUDE").map(PathBuf::from);
-    let include = other_age.unwrap_or_else(own);
     let mut cc = Command::new("cc");
+    if other_age.is_some() {
+        // The future's structs have a field more, of which the header's initialisers don't know.
+        cc.arg("-Wno-missing-field-initializers");
+    }
+    let include = other_age.unwrap_or_else(own);
     cc.args([
         "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
     ]);

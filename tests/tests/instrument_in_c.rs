@@ -28,9 +28,11 @@ static passdock_status meddle(void *instance, passdock_context *context,
                               const passdock_module_ref *m, const passdock_pass_info *pass) {
     passdock_symbol_id main_ = host->symbols->find(m->view->symbols, passdock_text("main"));
     passdock_function_ref f;
+    passdock_run_desc again = PASSDOCK_RUN_DESC_INIT;
     passdock_status edit, run, snapshot, erase;
     edit = host->modules->edit(m->handle, main_, &f);
-    run = host->modules->run_pass(m->handle, context, pass->name);
+    again.name = pass->name;
+    run = host->modules->run_pass(m->handle, context, &again);
     snapshot = host->modules->snapshot(m->handle, main_, &f);
     erase = host->functions->erase_op(f.handle, 0);
     snprintf((char *)instance, sizeof said, "edit %u, run_pass %u, snapshot %u, erase %u of %u: %.*s",

@@ -17,11 +17,8 @@ static const passdock_host *host;
 static char said[2000];
 
 static void say(passdock_context *context, passdock_status status, passdock_str why) {
-    passdock_diagnostic note;
-    memset(&note, 0, sizeof note);
-    note.struct_size = sizeof note;
+    passdock_diagnostic note = PASSDOCK_DIAGNOSTIC_INIT;
     note.severity = PASSDOCK_SEVERITY_NOTE;
-    note.op = PASSDOCK_NONE;
     snprintf(said, sizeof said, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
     note.message = passdock_text(said);
     host->context->emit(context, &note);
@@ -35,24 +32,21 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     passdock_op_id ops[2] = {1, 0}, call = PASSDOCK_NONE;
     passdock_value_id results[2], param;
     passdock_function_ref source, f;
-    passdock_clone_ops_desc clone;
-    passdock_outline_desc outline;
+    passdock_clone_ops_desc clone = PASSDOCK_CLONE_OPS_DESC_INIT;
+    passdock_outline_desc outline = PASSDOCK_OUTLINE_DESC_INIT;
     passdock_type_id type;
     passdock_value_id capture[1][2] = {{0, 0}}; /* the parameter of each */
-    passdock_port_desc port;
-    passdock_results_desc ends;
+    passdock_port_desc port = PASSDOCK_PORT_DESC_INIT;
+    passdock_results_desc ends = PASSDOCK_RESULTS_DESC_INIT;
     passdock_status status;
     (void)state;
 
     if (host->modules->snapshot(m->handle, main_, &source) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     if (host->modules->edit(m->handle, other, &f) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
-    memset(&clone, 0, sizeof clone);
-    clone.struct_size = sizeof clone;
     clone.source = source;
     clone.ops = ops;
     clone.op_count = 2;
     clone.at.region = f.view->body;
-    clone.at.before = PASSDOCK_NONE;
     clone.results = results;
     clone.result_count = 1;
     status = host->functions->clone_ops(f.handle, &clone);
@@ -65,12 +59,6 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     status = host->functions->clone_ops(f.handle, &clone);
     if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     /* The first result is that of the first op of the list. */
-    memset(&port, 0, sizeof port);
-    port.struct_size = sizeof port;
-    port.type_id = PASSDOCK_NONE;
-    memset(&ends, 0, sizeof ends);
-    ends.struct_size = sizeof ends;
-    ends.port_stride = sizeof port;
     ends.values = results;
     ends.ports = &port;
     ends.count = 1;
@@ -85,8 +73,6 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_STATUS_FAILED;
     if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_STATUS_FAILED;
 
-    memset(&outline, 0, sizeof outline);
-    outline.struct_size = sizeof outline;
     outline.function = main_;
     outline.ops = ops;
     outline.op_count = 2;

@@ -56,8 +56,10 @@ static passdock_status says(void *state, passdock_context *context, const passdo
 
 static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {
     static const char name[] = "c.Cleanup";
+    passdock_run_desc run = PASSDOCK_RUN_DESC_INIT;
     (void)state;
-    return host->modules->run_pass(m->handle, context, passdock_text(name));
+    run.name = passdock_text(name);
+    return host->modules->run_pass(m->handle, context, &run);
 }
 
 PASSDOCK_MANIFEST(
@@ -169,4 +171,33 @@ fn a_config_key_without_its_table_is_refused() {
     let said = refused.expect_err("it contradicts itself").to_string();
     let path = library.display().to_string();
     expect!["Plugin `FILE` can't be used: in its manifest `config` of `c.transform.Says` is `c.Says`; a pass's config key needs a table of its own, `[[config]]` with this `key` and the fields that set the pass's options."].assert_eq(&said.replace(&path, "FILE"));
+}
+
+/// What needs a newer host is left out, of two definitions of one operator as well; the rest is used.
+#[test]
+fn entries_for_newer_hosts_are_left_out() {
+    let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"0.999\" }", "")
+    PASSDOCK_OP_OF("c.Op", 2, "min_host = \"0.999\"\n")
+    PASSDOCK_OP("c.Op", 1)
+    PASSDOCK_CONFIG("c.verbose""#;
+    let table = r#"    static passdock_op_entry ops[2];
+    ops[0].name = ops[1].name = passdock_text("c.Op");
+    ops[0].since = 2;
+    ops[1].since = 1;
+    plugin.ops = ops;
+    plugin.op_count = 2;
+    plugin.op_stride = sizeof ops[0];
+    return &plugin;"#;
+    let source = SOURCE.replace("    PASSDOCK_CONFIG(\"c.verbose\"", newer);
+    let Some((_dir, library)) = build(&source.replace("    return &plugin;", table)) else {
+        return;
+    };
+    let registry = Registry::new();
+    registry
+        .load_plugin(&library, &LoadOptions::default())
+        .expect("a plugin");
+    assert!(registry.get_pass("c.Cleanup").is_ok());
+    let said = registry.get_pass("c.Newer").expect_err("left out");
+    let path = library.display().to_string();
+    expect!["There is no pass `c.Newer`. Update passdock, or correct the plugin's manifest. (In plugin `FILE` the sequential `c.Newer` is left out: this host doesn't know the contract 0.999, which its child `c.transform.Says` needs.)"].assert_eq(&said.to_string().replace(&path, "FILE"));
 }

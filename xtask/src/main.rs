@@ -6,7 +6,7 @@
 //! - `guides`: what the guides tell a reader to type;
 //! - `layers`: how the folders of each crate use each other;
 //! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
-//! - `wheel`, `python`: the Python package as one file, or linked into the checkout;
+//! - `wheel`, `python`, `licences`: the Python package as one file, or linked into the checkout, and what is linked into it;
 //! - `tidy`: the rules of the house that no compiler knows;
 //! - `deep fuzz`, `deep flips`, `deep fusion`, `deep rules`, `deep layouts`, `deep miri`, `deep valgrind`, `deep page`,
 //!   `deep mutants`, `deep wheel`: what takes longer than anyone waits for.
@@ -30,6 +30,7 @@ mod test;
 mod tidy;
 mod wheel;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use project::{Profile, Project};
@@ -47,6 +48,7 @@ cargo xtask dist              one archive of them, in target/distrib, unpacked a
 cargo xtask python            the Python package for development: PYTHONPATH=python uses it from the checkout
 cargo xtask wheel             the Python package's wheel for this machine, in target/wheels, tried; --profile dev: not optimised
 cargo xtask wheel --zig       the same for every Linux with glibc 2.28 or newer
+cargo xtask licences FILE     the licences of what is linked into the Python package, which `pip wheel .` puts in, too
 cargo xtask tidy              only the rules of the house
 cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
 cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
         ["wheel", ref rest @ ..] => wheel::wheel(&project, rest).map(|_| true),
+        ["licences", file] => wheel::write_licences(&project, Path::new(file)).map(|()| true),
         ["python"] => wheel::develop(&project).map(|()| true),
         ["dist"] => dist::dist(&project).map(|()| true),
         ["install", ref rest @ ..] => dist::prefix(rest)

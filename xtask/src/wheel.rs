@@ -67,9 +67,7 @@ pub(crate) fn wheel(project: &Project, words: &[&str]) -> Result<PathBuf> {
         .target
         .join("wheels/licences/LICENSES-THIRD-PARTY.txt");
     fs::create_dir_all(licences.parent().expect("it was just joined"))?;
-    let packages: Vec<&str> = packages().collect();
-    let text = dist::of_what_is_linked(project, &files.others.system, &packages)?;
-    fs::write(&licences, text)?;
+    write_licences(project, &licences)?;
     let mut more = vec![("--licences", licences.into_os_string())];
     if how.zig {
         let (major, minor) = OLDEST_GLIBC;
@@ -101,6 +99,13 @@ pub(crate) fn wheel(project: &Project, words: &[&str]) -> Result<PathBuf> {
     );
     as_a_new_user(project, Path::new("python3"), &wheel)?;
     Ok(wheel)
+}
+
+/// Writes the licences of what is linked into the package's files, which go with it.
+pub(crate) fn write_licences(project: &Project, file: &Path) -> Result<()> {
+    let packages: Vec<&str> = packages().collect();
+    let text = dist::of_what_is_linked(project, &dist::system(project)?, &packages)?;
+    fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))
 }
 
 /// A wheel for this machine of what the tests have built; nothing is built for it.

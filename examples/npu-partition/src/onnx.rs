@@ -1,5 +1,5 @@
 //! A partition as an ONNX model: as much of the format as kernels of an accelerator need.
-use passdock_plugin_api::abi::DimKind;
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::Snapshot;
 

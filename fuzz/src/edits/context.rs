@@ -143,7 +143,7 @@ unsafe fn emit(pass: &Pass, step: &Step, cx: *mut abi::Context, t: &abi::Context
                 part: OpPart(u32::from(step.byte() % 6)),
                 index: step.pick(&[0, 1, 2, u32::MAX]),
                 function,
-                reserved: 0,
+                flags: 0,
                 attr: text::text(step),
                 text: text::text(step),
             }
@@ -157,7 +157,7 @@ unsafe fn emit(pass: &Pass, step: &Step, cx: *mut abi::Context, t: &abi::Context
         struct_size: step.size(size_of::<Diagnostic>()),
         severity: Severity(severity),
         op,
-        reserved: 0,
+        flags: 0,
         code: text::text(step),
         message: text::text(step),
         help: text::text(step),
@@ -182,7 +182,7 @@ unsafe fn fail(pass: &Pass, step: &Step, cx: *mut abi::Context, t: &abi::Context
         line: u32::from(step.byte()),
         column: u32::from(step.byte()),
         function,
-        reserved: 0,
+        flags: 0,
     };
     // SAFETY: the caller's promise.
     unsafe { t.fail.expect("is there")(cx, step.desc(&said)) }

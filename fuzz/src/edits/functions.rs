@@ -295,6 +295,7 @@ impl Call<'_> {
             values: at,
             ports: ports.as_ptr(),
             count,
+            ..abi::ResultsDesc::EMPTY
         };
         // SAFETY: the caller's promise.
         unsafe { t.set_results.expect("is there")(self.f, region, step.desc(&desc)) }
@@ -350,6 +351,7 @@ impl Call<'_> {
             capture_count: captures.len(),
             results: step.out(results.as_mut_ptr()),
             result_count: step.below(5),
+            ..CloneDesc::EMPTY
         };
         // SAFETY: the caller's promise.
         let status = unsafe { t.clone_region.expect("is there")(self.f, step.desc(&desc)) };
@@ -411,13 +413,19 @@ impl Call<'_> {
                     let mut values = [ValueId(WAS); 4];
                     let (out, count) = (step.out(values.as_mut_ptr()), step.below(4));
                     let most = step.pick(&[1 << 16, 8, 0, u64::MAX]);
+                    let desc = abi::EvaluateDesc {
+                        struct_size: step.size(size_of::<abi::EvaluateDesc>()),
+                        flags: u32::from(step.one_in(16)),
+                        max_bytes: most,
+                    };
+                    let desc = step.desc(&desc);
                     let operands = ids.list_of(step, Ids::value);
                     let (at, given) = step.list(&operands);
                     let status = match what {
-                        56 => o.evaluate.expect("is there")(cx, f, op, most, out, count),
+                        56 => o.evaluate.expect("is there")(cx, f, op, desc, out, count),
                         _ => {
                             let with = o.evaluate_with.expect("is there");
-                            with(cx, f, op, at, given, most, out, count)
+                            with(cx, f, op, at, given, desc, out, count)
                         }
                     };
                     unwritten(status, &values, &[ValueId(WAS); 4]);

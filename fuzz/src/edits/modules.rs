@@ -123,7 +123,7 @@ unsafe fn create(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::Mod
             true => SymbolId::NONE,
             false => name(pass, step),
         },
-        reserved: 0,
+        ..FunctionDesc::EMPTY
     };
     let out_at = step.out(&mut out);
     // SAFETY: the caller's promise.
@@ -183,13 +183,18 @@ unsafe fn run_pass(
         "f.transform.Nobody",
         "",
     ]);
+    let desc = abi::RunDesc {
+        struct_size: step.size(size_of::<abi::RunDesc>()),
+        name: Str::new(name),
+        ..abi::RunDesc::EMPTY
+    };
     pass.erase_scratch();
     let cx = match step.one_in(16) {
         true => std::ptr::null_mut(),
         false => pass.cx,
     };
     // SAFETY: the caller's promise.
-    let status = unsafe { t.run_pass.expect("is there")(m, cx, Str::new(name)) };
+    let status = unsafe { t.run_pass.expect("is there")(m, cx, step.desc(&desc)) };
     if status.is_ok() {
         for held in &mut pass.functions {
             if held.state == State::Edit {
@@ -223,6 +228,7 @@ unsafe fn outline(pass: &mut Pass, step: &Step, m: *mut abi::Module, t: &abi::Mo
             true => text::text(step),
             false => Str::new("f.outlined"),
         },
+        ..OutlineDesc::EMPTY
     };
     let (mut made, mut call) = (SymbolId(7), OpId(7));
     let made_at = step.out(&mut made);

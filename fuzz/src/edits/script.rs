@@ -157,7 +157,8 @@ impl Step {
             Odd::ThreeBytes => 3,
             // Where a field ends: no pointer is cut.
             Odd::Short => (self.below(right / 8) * 8).max(4) as u32,
-            Odd::Longer => right as u32 + 8 * u32::from(self.byte()),
+            // Longer than any: what isn't there isn't read.
+            Odd::Longer => right as u32 + (1 << 16) * (1 + u32::from(self.byte())),
             _ => right as u32,
         }
     }

@@ -46,15 +46,15 @@ pub use passdock_diagnostic::{
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
     Field, FieldType, FieldValue, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
-    PassKind, PassSpec, Phase, Plugin, PluginError, Schema, SearchDir, State, States,
+    PassKind, PassSpec, Phase, Plugin, PluginError, Schema, SearchDir, State, States, takes,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};
-pub use rules::{RefusedOperator, check as check_rules, check_new_op};
+pub use rules::{check as check_rules, is_of_unknown_plugin};
 pub use run::site::FailureSite;
 pub use run::{
     apply_pass_to_function, build_module, check_interrupt, create_host_pass, edit_module, filter,
-    print_ir, printing, set_interrupt,
+    forked, print_ir, printing, set_interrupt,
 };
 #[doc(hidden)]
 pub use toml;

@@ -28,5 +28,5 @@ pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ChildSpec, ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec,
     PanicStrategy, PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema,
-    SequentialSpec, State, States, Wrong, toml_text, toml_value,
+    SequentialSpec, State, States, Wrong, setting, toml_text, toml_value,
 };

@@ -76,7 +76,7 @@
 // Passes.
 pub use passdock_core::{
     FunctionPass, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Phase, RulesFile,
-    Sequential, apply_pass_to_function, check_rules, create_function_pass, create_host_pass,
+    Sequential, Work, apply_pass_to_function, check_rules, create_function_pass, create_host_pass,
     create_module_pass, create_prim_func_pass, disable_children, filter,
 };
 #[doc(inline)]
@@ -90,7 +90,7 @@ pub use passdock_core::{
     ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
-pub use passdock_core::{list_configs, register_config_option, set_interrupt, toml};
+pub use passdock_core::{forked, list_configs, register_config_option, set_interrupt, toml};
 
 // What watches it.
 pub use passdock_core::{
@@ -160,13 +160,14 @@ pub mod ir {
     pub use passdock_core::{
         FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
     };
-    pub use passdock_core::{RefusedOperator, check_new_op};
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
+    pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
     pub use passdock_ir::text::{
-        Constants, Pieces, PrintOptions, dim_text, print_function, print_with, type_text,
+        Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
+        type_text,
     };
-    pub use passdock_ir::{ConstantData, EditError, Function, Payload};
+    pub use passdock_ir::{ConstantData, EditError, Function, NewPort, OpName, Payload};
 }
 
 /// Crashes of plugins: a program that calls [`watch`](crash::watch) says which pass it died of.

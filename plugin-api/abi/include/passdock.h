@@ -31,8 +31,12 @@
  *  Threads    A handle is used on the thread that got it. The functions of `passdock_symbol_api`
  *             may be called on any thread. The host calls a pass for one function at a time,
  *             unless its manifest says `thread_safe = true`: then for several functions at once,
- *             on several threads. It calls op definitions at any time, on any thread.
- *  Text       UTF-8, with a length, without a NUL at its end.
+ *             on several threads. It calls op definitions at any time, on any thread. What a view,
+ *             `text` and `constant_data` point to may be read on other threads, until the next call
+ *             that takes a handle that isn't const, and no longer than the function that got the
+ *             handle runs; no call is made from there that takes a handle.
+ *  Text       UTF-8, with a length, without a NUL at its end. A model's names and texts may hold any
+ *             character, NUL too, at which C's functions would take it for another one.
  *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status
  *             PASSDOCK_STATUS_REFUSED, but for PASSDOCK_OK. Flags that a kind stands beside have FLAG
  *             between (PASSDOCK_TYPE_FLAG_UNRANKED). Comments say the last part alone.
@@ -42,13 +46,21 @@
  *  Unknown    A kind, a flag, a status may have values that this header doesn't know. Treat such
  *             a kind as "something else", and ignore such a flag. What asks for something (kinds and
  *             flags of a description, of `add_expr`) the host refuses if it doesn't know it:
- *             UNSUPPORTED.
+ *             UNSUPPORTED. What only tells (diagnostics, labels, failures) gets through.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size as the side
  *             that filled it knows it. Read no further than that, and no further than you know;
- *             what isn't there counts as 0. A null function isn't there. An array of such structs,
+ *             what isn't there counts as 0. Of what asks for something the host looks at the rest too:
+ *             it refuses a description in which that isn't all 0 (UNSUPPORTED), since it would do
+ *             something else. What is said to the user (passdock_diagnostic, _label, _failure) gets
+ *             through without its rest. A null function isn't there. An array of such structs,
  *             or of a table's entries, has a stride beside it: step by that. An entry has no
  *             size of its own; its stride is its size. What passdock_setting_item gets, its
- *             passdock_setting gets. Fields called `reserved` are 0.
+ *             passdock_setting gets. Fields called `reserved` are 0; the host refuses a description in
+ *             which one isn't (UNSUPPORTED).
+ *             0 is an id, of the first op, value, type, ...: an id that is appended to a description
+ *             counts only with a flag that says so. Descriptions are begun with their
+ *             PASSDOCK_..._INIT, which has NONE where an id may be that. Of symbols 0 is the empty
+ *             text, which is as good as NONE where NONE may be.
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
  *             and _column. What comes to be known of an op or a value comes as a new column of the

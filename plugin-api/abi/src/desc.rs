@@ -79,14 +79,14 @@ pub struct AttrDesc {
     pub name: SymbolId,
     /// Flags, as in `Attr`.
     pub flags: u32,
-    /// INT; FLOAT (the f32's bits); TENSOR, TYPE, REFERENCE (an id).
+    /// INT; FLOAT (the f32's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id).
     pub bits: u64,
     /// INTS: `i64`; FLOATS: `f32`; STRING, OPAQUE: `u8`; STRINGS: `Bytes`; TYPES: `TypeId`;
     /// TENSORS: `ConstId`.
     pub data: *const core::ffi::c_void,
     /// Elements of `data`.
     pub count: usize,
-    /// REFERENCE: the kind of value that it stands for, or NONE.
+    /// REFERENCE: the kind of value that it stands for, or NONE, as else.
     pub stands_for: AttrKind,
     /// Reserved: 0.
     pub reserved: u32,
@@ -98,8 +98,12 @@ pub struct AttrDesc {
 pub struct PortDesc {
     /// `size_of::<PortDesc>()` of the caller.
     pub struct_size: u32,
-    /// The port's type.
+    /// Flags: none yet.
+    pub flags: u32,
+    /// The port's type, or NONE.
     pub ty: TypeId,
+    /// Reserved: 0.
+    pub reserved: u32,
     /// A name; empty: none.
     pub name: Str,
 }
@@ -110,14 +114,18 @@ pub struct PortDesc {
 pub struct ResultsDesc {
     /// `size_of::<ResultsDesc>()` of the caller.
     pub struct_size: u32,
-    /// Bytes from one port to the next.
-    pub port_stride: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The values.
     pub values: *const ValueId,
     /// The port of each value.
     pub ports: *const PortDesc,
     /// The number of values, and of ports.
     pub count: usize,
+    /// Bytes from one port to the next.
+    pub port_stride: u32,
+    /// Reserved: 0.
+    pub reserved: u32,
 }
 
 /// A region to create, empty.
@@ -126,16 +134,16 @@ pub struct ResultsDesc {
 pub struct RegionDesc {
     /// `size_of::<RegionDesc>()` of the caller.
     pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The region's name among the op's regions.
     pub name: SymbolId,
+    /// Bytes from one argument to the next.
+    pub arg_stride: u32,
     /// The region's arguments.
     pub args: *const PortDesc,
     /// The number of arguments.
     pub arg_count: usize,
-    /// Bytes from one argument to the next.
-    pub arg_stride: u32,
-    /// Reserved: 0.
-    pub reserved: u32,
 }
 
 /// An op to create.
@@ -209,8 +217,12 @@ impl ConstantDesc {
 pub struct CloneDesc {
     /// `size_of::<CloneDesc>()` of the caller.
     pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The region to copy.
     pub region: RegionId,
+    /// Reserved: 0.
+    pub reserved: u32,
     /// The function that holds it; a null handle: the one that is edited.
     pub source: FunctionRef,
     /// The place that its ops go to.
@@ -236,8 +248,8 @@ pub struct CloneDesc {
 pub struct CloneOpsDesc {
     /// `size_of::<CloneOpsDesc>()` of the caller.
     pub struct_size: u32,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The function that holds them; a null handle: the one that is edited.
     pub source: FunctionRef,
     /// The ops, of one region, in any order.
@@ -263,8 +275,12 @@ pub struct CloneOpsDesc {
 pub struct TextDesc {
     /// `size_of::<TextDesc>()` of the caller.
     pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The op that they come from: they stand before it, and have its location.
     pub op: OpId,
+    /// Reserved: 0.
+    pub reserved: u32,
     /// The IR text of one function.
     pub text: Str,
     /// The values that stand for its parameters; NONE for one that nothing uses.
@@ -303,8 +319,12 @@ pub struct LaidOut {
 pub struct OutlineDesc {
     /// `size_of::<OutlineDesc>()` of the caller.
     pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// The function that holds them.
     pub function: SymbolId,
+    /// Reserved: 0.
+    pub reserved: u32,
     /// The ops, of one region, in any order.
     pub ops: *const OpId,
     /// The number of ops.
@@ -319,12 +339,48 @@ pub struct OutlineDesc {
 pub struct FunctionDesc {
     /// `size_of::<FunctionDesc>()` of the caller.
     pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// The function's canonical name.
-    pub name: Str,
     /// A function of the module whose opset versions it shares; NONE: it has none.
     pub opsets_of: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// The function's canonical name.
+    pub name: Str,
+}
+
+/// A pass to run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RunDesc {
+    /// `size_of::<RunDesc>()` of the caller.
+    pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
+    /// The name of a registered pass or Sequential.
+    pub name: Str,
+}
+
+/// An evaluation.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EvaluateDesc {
+    /// `size_of::<EvaluateDesc>()` of the caller.
+    pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
+    /// The most bytes that a result may have.
+    pub max_bytes: u64,
+}
+
+/// Rules to rewrite by.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RewriteDesc {
+    /// `size_of::<RewriteDesc>()` of the caller.
+    pub struct_size: u32,
+    /// Flags: none yet.
+    pub flags: u32,
+    /// The text of a `.rules` file.
+    pub rules: Str,
 }

@@ -1,10 +1,13 @@
 //! Structs that grow: tables, views, descriptions.
 //!
 //! Each starts with its size, as the side knows it that filled it. The other side reads what both
-//! know; what is missing counts as 0, which means "not there" in every field.
+//! know; what is missing counts as 0, which means "not there" in every field. 0 is an id as well: one
+//! that is appended counts only with a flag that says so.
 
 use core::mem::size_of;
 
+use crate::desc::{ConstantDesc, OpDesc};
+use crate::record::{Attr, Type};
 use crate::{analysis, desc, host, instrument, op, plugin, view};
 
 /// A struct that starts with its size, so that fields can be appended to it.
@@ -16,6 +19,13 @@ pub unsafe trait Grows: Copy {
     const NAME: &'static str;
     /// The struct with its size, and nothing else.
     const EMPTY: Self;
+    /// Whether it asks the host to do something: a host that doesn't know all that is said in it refuses it.
+    const ASKS: bool;
+
+    /// The flags that it has and this side doesn't know, and the word that means nothing yet.
+    fn unknown_flags(&self) -> u32 {
+        0
+    }
 }
 
 /// A struct of which every byte is 0.
@@ -34,7 +44,7 @@ macro_rules! zeros {
 }
 
 macro_rules! grows {
-    ($($module:ident::$name:ident),* $(,)?) => {$(
+    ($($module:ident::$name:ident $(flags $known:expr $(; $reserved:ident)?)?),* $(,)?) => {$(
         impl $module::$name {
             /// The struct with its size, and nothing else.
             pub const EMPTY: Self = {
@@ -48,6 +58,17 @@ macro_rules! grows {
         unsafe impl Grows for $module::$name {
             const NAME: &'static str = stringify!($name);
             const EMPTY: Self = $module::$name::EMPTY;
+            // What asks for something has flags.
+            const ASKS: bool = {
+                let known: &[u32] = &[$($known)?];
+                !known.is_empty()
+            };
+            $(
+                #[inline]
+                fn unknown_flags(&self) -> u32 {
+                    self.flags & !$known $(| self.$reserved)?
+                }
+            )?
         }
     )*};
 }
@@ -64,19 +85,22 @@ macro_rules! entries {
 
 grows!(
     analysis::AnalysisApi,
-    desc::AttrDesc,
-    desc::CloneDesc,
-    desc::CloneOpsDesc,
-    desc::ConstantDesc,
-    desc::FunctionDesc,
+    desc::AttrDesc flags Attr::PARAM; reserved,
+    desc::CloneDesc flags 0; reserved,
+    desc::CloneOpsDesc flags 0,
+    desc::ConstantDesc flags ConstantDesc::SPLAT,
+    desc::EvaluateDesc flags 0,
+    desc::FunctionDesc flags 0,
     desc::LaidOut,
-    desc::OpDesc,
-    desc::OutlineDesc,
-    desc::PortDesc,
-    desc::RegionDesc,
-    desc::ResultsDesc,
-    desc::TextDesc,
-    desc::TypeDesc,
+    desc::OpDesc flags (OpDesc::TAKE_REGIONS | OpDesc::TAKE_ATTRS),
+    desc::OutlineDesc flags 0; reserved,
+    desc::PortDesc flags 0; reserved,
+    desc::RegionDesc flags 0,
+    desc::ResultsDesc flags 0; reserved,
+    desc::RewriteDesc flags 0,
+    desc::RunDesc flags 0,
+    desc::TextDesc flags 0; reserved,
+    desc::TypeDesc flags (Type::UNRANKED | Type::MAY_ALIAS),
     host::ContextApi,
     host::Diagnostic,
     host::Failure,

@@ -73,7 +73,7 @@ pub struct FunctionApi {
     pub reserved: u32,
     /// The sentence of the last call on this handle that didn't answer OK.
     pub last_error: Option<unsafe extern "C" fn(*const Function) -> Str>,
-    /// A constant's bytes (all elements, of a splat too), alive while the function's view is.
+    /// A constant's bytes (all elements, of a splat too), not aligned, alive while the function's view is.
     pub constant_data:
         Option<unsafe extern "C" fn(*const Function, ConstId, out: *mut Bytes) -> Status>,
     /// Makes an op.
@@ -111,7 +111,7 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(*mut Function, from: ValueId, to: ValueId) -> Status>,
     /// Sets an attribute of an op; NONE: of the function. A `return` or `yield` has none.
     pub set_attr: Option<unsafe extern "C" fn(*mut Function, OpId, *const AttrDesc) -> Status>,
-    /// Removes an attribute of an op; NONE: of the function.
+    /// Removes an attribute of an op; NONE: of the function. NOT_FOUND if there is none of that name.
     pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,
     /// Refines a value's type; the unknown type forgets it.
     pub set_value_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
@@ -228,8 +228,9 @@ pub struct ModuleApi {
     >,
     /// Removes a function.
     pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
-    /// Runs a registered pass or Sequential on the module, instruments included, after what it requires.
-    pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
+    /// Runs a registered pass or Sequential on the module, instruments included, after what it requires. NOT_FOUND if none is
+    /// called so; FAILED if it, or what it requires, failed.
+    pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, *const RunDesc) -> Status>,
     /// Makes a function of ops, and puts a call of it in their place.
     pub outline: Option<
         unsafe extern "C" fn(
@@ -289,8 +290,8 @@ pub struct Label {
     pub index: u32,
     /// The function that the op is in; 0: that of the diagnostic.
     pub function: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
     /// The attribute's name.
     pub attr: Str,
     /// A few words that stand under the place, or empty.
@@ -307,8 +308,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The op it is about, or NONE; not read if there are labels.
     pub op: OpId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
     /// A short stable code (`acme::bad-axis`), or empty.
     pub code: Str,
     /// The message: a sentence.
@@ -347,8 +348,8 @@ pub struct Failure {
     pub column: u32,
     /// The function that the op is in; 0: the one that the pass works on.
     pub function: SymbolId,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// Flags: none yet; a host lets those through that it doesn't know.
+    pub flags: u32,
 }
 
 /// The kind of a setting's value.
@@ -439,7 +440,7 @@ pub struct ContextApi {
     pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
     /// The context on top of this thread's stack: `PassContext::current()`.
     pub current: Option<unsafe extern "C" fn(*const Host) -> *mut Context>,
-    /// Whether a pass of that name is registered, and of which kind.
+    /// Whether a pass or Sequential of that name is registered, and of which kind: a Sequential is of the kind MODULE.
     pub find_pass:
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
@@ -449,6 +450,8 @@ pub struct ContextApi {
     pub may_rewrite: Option<unsafe extern "C" fn(*const Context, rule: Str) -> Status>,
     /// Counts a rewrite by a rule.
     pub rewrote: Option<unsafe extern "C" fn(*mut Context, rule: Str)>,
-    /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file.
-    pub rewrite: Option<unsafe extern "C" fn(*mut Context, *mut Function, rules: Str) -> Status>,
+    /// Rewrites a function by rules until none applies; `rules` is the text of a `.rules` file. The status is that of what
+    /// went wrong.
+    pub rewrite:
+        Option<unsafe extern "C" fn(*mut Context, *mut Function, *const RewriteDesc) -> Status>,
 }

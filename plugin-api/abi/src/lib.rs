@@ -38,8 +38,9 @@ pub mod view;
 
 pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
-    AttrDesc, CloneDesc, CloneOpsDesc, ConstantDesc, FunctionDesc, LaidOut, OpDesc, OutlineDesc,
-    PortDesc, Position, RegionDesc, ResultsDesc, TextDesc, TypeDesc,
+    AttrDesc, CloneDesc, CloneOpsDesc, ConstantDesc, EvaluateDesc, FunctionDesc, LaidOut, OpDesc,
+    OutlineDesc, PortDesc, Position, RegionDesc, ResultsDesc, RewriteDesc, RunDesc, TextDesc,
+    TypeDesc,
 };
 pub use dtype::DType;
 pub use grow::Grows;

@@ -33,7 +33,7 @@ pub struct OpApi {
             *mut Context,
             *mut Function,
             OpId,
-            max_bytes: u64,
+            *const EvaluateDesc,
             out: *mut ValueId,
             count: usize,
         ) -> Status,
@@ -59,7 +59,7 @@ pub struct OpApi {
             OpId,
             operands: *const ValueId,
             operand_count: usize,
-            max_bytes: u64,
+            *const EvaluateDesc,
             out: *mut ValueId,
             count: usize,
         ) -> Status,
@@ -154,10 +154,10 @@ pub struct DefinitionApi {
     pub reserved: u32,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
     pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
-    /// Sets the type of a result.
+    /// Sets the type of a result. INVALID, as of the others, if the op has none of this index.
     pub set_result_type:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const TypeDesc) -> Status>,
-    /// Sets the elements of a result, a small tensor of integers or booleans, row by row.
+    /// Sets the elements of a result, a small tensor of integers or booleans, row by row. More than 256 may be dropped.
     pub set_result_dims:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const Dim, count: usize) -> Status>,
     /// The elements of an operand as dims, as far as they are known; NOT_FOUND if nothing is.

@@ -19,7 +19,8 @@ pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
 pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 
 /// The entry of a library: given the host's table, which outlives the plugin, it answers the
-/// plugin's for this host; null if it refuses, with the reason in `attach`.
+/// plugin's for this host; null if it refuses, with the reason in `attach`. A host calls entries one at a time; of two in a
+/// process, each may call this one while the other does.
 pub type Entry = unsafe extern "C" fn(host: *const Host, attach: *mut Attach) -> *const Plugin;
 
 /// What a library is told when it is attached to a host, and may answer beside its table.
@@ -30,7 +31,8 @@ pub struct Attach {
     pub struct_size: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// The library's file; empty if it wasn't loaded from one. Lives until the entry returns.
+    /// The library's file, absolute; empty if it wasn't loaded from one, or the path isn't UTF-8. Lives until the entry
+    /// returns.
     pub path: Str,
     /// Set by the plugin: a sentence that says why it refuses the host. Lives as long as the
     /// library.

@@ -25,6 +25,7 @@ use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,

@@ -96,6 +96,8 @@ impl Error for EditError {}
 pub struct PassError {
     /// The message: a sentence.
     pub message: String,
+    /// The kind of refusal, if it failed because the host refused something.
+    pub status: Option<Status>,
     /// The op it failed on.
     pub op: Option<OpId>,
     /// The function that the op is in; `None`: the one that the pass works on.
@@ -112,6 +114,7 @@ impl PassError {
     pub fn new(message: impl Into<String>) -> PassError {
         PassError {
             message: message.into(),
+            status: None,
             op: None,
             function: None,
             emitted: false,
@@ -150,6 +153,7 @@ impl Error for PassError {}
 impl From<EditError> for PassError {
     fn from(error: EditError) -> PassError {
         PassError {
+            status: Some(error.status),
             op: error.op,
             function: error.function,
             ..PassError::new(error.message)

@@ -3,6 +3,7 @@
 /// An op in other layouts, as its definition says. A layout is `NCHW->NHWC`: the axes in the order in which the op has
 /// them, then in the order in which they lie; `NCHW->NCHW4c` has the axis C in blocks of 4. Empty: as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LaidOut {
     /// The layout of each operand.
     pub operands: Vec<String>,

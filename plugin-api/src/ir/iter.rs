@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use passdock_abi::{OpId, RegionId, UseId, ValueId};
+use passdock_abi::{FunctionEntry, OpId, RegionId, UseId, ValueId};
 
 use super::function::Function;
 use super::name::Name;
@@ -51,8 +51,26 @@ impl DoubleEndedIterator for Ops {
     }
 }
 
+/// Functions of a module, as they were when this was made.
+pub struct Functions(pub(super) std::vec::IntoIter<FunctionEntry>);
+
+impl Iterator for Functions {
+    type Item = FunctionEntry;
+
+    fn next(&mut self) -> Option<FunctionEntry> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Functions {}
+
 /// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Use {
     /// The op that uses it.
     pub op: OpId,

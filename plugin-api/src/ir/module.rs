@@ -8,6 +8,7 @@ use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, FunctionKind, OpId, Status, SymbolId};
 
 use super::function::{Function, FunctionHandle};
+use super::iter::Functions;
 use super::name::Name;
 use crate::data::EditError;
 use crate::raw::{RawFunction, RawModule, Release, Tables};
@@ -67,8 +68,8 @@ impl<'h> Module<'h> {
 
     /// The functions, in order: of each its symbol (whose text is [`Module::text`]), kind and size. A
     /// snapshot: functions may be added and removed meanwhile.
-    pub fn functions(&self) -> std::vec::IntoIter<FunctionEntry> {
-        self.raw.functions().collect::<Vec<_>>().into_iter()
+    pub fn functions(&self) -> Functions {
+        Functions(self.raw.functions().collect::<Vec<_>>().into_iter())
     }
 
     /// A function of a name, if there is one.

@@ -10,6 +10,7 @@ use crate::raw::RawFunction;
 
 /// A name of an op, an attribute, a function: `"onnx.Relu"`, or its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Name<'a> {
     /// Text, looked up in the module's symbols.
     Text(&'a str),

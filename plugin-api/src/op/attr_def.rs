@@ -7,6 +7,7 @@ use passdock_abi::{AttrEntry, AttrKind};
 
 /// An attribute that an operator has. [`attrs!`](crate::attrs) writes a list of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AttrDef {
     /// The attribute's name.
     pub name: &'static str,

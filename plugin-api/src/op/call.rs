@@ -111,10 +111,10 @@ impl OpCall {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }
 
-    /// A result, a small tensor of integers or booleans, holds these, row by row.
+    /// A result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped.
     ///
     /// # Errors
-    /// If there is no such result, or it isn't a small tensor of integers or booleans.
+    /// If there is no such result, or a dim means nothing here.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
         self.raw.set_result_dims(self.op, index as u32, dims)
     }
@@ -122,7 +122,7 @@ impl OpCall {
     /// A dim expression, in canonical form.
     ///
     /// # Errors
-    /// If a side names nothing.
+    /// If a side names nothing, and in `supports`, which only reads.
     pub fn add_expr(&self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
         self.raw.add_expr(self.op, kind, left, right)
     }
@@ -130,7 +130,7 @@ impl OpCall {
     /// The id of a type, to be used in another.
     ///
     /// # Errors
-    /// If the description isn't one of a type.
+    /// If the description isn't one of a type, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
         self.raw.add_type(self.op, &ty.parts())
     }
@@ -139,7 +139,7 @@ impl OpCall {
     /// be asked for once per result; refused if the host has set a smaller limit.
     ///
     /// # Errors
-    /// If it was asked for before, or is larger than the host's limit.
+    /// If there is no such result, it was asked for before, or is larger than the host's limit.
     #[allow(clippy::mut_from_ref)] // Fresh memory at each call: the second for a result is refused.
     pub fn allocate_result(
         &self,

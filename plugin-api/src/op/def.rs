@@ -9,6 +9,7 @@ use crate::data::{EditError, OpTraits};
 /// The reason why a definition has no answer: the types aren't known yet, the case isn't handled,
 /// the op is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// The reason: a sentence.
     pub reason: String,
@@ -72,6 +73,7 @@ pub type OpFn = fn(&OpCall) -> OpResult;
 /// # assert!(RELU.all_traits().is_pure() && !RELU.all_traits().folds());
 /// ```
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct OpDef {
     /// The canonical name, domain included.
     pub name: &'static str,
@@ -207,7 +209,7 @@ impl OpDef {
     }
 
     /// Sets the function that says whether a target takes an op, and the targets that it speaks for: `Ok`, or the reason
-    /// why not. [`OpCall::target`] is the one that is asked about.
+    /// why not. [`OpCall::target`] is the one that is asked about. It only reads: types and dim expressions can't be added.
     pub const fn supports(mut self, targets: &'static [&'static str], supports: OpFn) -> OpDef {
         self.targets = targets;
         self.supports = Some(supports);

@@ -30,6 +30,7 @@ pub struct Layout {
 
 /// What lies at one place of a layout: an axis or, of one that is cut into blocks, what is left of it; or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LayoutPlace {
     /// The axis, counted in the source.
     pub axis: usize,
@@ -39,6 +40,7 @@ pub struct LayoutPlace {
 
 /// What is wrong with the text of a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LayoutError {
     /// The text.
     pub text: String,

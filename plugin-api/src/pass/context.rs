@@ -11,6 +11,7 @@ use crate::raw::{self, Late, RawContext, Tables};
 
 /// The outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Evaluated {
     /// A constant for each result.
     Constants(Vec<ValueId>),
@@ -20,6 +21,7 @@ pub enum Evaluated {
 
 /// Whether a target takes an op, as op definitions say.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Support {
     /// The target takes the op.
     Taken,

@@ -9,16 +9,17 @@ impl Module<'_> {
     ///
     /// # Errors
     /// If a name is mistyped; the nearest one is said. If the host refuses to read a function.
-    pub fn check_operators<'n>(
-        &self,
-        option: &str,
-        names: impl IntoIterator<Item = &'n String>,
-    ) -> Result<(), PassError> {
+    pub fn check_operators<I>(&self, option: &str, names: I) -> Result<(), PassError>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
         let f = match self.functions().next() {
             Some(entry) => self.snapshot(entry.name)?,
             None => return Ok(()),
         };
         for name in names {
+            let name = name.as_ref();
             let is_defined =
                 |name: &str| -> Result<bool, PassError> { Ok(f.traits_of(f.intern(name)?).0 != 0) };
             let is_other = name.contains('.') && !name.starts_with("onnx.");
@@ -34,7 +35,7 @@ impl Module<'_> {
                         .map(|one| self.text(one.name).to_owned()),
                 );
             }
-            if known.contains(name) {
+            if known.iter().any(|known| known == name) {
                 continue;
             }
             let own = format!("onnx.{}", name);
@@ -52,9 +53,20 @@ impl Module<'_> {
     }
 }
 
-/// The name that is meant, if one of them is near: two letters of five may be wrong.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let near = known.map(|other| (distance(name, other), other)).min();
+/// The name that is meant, if one of them is near: two letters of five may be wrong. For what a plugin says of a
+/// mistyped name in an option of its own, as the host does of its own:
+///
+/// ```
+/// use passdock_plugin_api::nearest;
+///
+/// assert_eq!(nearest("chanels", ["channels", "groups"]), Some("channels"));
+/// assert_eq!(nearest("axis", ["channels", "groups"]), None);
+/// ```
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let near = known
+        .into_iter()
+        .map(|other| (distance(name, other), other))
+        .min();
     near.filter(|(distance, other)| distance * 5 <= name.len().max(other.len()) * 2)
         .map(|(_, other)| other)
 }

@@ -9,7 +9,7 @@ use passdock_abi::{AttrEntry, AttrKind, OpId, Status};
 
 use super::context::RawContext;
 use super::function::RawFunction;
-use super::tables::text;
+use super::tables::{text, there};
 use crate::data::{AttrValue, EditError};
 
 impl RawContext {
@@ -21,10 +21,7 @@ impl RawContext {
         name: &str,
     ) -> Result<Option<AttrValue>, EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let attributes = match self.tables.ops.attributes {
-            Some(attributes) => attributes,
-            None => return Err(EditError::unsupported("attributes", Some(op))),
-        };
+        let attributes = there(self.tables.ops.attributes, "attributes", Some(op))?;
         let (mut first, mut count, mut stride) = (ptr::null::<AttrEntry>(), 0, 0);
         let (cx, f) = (self.handle, function.handle);
         // SAFETY: both handles live; the host writes where it is told.

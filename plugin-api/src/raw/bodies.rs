@@ -5,7 +5,7 @@ use passdock_abi::{OpId, Status, ValueId};
 
 use super::context::RawContext;
 use super::function::RawFunction;
-use super::tables::text;
+use super::tables::{text, there};
 use crate::data::{EditError, LaidOut};
 
 /// `OpApi::decompose` and `OpApi::legalize`.
@@ -59,10 +59,7 @@ impl RawContext {
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let give = match give {
-            Some(give) => give,
-            None => return Err(EditError::unsupported(name, Some(op))),
-        };
+        let give = give.ok_or_else(|| EditError::unsupported(name, Some(op)))?;
         let (out, count) = (values.as_mut_ptr(), values.len());
         // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
         let status = unsafe { give(self.handle, function.handle, op, out, count) };
@@ -100,10 +97,7 @@ impl RawContext {
         layouts: &[&str],
     ) -> Result<LaidOut, EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let give = match give {
-            Some(give) => give,
-            None => return Err(EditError::unsupported(name, Some(op))),
-        };
+        let give = give.ok_or_else(|| EditError::unsupported(name, Some(op)))?;
         let layouts: Vec<abi::Str> = layouts.iter().map(|text| abi::Str::new(text)).collect();
         let (wanted, count) = (layouts.as_ptr(), layouts.len());
         let mut said = abi::LaidOut::EMPTY;
@@ -130,10 +124,7 @@ impl RawContext {
         result_count: usize,
     ) -> Result<Vec<ValueId>, EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let insert = match self.tables.ops.insert_text {
-            Some(insert) => insert,
-            None => return Err(EditError::unsupported("insert_text", Some(op))),
-        };
+        let insert = there(self.tables.ops.insert_text, "insert_text", Some(op))?;
         let mut results = vec![ValueId::NONE; result_count];
         let desc = abi::TextDesc {
             op,

@@ -8,7 +8,7 @@ use passdock_abi::{symbol, OpId, Status, ValueId};
 use super::function::RawFunction;
 use super::gate::Panicked;
 use super::parts::stride;
-use super::tables::{prefix, text, Tables};
+use super::tables::{prefix, text, there, Tables};
 use crate::data::{Diagnostic, EditError, OptionValue, PassError, Place};
 
 /// A context handle and the tables to call.
@@ -40,10 +40,7 @@ impl RawContext {
 
     /// An option of the running pass; `None` if it has none of that name.
     pub(crate) fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
-        let function = match self.tables.context.option {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("option", None)),
-        };
+        let function = there(self.tables.context.option, "option", None)?;
         let mut out = abi::Setting::EMPTY;
         // SAFETY: the handle lives as long as `self`; the name until the call returns.
         let status = unsafe { function(self.handle, abi::Str::new(name), &mut out) };
@@ -53,10 +50,7 @@ impl RawContext {
 
     /// A registered config value. An error if no such key or field is registered.
     pub(crate) fn config(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
-        let function = match self.tables.context.config {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("config", None)),
-        };
+        let function = there(self.tables.context.config, "config", None)?;
         let mut out = abi::Setting::EMPTY;
         let (name, field) = (abi::Str::new(key), abi::Str::new(field));
         // SAFETY: the handle lives as long as `self`; the names until the call returns.
@@ -166,10 +160,7 @@ impl RawContext {
     /// Infers the types of an op's results.
     pub(crate) fn infer(&self, function: &mut RawFunction, op: OpId) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let infer = match self.tables.ops.infer {
-            Some(infer) => infer,
-            None => return Err(EditError::unsupported("infer", Some(op))),
-        };
+        let infer = there(self.tables.ops.infer, "infer", Some(op))?;
         // SAFETY: both handles live; the function is ours to edit.
         let status = unsafe { infer(self.handle, function.handle, op) };
         function.done(status, "infer", Some(op))
@@ -184,13 +175,11 @@ impl RawContext {
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let evaluate = match self.tables.ops.evaluate {
-            Some(evaluate) => evaluate,
-            None => return Err(EditError::unsupported("evaluate", Some(op))),
-        };
+        let evaluate = there(self.tables.ops.evaluate, "evaluate", Some(op))?;
         let (out, count) = (values.as_mut_ptr(), values.len());
+        let desc = evaluation(max_bytes);
         // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
-        let status = unsafe { evaluate(self.handle, function.handle, op, max_bytes, out, count) };
+        let status = unsafe { evaluate(self.handle, function.handle, op, &desc, out, count) };
         function.done(status, "evaluate", Some(op))
     }
 
@@ -215,10 +204,7 @@ impl RawContext {
         target: &str,
     ) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let supports = match self.tables.ops.supports {
-            Some(supports) => supports,
-            None => return Err(EditError::unsupported("supports", Some(op))),
-        };
+        let supports = there(self.tables.ops.supports, "supports", Some(op))?;
         // SAFETY: both handles live, and the text as long as the call.
         let status = unsafe { supports(self.handle, function.handle, op, abi::Str::new(target)) };
         function.done(status, "supports", Some(op))
@@ -253,17 +239,21 @@ impl RawContext {
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let evaluate = match self.tables.ops.evaluate_with {
-            Some(evaluate) => evaluate,
-            None => return Err(EditError::unsupported("evaluate_with", Some(op))),
-        };
+        let evaluate = there(self.tables.ops.evaluate_with, "evaluate_with", Some(op))?;
         let (given, given_count) = (operands.as_ptr(), operands.len());
         let (out, count) = (values.as_mut_ptr(), values.len());
-        let (cx, f) = (self.handle, function.handle);
+        let (cx, f, desc) = (self.handle, function.handle, evaluation(max_bytes));
         // SAFETY: both handles live; the function is ours to edit; `given` and `out` are as long as
         // their counts.
-        let status = unsafe { evaluate(cx, f, op, given, given_count, max_bytes, out, count) };
+        let status = unsafe { evaluate(cx, f, op, given, given_count, &desc, out, count) };
         function.done(status, "evaluate_with", Some(op))
+    }
+}
+
+fn evaluation(max_bytes: u64) -> abi::EvaluateDesc {
+    abi::EvaluateDesc {
+        max_bytes,
+        ..abi::EvaluateDesc::EMPTY
     }
 }
 

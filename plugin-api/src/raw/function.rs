@@ -11,7 +11,7 @@ use passdock_abi::{
 
 use super::parts::{attr_desc, port, stride, ConstantParts, OpParts, TypeParts};
 use super::read::{pool, record, Pooled, Record, Records};
-use super::tables::{text, Tables};
+use super::tables::{text, there, Tables};
 use crate::data::{AttrValue, EditError};
 
 /// A handle, its view, and the tables to call.
@@ -273,10 +273,7 @@ impl RawFunction {
     }
 
     pub(crate) fn intern(&self, name: &str) -> Result<SymbolId, EditError> {
-        let intern = match self.tables.symbols.intern {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("intern", None)),
-        };
+        let intern = there(self.tables.symbols.intern, "intern", None)?;
         // SAFETY: `name` lives until the call returns.
         let symbol = unsafe { intern(seen!(self.symbols), abi::Str::new(name)) };
         symbol.option().ok_or_else(|| {

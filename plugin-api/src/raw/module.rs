@@ -8,7 +8,7 @@ use passdock_abi::{FunctionKind, FunctionRef, OpId, Range, Status, SymbolId};
 use super::context::RawContext;
 use super::function::{Alive, RawFunction};
 use super::read::Records;
-use super::tables::{text, Tables};
+use super::tables::{text, there, Tables};
 use crate::data::EditError;
 
 /// A module handle, its view, the tables to call.
@@ -146,10 +146,7 @@ impl RawModule {
 
     /// A read-only handle, which ends with `release`.
     pub(crate) fn snapshot(&self, name: SymbolId) -> Result<RawSnapshot, EditError> {
-        let function = match self.tables.modules.snapshot {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("snapshot", None)),
-        };
+        let function = there(self.tables.modules.snapshot, "snapshot", None)?;
         let mut out = nobody();
         // SAFETY: the handle lives as long as `self`.
         let status = unsafe { function(self.handle, name, &mut out) };
@@ -178,10 +175,7 @@ impl RawModule {
 
     /// Another one beside those that are being edited: not one of them.
     pub(crate) fn edit_more(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
-        let function = match self.tables.modules.edit {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("edit", None)),
-        };
+        let function = there(self.tables.modules.edit, "edit", None)?;
         let mut out = nobody();
         // SAFETY: the handle lives as long as `self`.
         let status = unsafe { function(self.handle, name, &mut out) };
@@ -196,10 +190,7 @@ impl RawModule {
         opsets_of: SymbolId,
     ) -> Result<RawFunction, EditError> {
         self.end_editing();
-        let function = match self.tables.modules.create_function {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("create_function", None)),
-        };
+        let function = there(self.tables.modules.create_function, "create_function", None)?;
         let desc = abi::FunctionDesc {
             kind,
             name: abi::Str::new(name),
@@ -224,10 +215,7 @@ impl RawModule {
 
     pub(crate) fn remove(&mut self, name: SymbolId) -> Result<(), EditError> {
         self.end_editing();
-        let function = match self.tables.modules.remove_function {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("remove_function", None)),
-        };
+        let function = there(self.tables.modules.remove_function, "remove_function", None)?;
         // SAFETY: the handle lives as long as `self`.
         let status = unsafe { function(self.handle, name) };
         self.done(status, "remove_function")
@@ -240,10 +228,7 @@ impl RawModule {
         name: &str,
     ) -> Result<(SymbolId, OpId), EditError> {
         self.end_editing();
-        let outline = match self.tables.modules.outline {
-            Some(outline) => outline,
-            None => return Err(EditError::unsupported("outline", None)),
-        };
+        let outline = there(self.tables.modules.outline, "outline", None)?;
         let desc = abi::OutlineDesc {
             function,
             ops: ops.as_ptr(),
@@ -261,12 +246,13 @@ impl RawModule {
     pub(crate) fn run_pass(&mut self, context: &RawContext, name: &str) -> Result<(), EditError> {
         self.tables.expect(context.tables, "the context")?;
         self.end_editing();
-        let function = match self.tables.modules.run_pass {
-            Some(function) => function,
-            None => return Err(EditError::unsupported("run_pass", None)),
+        let function = there(self.tables.modules.run_pass, "run_pass", None)?;
+        let desc = abi::RunDesc {
+            name: abi::Str::new(name),
+            ..abi::RunDesc::EMPTY
         };
         // SAFETY: both handles live; the name does until the call returns.
-        let status = unsafe { function(self.handle, context.handle, abi::Str::new(name)) };
+        let status = unsafe { function(self.handle, context.handle, &desc) };
         self.done(status, "run_pass")
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::fmt;
 
 use passdock_abi as abi;
-use passdock_abi::Status;
+use passdock_abi::{OpId, Status};
 
 use crate::data::EditError;
 
@@ -181,4 +181,9 @@ impl fmt::Debug for Texts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
+}
+
+/// A function of the host's, unless the host is too old to have it.
+pub(super) fn there<F>(function: Option<F>, name: &str, op: Option<OpId>) -> Result<F, EditError> {
+    function.ok_or_else(|| EditError::unsupported(name, op))
 }

@@ -26,8 +26,8 @@
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::DimKind;
-use passdock_plugin_api::abi::NameUse;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::NameUse;
 
 use crate::shared::entries;
 

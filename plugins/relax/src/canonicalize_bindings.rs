@@ -26,8 +26,8 @@
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::Status;
-use passdock_plugin_api::abi::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::accept;

@@ -31,7 +31,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, LocId, abi};
+use passdock_plugin_api::{DimKind, LocId, record};
 
 use crate::shared::signature::Signatures;
 
@@ -86,7 +86,7 @@ struct Merger {
 impl Merger {
     fn new(f: &Function, cx: &PassContext) -> Result<Merger, EditError> {
         // Bytes are looked at only where type and length are those of another.
-        let kind = |constant: &abi::Constant| (constant.ty, constant.byte_len);
+        let kind = |constant: &record::Constant| (constant.ty, constant.byte_len);
         let mut counts: HashMap<(TypeId, u64), usize> = HashMap::new();
         for (_, constant) in f.constants() {
             *counts.entry(kind(&constant)).or_default() += 1;

@@ -96,8 +96,8 @@ mod walk;
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record;
 
 use budget::Plan;
 use checker::ConstantChecker;
@@ -193,7 +193,7 @@ fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> Result<Vec<OpId>, 
     left.sort_unstable_by_key(|id| id.0);
     left.dedup();
     for id in left {
-        let unused = |record: &abi::Constant| f.use_count(record.value) == 0;
+        let unused = |record: &record::Constant| f.use_count(record.value) == 0;
         if f.constant_record(id).as_ref().is_some_and(unused) {
             f.erase_constant(id)?;
         }

@@ -32,8 +32,8 @@
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::CallGraph;
-use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::symbol;
 use passdock_plugins_relax_fusion::take_back_domains;
 
 use crate::shared::callee::{Callee, Copied, Grown, Replaced};

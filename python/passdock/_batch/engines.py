@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _passdock
+from .. import _checks, _passdock
 from .. import pipeline as _pipeline
 from ..errors import PassError, UnknownNameError, UsageError
 from ..transform import Pass
@@ -77,13 +77,13 @@ class Plan:
         self.results = results
         self.jobs = jobs
         self.resume = resume
-        self.timeout = None if timeout is None else _pipeline._check_seconds("timeout", timeout)
-        self.imports = tuple(_pipeline._listed("imports", imports))
-        self.options = options = _pipeline._with_lists(options)
+        self.timeout = None if timeout is None else _checks._check_seconds("timeout", timeout)
+        self.imports = tuple(_checks._listed("imports", imports))
+        self.options = options = _checks._with_lists(options)
         if isinstance(pipeline, Pass):
             raise TypeError(
                 "a batch names what it runs, as it runs in other processes: register the pass, and say "
-                f"`passes=[{pipeline.info.name!r}]` and `imports=` with the module that registers it"
+                f"`passes=[{pipeline._pass_handle.info.name!r}]` and `imports=` with the module that registers it"
             )
         self.record = _pipeline._pipeline_text(pipeline)
         modules = _worker.import_all(self.imports)
@@ -386,7 +386,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
-    return _pipeline._scalar(value)
+    return _checks._scalar(value)
 
 
 def check(report: Mapping[str, Any]) -> None:

@@ -267,7 +267,8 @@ def _do(
     setup: Mapping[str, Any], job: Mapping[str, Any], answer: Callable[[Mapping[str, Any]], None]
 ) -> dict[str, Any]:
     from .. import _passdock
-    from ..pipeline import Pipeline, _raw, _request
+    from .._checks import _raw
+    from ..pipeline import Pipeline, _request
 
     began = time.monotonic()
     try:

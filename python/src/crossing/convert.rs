@@ -4,10 +4,27 @@ use std::collections::BTreeMap;
 
 use passdock::config::FieldValue;
 use passdock::sdk::AttrValue;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value as Json;
+
+/// A dict, or what is one by its methods: a copy.
+pub(crate) struct Mapping<'py>(pub(crate) Bound<'py, PyDict>);
+
+impl<'py> FromPyObject<'_, 'py> for Mapping<'py> {
+    type Error = PyErr;
+
+    fn extract(said: Borrowed<'_, 'py, PyAny>) -> PyResult<Mapping<'py>> {
+        if let Ok(dict) = said.cast::<PyDict>() {
+            return Ok(Mapping(dict.to_owned()));
+        }
+        let mapping = said.cast::<PyMapping>()?;
+        let dict = PyDict::new(said.py());
+        dict.update(&mapping)?;
+        Ok(Mapping(dict))
+    }
+}
 
 /// A scalar of NumPy's as Python's own number; anything else as it is.
 pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -32,8 +49,8 @@ pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if said.is_instance_of::<PyString>() {
         return Ok(toml::Value::String(said.extract()?));
     }
-    if let Ok(said) = said.cast::<PyDict>() {
-        return to_table(said).map(toml::Value::Table);
+    if let Ok(said) = said.extract::<Mapping<'_>>() {
+        return to_table(&said.0).map(toml::Value::Table);
     }
     if said.is_instance_of::<PyList>() || said.is_instance_of::<PyTuple>() {
         let items = said.try_iter()?.map(|item| to_toml(&item?));
@@ -96,10 +113,22 @@ pub(crate) fn from_config<'py>(
     Ok(dict.into_any())
 }
 
-fn from_field<'py>(py: Python<'py>, value: &FieldValue) -> PyResult<Bound<'py, PyAny>> {
-    let json =
-        serde_json::to_value(value).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    from_json(py, &json)
+pub(crate) fn from_field<'py>(py: Python<'py>, value: &FieldValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        FieldValue::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
+        FieldValue::Int(value) => value.into_pyobject(py)?.into_any(),
+        FieldValue::Float(value) => PyFloat::new(py, *value).into_any(),
+        FieldValue::String(value) => PyString::new(py, value).into_any(),
+        FieldValue::Strings(texts) => PyList::new(py, texts)?.into_any(),
+        FieldValue::Ints(ints) => ints.into_pyobject(py)?.into_any(),
+        FieldValue::Values(values) => {
+            let dict = PyDict::new(py);
+            for (name, value) in values {
+                dict.set_item(name, from_toml(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
 }
 
 /// A value of JSON as an object.

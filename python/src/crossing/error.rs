@@ -130,9 +130,9 @@ pub(crate) fn inner_failed(py: Python<'_>, error: &passdock::sdk::PassError) -> 
                 note(py, &raised, place.trim_end_matches(": "));
                 raised
             }
-            None => self::raised(py, "PassError", &error.message),
+            None => self::raised(py, "PassError", &in_python(&error.message)),
         },
-        None => raised(py, "PassError", &error.message),
+        None => raised(py, "PassError", &in_python(&error.message)),
     }
 }
 
@@ -348,6 +348,10 @@ pub(crate) fn gone(gone: Gone, what: &str) -> PyErr {
         Gone::Elsewhere => PyRuntimeError::new_err(format!(
             "This {what} belongs to the thread that its pass runs on."
         )),
+        Gone::Busy if what == "context" => PyRuntimeError::new_err(
+            "The function is being rewritten; the code of a rule looks at it by `match.function`, and makes ops by its \
+             rewriter.",
+        ),
         Gone::Busy => PyRuntimeError::new_err(format!(
             "This {what} is being rewritten; the code of a rule looks at it by `match.function`."
         )),

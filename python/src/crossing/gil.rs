@@ -23,7 +23,7 @@ static ENDS: AtomicBool = AtomicBool::new(false);
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 /// The threads that were told that it doesn't end, and take the lock now.
 static TAKING: AtomicUsize = AtomicUsize::new(0);
-/// How long the end waits for them: a process that was forked counts threads that it doesn't have.
+/// How long the end waits for them: code in C may have forked the process, which counts threads that it doesn't have then.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether this thread has the lock.
@@ -95,6 +95,11 @@ pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -
         }
     }
 
+    // SAFETY: it may be called at any time. What is freed as the interpreter is taken down comes here after its end.
+    if unsafe { ffi::Py_IsInitialized() } == 0 {
+        let _held = Known::now(Lock::Held);
+        return body();
+    }
     let _taken = Taking;
     let _free = Known::now(Lock::Free);
     py.detach(|| {
@@ -183,4 +188,11 @@ pub(crate) fn interpreter_ends(py: Python<'_>) {
             thread::sleep(Duration::from_micros(50));
         }
     });
+}
+
+/// Called by Python in a process that was just forked: it has this thread alone.
+#[pyfunction]
+pub(crate) fn process_forked() {
+    TAKING.store(0, Ordering::SeqCst);
+    passdock::forked();
 }

@@ -1,5 +1,6 @@
 //! What crosses between Python and the host: values, errors, and what is lent for the time of a call.
 
+pub(crate) mod code;
 pub(crate) mod convert;
 pub(crate) mod error;
 #[allow(

@@ -22,10 +22,14 @@ const SWITCHES: [&str; 4] = [
     "value_info",
 ];
 /// Whole phrases.
-const PHRASES: [(&str, &str); 6] = [
+const PHRASES: [(&str, &str); 7] = [
     (
         "`passdock list passes` shows what there is.",
         "`passdock.list_passes()` lists them.",
+    ),
+    (
+        "`passdock list ops` shows what there is.",
+        "`python -m passdock list ops` shows what there is.",
     ),
     (
         "`override = [\"…\"]` in `[plugins.NAME]`",

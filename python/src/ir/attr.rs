@@ -1,11 +1,11 @@
 //! Attributes, in and out of Python.
 
 use passdock::sdk::{Attr, AttrValue, ConstId, Function as SdkFunction, RegionId, TypeId};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use crate::crossing::convert;
+use crate::crossing::convert::{self, Mapping};
 use crate::ir::constant::Constant;
 use crate::ir::function::{self, Function};
 use crate::ir::types::Type;
@@ -137,11 +137,8 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
     if said.is_instance_of::<PyFloat>() {
         return Ok(AttrValue::Float(float32(said.extract()?)?));
     }
-    if let Ok(text) = said.extract::<String>() {
-        return Ok(AttrValue::from(text));
-    }
-    if let Ok(bytes) = said.cast::<PyBytes>() {
-        return Ok(AttrValue::String(bytes.as_bytes().to_vec()));
+    if let Some(text) = text(said)? {
+        return Ok(AttrValue::String(text));
     }
     let here = |function: &Py<Function>| match function.is(owner) {
         true => Ok(()),
@@ -155,38 +152,103 @@ pub(crate) fn value(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyR
         here(&ty.get().function)?;
         return Ok(AttrValue::Type(ty.get().id));
     }
+    if let Some(list) = list(owner, said)? {
+        return Ok(list);
+    }
+    let kind = said.get_type();
+    Err(PyTypeError::new_err(format!(
+        "an attribute is an int, a float, a text, a passdock.Constant or a passdock.Type of the function, or a list of one \
+         kind of them, not {}",
+        kind.name()?
+    )))
+}
+
+/// A text, or its bytes.
+fn text(said: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if said.is_instance_of::<PyString>() {
+        // One with half a surrogate pair is no text, and says so.
+        return said.extract::<String>().map(|text| Some(text.into_bytes()));
+    }
+    let bytes = said
+        .cast::<PyBytes>()
+        .map(|bytes| bytes.as_bytes().to_vec());
+    let array = || said.cast::<PyByteArray>().map(|bytes| bytes.to_vec());
+    Ok(bytes.or_else(|_| array()).ok())
+}
+
+/// A list of numbers, texts, constants or types, as it may be read; `None` for anything else.
+fn list(owner: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Option<AttrValue>> {
+    // An array's elements are bools as Python has them only as a list.
+    let said = match said.hasattr("dtype")? && said.hasattr("tolist")? {
+        true => said.call_method0("tolist")?,
+        false => said.clone(),
+    };
     match said.extract::<Vec<i64>>() {
-        Ok(values) => return Ok(AttrValue::Ints(values)),
+        Ok(values) => return Ok(Some(AttrValue::Ints(values))),
         // Integers that are too large are no floats, either.
         Err(error) if error.is_instance_of::<PyOverflowError>(said.py()) => return Err(error),
         Err(_) => {}
     }
-    if let Ok(values) = said.extract::<Vec<f64>>() {
-        let values = values.into_iter().map(float32);
-        return Ok(AttrValue::Floats(values.collect::<PyResult<_>>()?));
+    let Ok(items) = said.extract::<Vec<Bound<'_, PyAny>>>() else {
+        return Ok(None);
+    };
+    let items: Vec<_> = items.iter().map(convert::plain).collect::<PyResult<_>>()?;
+    let is_int = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyInt>();
+    if items.iter().all(is_int) {
+        let ints = items.iter().map(|item| item.extract());
+        return Ok(Some(AttrValue::Ints(ints.collect::<PyResult<_>>()?)));
     }
-    if let Ok(texts) = said.extract::<Vec<String>>() {
-        return Ok(AttrValue::Strings(
-            texts.into_iter().map(String::into_bytes).collect(),
-        ));
+    if let Ok(floats) = items.iter().map(|item| item.extract::<f64>()).collect() {
+        let floats: Vec<f64> = floats;
+        let floats = floats.into_iter().map(float32);
+        return Ok(Some(AttrValue::Floats(floats.collect::<PyResult<_>>()?)));
     }
-    let kind = said.get_type();
-    Err(PyTypeError::new_err(format!(
-        "an attribute is an int, a float, a text, a list of one of them, a passdock.Constant or a passdock.Type of \
-         the function, not {}",
-        kind.name()?
-    )))
+    let texts: Option<Vec<Vec<u8>>> = items.iter().map(text).collect::<PyResult<_>>()?;
+    if let Some(texts) = texts {
+        return Ok(Some(AttrValue::Strings(texts)));
+    }
+    let (mut tensors, mut types) = (Vec::new(), Vec::new());
+    for item in &items {
+        match item.is_instance_of::<Constant>() || item.is_instance_of::<Type>() {
+            true => match value(owner, item)? {
+                AttrValue::Tensor(id) => tensors.push(id),
+                AttrValue::Type(id) => types.push(id),
+                _ => {}
+            },
+            false => return Ok(None),
+        }
+    }
+    Ok(match (tensors.len(), types.len()) {
+        (_, 0) => Some(AttrValue::Tensors(tensors)),
+        (0, _) => Some(AttrValue::Types(types)),
+        _ => None,
+    })
+}
+
+/// The value of an attribute, which has a name.
+pub(crate) fn named(
+    owner: &Bound<'_, Function>,
+    name: &str,
+    said: &Bound<'_, PyAny>,
+) -> PyResult<AttrValue> {
+    match name {
+        "" => Err(PyValueError::new_err("an attribute needs a name")),
+        _ => value(owner, said),
+    }
 }
 
 /// Names and values to set.
 pub(crate) fn values(
     owner: &Bound<'_, Function>,
-    said: Option<&Bound<'_, PyDict>>,
+    said: Option<&Mapping<'_>>,
 ) -> PyResult<Vec<(String, AttrValue)>> {
     let Some(said) = said else {
         return Ok(Vec::new());
     };
-    said.iter()
-        .map(|(name, said)| Ok((name.extract()?, value(owner, &said)?)))
-        .collect()
+    let all = said.0.iter().map(|(name, said)| {
+        let name: String = name.extract()?;
+        let value = named(owner, &name, &said)?;
+        Ok((name, value))
+    });
+    all.collect()
 }

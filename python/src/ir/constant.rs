@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use passdock::ir::{self, ConstantData, Payload};
-use passdock::sdk::{ConstId, DType};
+use passdock::ir::{self, ConstantData, NewPort, Payload};
+use passdock::sdk::{ConstId, DType, ValueId};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::crossing::error;
 use crate::ir::function::Function;
+use crate::ir::types::dtype_of;
 use crate::ir::value::dtype_name;
 
 /// The data of a constant: of a value, or of a tensor in an attribute.
@@ -47,6 +48,33 @@ impl Constant {
             dtype,
             shape,
         })
+    }
+}
+
+impl Constant {
+    /// A function that returns the constant, and has nothing else; None if it is to have another dtype, or its own has no
+    /// name.
+    pub(crate) fn alone(&self, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ir::Function>> {
+        let is_own = |said: &Bound<'_, PyAny>| {
+            let name = said.extract::<String>().ok();
+            name.is_some_and(|name| dtype_of(&name).is_ok_and(|dtype| dtype == self.dtype))
+        };
+        let Some(own) = self.dtype.name().filter(|_| dtype.is_none_or(is_own)) else {
+            return Ok(None);
+        };
+        let wrong = |said: String| PyValueError::new_err(said);
+        let sizes: Vec<String> = self.shape.iter().map(i64::to_string).collect();
+        let made = ir::parse_type(&format!("{own}[{}]", sizes.join(",")));
+        let mut made = made.map_err(|error| wrong(error.message))?;
+        let body = made.body();
+        let params: Vec<ValueId> = made.args(body).collect();
+        let ty = made.value(params[0]).ty;
+        let done = made.remove_args(&params).and_then(|()| {
+            let value = made.add_constant(ty, self.data.clone(), body, "")?;
+            made.set_results(body, &[value], &[NewPort { name: "", ty }])
+        });
+        done.map_err(|error| wrong(error.message))?;
+        Ok(Some(made))
     }
 }
 
@@ -125,7 +153,7 @@ impl Constant {
     /// The elements as a NumPy array that can't be written: a view of the host's bytes.
     ///
     /// A splat is one element with strides of 0. bfloat16, float8 and their like take the package ml_dtypes.
-    /// Elements of 4 or 2 bits, and texts, come as a copy: NumPy has no other way to lay them out.
+    /// Elements of less than a byte, and texts, come as a copy: NumPy has no other way to lay them out.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py()
             .import("passdock._arrays")?

@@ -1,12 +1,19 @@
 //! `Function`: its edits, those of plugins.
 
-use passdock::sdk::{ConstantSpec, LocId, OpId, Position, RegionId, TypeId, TypeSpec, ValueId};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use passdock::ir;
+use passdock::sdk::{
+    self, ConstantSpec, EditError, FunctionKind, LocId, OpId, Position, RegionId, TypeId, TypeSpec,
+    ValueId,
+};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
+use crate::crossing::convert::Mapping;
+use crate::crossing::error;
 use crate::crossing::gil;
 use crate::ir::attr;
+use crate::ir::constant::Constant;
+use crate::ir::definition;
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
 use crate::ir::region::Region;
@@ -46,6 +53,7 @@ pub(crate) fn op_of(slf: &Bound<'_, Function>, op: &Op) -> PyResult<OpId> {
 
 /// The id of a region, which has to be of this function.
 fn region_of(slf: &Bound<'_, Function>, region: &Region) -> PyResult<RegionId> {
+    region.read(|_, _| ())?;
     match region.function.is(slf) {
         true => Ok(region.id),
         false => Err(other_function(slf)),
@@ -86,6 +94,57 @@ pub(crate) fn place(
     }
 }
 
+/// An index of Python's, which is counted from the start here.
+pub(crate) fn counted(index: isize) -> PyResult<usize> {
+    usize::try_from(index).map_err(|_| {
+        PyIndexError::new_err("operands are counted from 0; `op.operands[-1]` is the last")
+    })
+}
+
+/// Gives results of a function that have no names those of their values, and their types.
+fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditError> {
+    let body = f.body();
+    let ports: Vec<_> = f.ports(body).collect();
+    if ports.iter().all(|port| port.name.is_some()) {
+        return Ok(());
+    }
+    let taken = ports.iter().filter(|port| port.name.is_some());
+    let mut taken: Vec<String> = taken.map(|port| f.text(port.name).to_owned()).collect();
+    let mut named = Vec::new();
+    for (port, &value) in ports.iter().zip(values) {
+        let own = f.value_name(value).filter(|_| port.name.is_none());
+        let name = own.filter(|name| !taken.iter().any(|known| known == name));
+        let name = name.unwrap_or_default().to_owned();
+        taken.push(name.clone());
+        let ty = match port.name.is_none() {
+            true => f.type_id(value),
+            false => TypeId::NONE,
+        };
+        named.push((name, ty, value));
+    }
+    let named: Vec<_> = named
+        .iter()
+        .map(|(name, ty, value)| (name.as_str(), *ty, *value))
+        .collect();
+    f.set_named_results(body, &named)
+}
+
+/// Adds the constant that a function returns, whose data both have.
+fn add_shared(
+    f: &mut sdk::Function,
+    alone: &ir::Function,
+    name: Option<&str>,
+) -> Result<ValueId, EditError> {
+    let adopted = ir::adopted(f, alone).map_err(|error| EditError::failed(error.message))?;
+    let end = Position::end_of(f.body());
+    let copied = f.clone_region_from(&adopted, adopted.body(), end, &[])?;
+    let value = copied[0];
+    if let Some(name) = name {
+        f.set_value_name(value, name)?;
+    }
+    Ok(value)
+}
+
 #[pymethods]
 impl Function {
     /// Makes an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
@@ -96,21 +155,22 @@ impl Function {
     /// ``ctx.create_value`` makes op and types at once. custom: makes an operator that no plugin defines; not needed
     /// for a domain that nobody defines, if the function has an opset of it.
     ///
-    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
+    /// attributes.
     #[pyo3(signature = (name, operands, *, attrs = None, results = None, before = None, after = None, end_of = None, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn create_op(
         slf: &Bound<'_, Self>,
         name: &str,
         operands: Vec<Operand>,
-        attrs: Option<&Bound<'_, PyDict>>,
+        attrs: Option<Mapping<'_>>,
         results: Option<&Bound<'_, PyAny>>,
         before: Option<&Op>,
         after: Option<&Op>,
         end_of: Option<&Region>,
         custom: bool,
     ) -> PyResult<Op> {
-        let wish = Wish::new(slf, name, &operands, attrs, results, custom)?;
+        let wish = Wish::new(slf, name, &operands, attrs.as_ref(), results, custom)?;
         let at = place(slf, before, after, end_of)?;
         let id = function::edit(slf, |f| {
             let types = wish.types(f)?.unwrap_or_else(|| vec![TypeId::NONE]);
@@ -127,7 +187,8 @@ impl Function {
     /// keep_attrs: whether it starts with the attributes of the old one. It has the old one's location, and its
     /// results the old types, if nothing else is said. custom: as of ``create_op``.
     ///
-    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands.
+    /// Raises EditError if the IR would be wrong with it, nobody defines the operator, or it has other operands or
+    /// attributes.
     #[pyo3(signature = (op, name, operands, *, attrs = None, results = None, keep_attrs = false, custom = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn replace_op(
@@ -135,13 +196,14 @@ impl Function {
         op: &Op,
         name: &str,
         operands: Vec<Operand>,
-        attrs: Option<&Bound<'_, PyDict>>,
+        attrs: Option<Mapping<'_>>,
         results: Option<&Bound<'_, PyAny>>,
         keep_attrs: bool,
         custom: bool,
     ) -> PyResult<Op> {
-        let wish = Wish::new(slf, name, &operands, attrs, results, custom)?;
         let old = op_of(slf, op)?;
+        let (like, attrs) = (keep_attrs.then_some(old), attrs.as_ref());
+        let wish = Wish::like(slf, name, &operands, attrs, results, custom, like)?;
         let id = function::edit(slf, |f| {
             let types = wish.types(f)?;
             let builder = wish.builder(types);
@@ -204,8 +266,9 @@ impl Function {
 
     /// Sets an operand; None leaves it out.
     ///
-    /// Raises EditError if the value isn't there yet, or there is no such operand.
-    fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: usize, value: Operand) -> PyResult<()> {
+    /// Raises EditError if the value isn't there yet, or there is no such operand, and IndexError for a negative index.
+    fn set_operand(slf: &Bound<'_, Self>, op: &Op, index: isize, value: Operand) -> PyResult<()> {
+        let index = counted(index)?;
         let (op, value) = (op_of(slf, op)?, ids_of(slf, &[value])?[0]);
         function::edit(slf, |f| f.set_operand(op, index, value))
     }
@@ -218,14 +281,21 @@ impl Function {
         function::edit(slf, |f| f.replace_uses(from, to))
     }
 
-    /// Sets an attribute of an op.
+    /// Sets an attribute of an op. custom: also one that the operator doesn't have by its definition.
+    ///
+    /// Raises EditError if it doesn't have it, or of another kind.
+    #[pyo3(signature = (op, name, value, *, custom = false))]
     fn set_attr(
         slf: &Bound<'_, Self>,
         op: &Op,
         name: &str,
         value: &Bound<'_, PyAny>,
+        custom: bool,
     ) -> PyResult<()> {
-        let (op, value) = (op_of(slf, op)?, attr::value(slf, value)?);
+        let (op, mut value) = (op_of(slf, op)?, attr::named(slf, name, value)?);
+        if !custom {
+            definition::check_set(slf, op, name, &mut value)?;
+        }
         function::edit(slf, |f| f.set_attr(op, name, value))
     }
 
@@ -241,13 +311,24 @@ impl Function {
         name: &str,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let value = attr::value(slf, value)?;
+        let value = attr::named(slf, name, value)?;
         function::edit(slf, |f| f.set_function_attr(name, value))
     }
 
     /// Removes an attribute of the function.
-    fn remove_function_attr(&self, name: &str) -> PyResult<()> {
-        self.edit(|f| f.remove_function_attr(name).map(drop))
+    ///
+    /// Raises EditError if it has none of the name.
+    fn remove_function_attr(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
+        let own = slf.get().read(|f| {
+            let mut attrs = f.function_attrs();
+            let is_there = attrs.any(|(known, _)| f.text(known) == name);
+            (!is_there).then(|| f.function_name().to_owned())
+        })?;
+        if let Some(own) = own {
+            let said = format!("The function @{own} has no attribute `{name}`.");
+            return Err(error::raised(slf.py(), "EditError", &said));
+        }
+        function::edit(slf, |f| f.remove_function_attr(name).map(drop))
     }
 
     /// Refines the type of a value: a text (``"f32[n,3]"``), a pair of dtype and shape, or another value's type.
@@ -267,7 +348,8 @@ impl Function {
         function::edit(slf, |f| f.set_value_name(value, name))
     }
 
-    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied.
+    /// Adds a constant: a NumPy array, or what makes one (``2.0``, ``[1, 2]``, ``["a", "b"]``), whose bytes are copied. The
+    /// elements of a ``Constant`` are shared.
     ///
     /// dtype: ``"f32"`` or a dtype of NumPy, if it isn't the array's own. name: that of the value.
     ///
@@ -280,6 +362,13 @@ impl Function {
         dtype: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
     ) -> PyResult<Value> {
+        if let Ok(constant) = data.cast::<Constant>()
+            && let Some(shared) = constant.get().alone(dtype)?
+        {
+            let id = function::edit(slf, |f| add_shared(f, &shared, name))?;
+            let function = slf.clone().unbind();
+            return Ok(Value { function, id });
+        }
         let arrays = slf.py().import("passdock._arrays")?;
         let (dtype, shape, bytes): (String, Vec<i64>, Vec<u8>) =
             gil::call_method(&arrays, "to_bytes", (data, dtype))?.extract()?;
@@ -306,7 +395,8 @@ impl Function {
 
     /// Sets what the function returns, or a region yields.
     ///
-    /// names: the names of the results, which then have their values' types; without it those of before stay.
+    /// names: the names of the results, which then have their values' types; without it those of before stay, and those
+    /// of a function that had none are their values'.
     ///
     /// Raises EditError if a value isn't visible there, and ValueError if there isn't a name for each.
     #[pyo3(signature = (values, region = None, *, names = None))]
@@ -326,9 +416,18 @@ impl Function {
             )));
         }
         function::edit(slf, |f| {
-            let region = region.unwrap_or_else(|| f.body());
+            let (body, region) = (f.body(), region.unwrap_or_else(|| f.body()));
+            let is_of_model = region == body && f.kind() == FunctionKind::GRAPH;
+            if is_of_model && values.iter().any(|value| value.is_none()) {
+                return Err(EditError::failed("a function has all of its results"));
+            }
             let Some(names) = names else {
-                return f.set_results(region, &values);
+                f.set_results(region, &values)?;
+                return if is_of_model {
+                    name_results(f, &values)
+                } else {
+                    Ok(())
+                };
             };
             let named = names.iter().zip(&values);
             let named = named.map(|(name, &value)| (name.as_str(), f.type_id(value), value));

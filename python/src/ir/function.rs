@@ -1,5 +1,6 @@
 //! `Function`: its ops, values and regions, and where it is.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::ir::{self, FunctionSnapshot};
@@ -38,6 +39,8 @@ enum Source {
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Function {
     source: Source,
+    /// Whether its module has it no more. A function that takes its name is another one.
+    is_removed: AtomicBool,
     /// The texts of symbols, which are asked for again and again.
     texts: Mutex<FxHashMap<SymbolId, Py<PyString>>>,
 }
@@ -46,6 +49,7 @@ impl Function {
     fn new(source: Source) -> Function {
         Function {
             source,
+            is_removed: AtomicBool::new(false),
             texts: Mutex::default(),
         }
     }
@@ -76,6 +80,53 @@ impl Function {
         matches!(&self.source, Source::Lent(own) if Arc::ptr_eq(own, lent))
     }
 
+    /// Says that its module has it no more.
+    pub(crate) fn remove(&self) {
+        self.is_removed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its module has it no more, as far as it was looked at.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.is_removed.load(Ordering::Relaxed)
+    }
+
+    /// Edits the function in its module, where it has to be still.
+    fn edit_in<R>(
+        &self,
+        module: &LentModule,
+        name: SymbolId,
+        body: impl FnOnce(&mut sdk::Function) -> R,
+    ) -> Result<PyResult<R>, Gone> {
+        let edited = module.edit(|m| {
+            if self.is_removed() {
+                return Err(None);
+            }
+            let refused = match m.edit(name) {
+                Ok(f) => return Ok(body(f)),
+                Err(refused) => refused,
+            };
+            // A pass that was run on the module may have removed it, too.
+            Err(m.function(name).map(|_| refused))
+        })?;
+        Ok(edited.map_err(|refused| {
+            gil::attach(|py| match refused {
+                Some(refused) => error::edit_error(py, &refused),
+                None => {
+                    self.remove();
+                    error::raised(py, "StaleError", "The function was removed.")
+                }
+            })
+        }))
+    }
+
+    /// Whether what was in the function is there still, as far as the function is.
+    pub(crate) fn is_still(&self, body: impl FnOnce(&sdk::Function) -> bool) -> PyResult<bool> {
+        match self.read(body) {
+            Err(_) if self.is_removed() => Ok(false),
+            read => read,
+        }
+    }
+
     /// Looks at the function.
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
         let gone = |gone: Gone| error::gone(gone, "function");
@@ -86,9 +137,8 @@ impl Function {
                 .read(|rewriter| body(rewriter.function()))
                 .map_err(gone),
             Source::InModule(module, name) => {
-                let read = module.edit(|m| m.edit(*name).map(|f| body(f)));
-                let read = read.map_err(gone)?;
-                read.map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
+                let read = self.edit_in(module, *name, |f| body(f));
+                read.map_err(gone)?
             }
         }
     }
@@ -110,7 +160,10 @@ impl Function {
         let edited = match &self.source {
             Source::Snapshot(_) | Source::Rewritten(_) => Err(Gone::ReadOnly),
             Source::Lent(lent) => lent.edit(body),
-            Source::InModule(module, name) => module.edit(|m| body(m.edit(*name)?)),
+            Source::InModule(module, name) => match self.edit_in(module, *name, body) {
+                Ok(edited) => return edited,
+                Err(gone) => Err(gone),
+            },
         };
         edited.map_err(|gone| error::gone(gone, "function"))
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod attr;
 pub(crate) mod constant;
+pub(crate) mod definition;
 pub(crate) mod edit;
 pub(crate) mod failure;
 pub(crate) mod function;

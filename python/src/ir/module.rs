@@ -86,6 +86,20 @@ impl Module {
             .map_err(|gone| error::gone(gone, "module"))
     }
 
+    /// Says of the object of a function that its module has it no more, and forgets it.
+    fn end(&self, name: &str) {
+        let mut functions = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let known = functions.iter().position(|(known, _)| known == name);
+        let removed = known.map(|at| functions.remove(at).1);
+        drop(functions);
+        if let Some(removed) = removed {
+            removed.get().remove();
+        }
+    }
+
     /// Whether it is the program's own, and not a pass's.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self.source, Source::Own(_))
@@ -324,25 +338,19 @@ impl Module {
                 .map(|entry| entry.name);
             m.create(name, kind, like.map(sdk::Name::Symbol)).map(drop)
         })?;
+        // A pass that was run on the module may have removed one of the name.
+        self.end(name);
         let found = self.find(py, name)?;
         found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// Removes a function, in a module pass.
+    /// Removes a function, in a module pass. Its objects raise ``passdock.StaleError`` then, also if another function
+    /// takes the name.
     ///
     /// Raises EditError if there is none of the name.
     fn remove(&self, name: &str) -> PyResult<()> {
         self.edit(|m| m.remove(name))?;
-        let mut functions = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let removed = functions
-            .iter()
-            .position(|(known, _)| known == name)
-            .map(|at| functions.remove(at));
-        drop(functions);
-        drop(removed);
+        self.end(name);
         Ok(())
     }
 

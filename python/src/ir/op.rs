@@ -2,7 +2,7 @@
 
 use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind, SymbolId};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::ir::attr;
+use crate::ir::edit::counted;
 use crate::ir::function::{self, Function};
 use crate::ir::region::Region;
 use crate::ir::value::Value;
@@ -96,9 +97,7 @@ impl Op {
     ///
     /// Raises IndexError for a negative index.
     fn operand(&self, py: Python<'_>, index: isize) -> PyResult<Option<Value>> {
-        let index = usize::try_from(index).map_err(|_| {
-            PyIndexError::new_err("operands are counted from 0; `op.operands[-1]` is the last")
-        })?;
+        let index = counted(index)?;
         let id = self.read(|f, op| f.operand(op, index))?;
         Ok(id.and_then(|id| function::value(self.function.bind(py), id)))
     }
@@ -241,7 +240,7 @@ impl Op {
     #[getter]
     fn is_live(&self) -> PyResult<bool> {
         let id = self.id;
-        self.function.get().read(|f| f.is_live(id))
+        self.function.get().is_still(|f| f.is_live(id))
     }
 
     /// The op's line of IR text; its regions are on other lines.

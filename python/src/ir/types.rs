@@ -1,16 +1,18 @@
 //! `Type`: what a value is, as a program reads it and says it.
 
 use passdock::ir;
-use passdock::sdk::{self, DType, Dim, EditError, TypeId, TypeKind, TypeSpec};
+use passdock::sdk::abi::ExprId;
+use passdock::sdk::{self, DType, Dim, DimKind, EditError, SymbolId, TypeId, TypeKind, TypeSpec};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
 use crate::crossing::error;
 use crate::ir::function::Function;
 use crate::ir::value::{dtype_name, shape_tuple, sizes};
 
-/// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n, 3, 32]``.
+/// The type of a value, as its function has it. ``str(type)`` is its text: ``f32[n,3,32]``. A type is
+/// equal to another one of the same text, and to the text.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Type {
     pub(crate) function: Py<Function>,
@@ -71,14 +73,12 @@ impl Type {
                 Err(_) => return Ok(false),
             },
         };
-        Ok(self.__str__()?.replace(' ', "") == text.replace(' ', ""))
+        Ok(self.__str__()? == text)
     }
 
-    fn __hash__(&self) -> PyResult<u64> {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.__str__()?.replace(' ', "").hash(&mut hasher);
-        Ok(hasher.finish())
+    /// That of its text, which it is equal to.
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::new(py, &self.__str__()?).hash()
     }
 }
 
@@ -86,18 +86,22 @@ impl Type {
 pub(crate) enum Wanted {
     Known(TypeId),
     Tensor(DType, Option<Vec<WantedDim>>),
+    /// One of IR text, as that of the parameter of a function.
+    Read(Box<ir::Function>),
     Unknown,
 }
 
 pub(crate) enum WantedDim {
     Size(i64),
     Symbol(String),
+    /// One of IR text, as a dim of a function.
+    Read(Box<ir::Function>, Dim),
     Unknown,
 }
 
 impl Wanted {
-    /// The type that an argument says: a ``Type`` of the same function, text (``"f32[n,3]"``), a pair of
-    /// dtype and shape, or None.
+    /// The type that an argument says: a ``Type``, text as IR text has it (``"f32[n*2,3]"``), a pair of dtype and shape,
+    /// or None.
     pub(crate) fn of(function: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Wanted> {
         if said.is_none() {
             return Ok(Wanted::Unknown);
@@ -126,37 +130,44 @@ impl Wanted {
     }
 
     fn parse(text: &str) -> PyResult<Wanted> {
-        let wrong = || {
-            PyValueError::new_err(format!(
-                "`{text}` isn't the type of a tensor; write \"f32[n,3,?]\": a dtype, and sizes in brackets"
-            ))
-        };
-        let (dtype, dims) = match text.split_once('[') {
-            None if text == "?" => return Ok(Wanted::Unknown),
-            None => return Err(wrong()),
-            Some((dtype, dims)) => (
-                dtype_of(dtype.trim())?,
-                dims.strip_suffix(']').ok_or_else(wrong)?,
-            ),
-        };
-        if matches!(dims.trim(), "*" | "...") {
-            return Ok(Wanted::Tensor(dtype, None));
+        if let Some(plain) = Wanted::plain(text) {
+            return plain;
         }
-        let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
-        let dims = dims.map(|dim| match dim {
-            "?" => Ok(WantedDim::Unknown),
-            dim if dim.starts_with(|c: char| c.is_ascii_digit()) => {
-                dim.parse().map(WantedDim::Size).map_err(|_| wrong())
+        // The dtype may be by the name that NumPy has for it.
+        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+        let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+        let own = dtype_of(word).ok().and_then(DType::name).unwrap_or(word);
+        let read = ir::parse_type(&format!("{own}{rest}")).map_err(|error| {
+            PyValueError::new_err(format!(
+                "`{text}` isn't a type: {} Write \"f32[n,3,?]\": a dtype, and sizes in brackets.",
+                error.message
+            ))
+        })?;
+        Ok(Wanted::Read(Box::new(read)))
+    }
+
+    /// The type of a text that needs no parser, as most: a dtype, and numbers and bare names in brackets.
+    fn plain(text: &str) -> Option<PyResult<Wanted>> {
+        if text == "?" {
+            return Some(Ok(Wanted::Unknown));
+        }
+        let (dtype, dims) = text.strip_suffix(']')?.split_once('[')?;
+        let dims = match dims.trim() {
+            "*" | "..." => None,
+            dims => {
+                let dims = dims.split(',').map(str::trim).filter(|dim| !dim.is_empty());
+                let dims = dims.map(|dim| match dim {
+                    "?" => Some(WantedDim::Unknown),
+                    dim if dim.starts_with(|c: char| c.is_ascii_digit()) => {
+                        dim.parse().map(WantedDim::Size).ok()
+                    }
+                    dim => is_word(dim).then(|| WantedDim::Symbol(dim.to_owned())),
+                });
+                Some(dims.collect::<Option<_>>()?)
             }
-            dim if dim
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')) =>
-            {
-                Ok(WantedDim::Symbol(dim.to_owned()))
-            }
-            _ => Err(wrong()),
-        });
-        Ok(Wanted::Tensor(dtype, Some(dims.collect::<PyResult<_>>()?)))
+        };
+        let dtype = dtype.trim();
+        is_word(dtype).then(|| Ok(Wanted::Tensor(dtype_of(dtype)?, dims)))
     }
 
     /// Adds the type to a function.
@@ -164,12 +175,18 @@ impl Wanted {
         match self {
             Wanted::Known(id) => Ok(*id),
             Wanted::Unknown => Ok(TypeId::NONE),
+            Wanted::Read(function) => {
+                let adopted = ir::adopted(f, function);
+                let adopted = adopted.map_err(|error| EditError::failed(error.message))?;
+                f.type_from(&adopted, adopted.type_id(adopted.params()[0]))
+            }
             Wanted::Tensor(dtype, None) => f.add_type(&TypeSpec::unranked(*dtype)),
             Wanted::Tensor(dtype, Some(dims)) => {
                 let dims = dims.iter().map(|dim| {
                     Ok(match dim {
                         WantedDim::Size(size) => Dim::constant(*size),
                         WantedDim::Symbol(name) => Dim::symbol(f.intern(name)?),
+                        WantedDim::Read(of, dim) => add_dim(f, of, *dim)?,
                         WantedDim::Unknown => Dim::UNKNOWN,
                     })
                 });
@@ -180,6 +197,12 @@ impl Wanted {
     }
 }
 
+/// Whether a text is one word, which is a name as it stands.
+fn is_word(text: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    !text.is_empty() && text.chars().all(is_letter)
+}
+
 fn dim(said: Option<Bound<'_, PyAny>>) -> PyResult<WantedDim> {
     let Some(said) = said else {
         return Ok(WantedDim::Unknown);
@@ -187,12 +210,45 @@ fn dim(said: Option<Bound<'_, PyAny>>) -> PyResult<WantedDim> {
     if let Ok(size) = said.extract::<i64>() {
         return Ok(WantedDim::Size(size));
     }
-    match said.extract::<String>() {
-        Ok(name) => Ok(WantedDim::Symbol(name)),
-        Err(_) => Err(PyTypeError::new_err(
-            "a size is an int, the name of a symbol, or None",
-        )),
+    let name: String = said.extract().map_err(|_| {
+        PyTypeError::new_err(
+            "a size is an int, the name of a symbol, the text of an expression, or None",
+        )
+    })?;
+    if is_word(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(WantedDim::Symbol(name));
     }
+    // What isn't IR text is a name.
+    let read = ir::parse_type(&format!("f32[{name}]")).ok();
+    let read = read.and_then(|f| {
+        let param = f.args(f.body()).next()?;
+        match f.shape(f.value(param).ty)? {
+            &[dim] => Some((f, dim)),
+            _ => None,
+        }
+    });
+    Ok(match read {
+        Some((function, dim)) => WantedDim::Read(Box::new(function), dim),
+        None => WantedDim::Symbol(name),
+    })
+}
+
+/// Adds a dim of another function.
+fn add_dim(f: &mut sdk::Function, of: &ir::Function, dim: Dim) -> Result<Dim, EditError> {
+    let made = match dim.kind {
+        DimKind::SYMBOL => Dim::symbol(f.intern(of.text(SymbolId(dim.value as u32)))?),
+        DimKind::EXPR => {
+            let expr = *of.expr(ExprId(dim.value as u32));
+            let (left, right) = (add_dim(f, of, expr.lhs)?, add_dim(f, of, expr.rhs)?);
+            f.add_expr(expr.kind, left, right)?
+        }
+        _ => dim,
+    };
+    let denotation = match dim.denotation.is_none() {
+        true => SymbolId::NONE,
+        false => f.intern(of.text(dim.denotation))?,
+    };
+    Ok(Dim { denotation, ..made })
 }
 
 /// The dtype of a name: ``f32``, or NumPy's ``float32``.

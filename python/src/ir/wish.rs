@@ -1,13 +1,12 @@
 //! What says how an op is made.
 
-use passdock::ir::check_new_op;
-use passdock::sdk::{self, EditError, FunctionKind, OpBuilder, TypeId, ValueId};
-use pyo3::exceptions::PyTypeError;
+use passdock::sdk::{AttrValue, EditError, OpBuilder, OpId, TypeId, ValueId};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::crossing::error;
+use crate::crossing::convert::Mapping;
 use crate::ir::attr;
+use crate::ir::definition::{self, Made};
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::Function;
 use crate::ir::types::Wanted;
@@ -16,7 +15,7 @@ use crate::ir::types::Wanted;
 pub(crate) struct Wish<'a> {
     name: &'a str,
     operands: Vec<ValueId>,
-    attrs: Vec<(String, passdock::sdk::AttrValue)>,
+    attrs: Vec<(String, AttrValue)>,
     /// `None`: nothing was said of results.
     results: Option<Vec<Wanted>>,
 }
@@ -26,17 +25,37 @@ impl<'a> Wish<'a> {
         slf: &Bound<'_, Function>,
         name: &'a str,
         operands: &[Operand],
-        attrs: Option<&Bound<'_, PyDict>>,
+        attrs: Option<&Mapping<'_>>,
         results: Option<&Bound<'_, PyAny>>,
         custom: bool,
     ) -> PyResult<Wish<'a>> {
+        Wish::like(slf, name, operands, attrs, results, custom, None)
+    }
+
+    /// Of an op that has the attributes of another one, too.
+    pub(crate) fn like(
+        slf: &Bound<'_, Function>,
+        name: &'a str,
+        operands: &[Operand],
+        attrs: Option<&Mapping<'_>>,
+        results: Option<&Bound<'_, PyAny>>,
+        custom: bool,
+        like: Option<OpId>,
+    ) -> PyResult<Wish<'a>> {
+        let operands = ids_of(slf, operands)?;
+        let mut attrs = attr::values(slf, attrs)?;
         if !custom {
-            check(slf, name, operands.len())?;
+            let made = Made {
+                name,
+                operands: &operands,
+                like,
+            };
+            definition::check_op(slf, &made, &mut attrs)?;
         }
         Ok(Wish {
             name,
-            operands: ids_of(slf, operands)?,
-            attrs: attr::values(slf, attrs)?,
+            operands,
+            attrs,
             results: results.map(|said| wanted(slf, said)).transpose()?,
         })
     }
@@ -68,44 +87,27 @@ impl<'a> Wish<'a> {
     }
 }
 
+/// The results that an op may be asked for: each is made at once, and more are a mistake.
+const MAX_RESULTS: usize = 1 << 20;
+
+/// Refuses a number of results that no op has.
+pub(crate) fn check_count(results: usize) -> PyResult<()> {
+    match results {
+        ..=MAX_RESULTS => Ok(()),
+        _ => Err(PyValueError::new_err(format!(
+            "an op has {MAX_RESULTS} results at most, and not {results}"
+        ))),
+    }
+}
+
 /// The results that an argument asks for: how many, or a type for each.
 fn wanted(slf: &Bound<'_, Function>, said: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
     if let Ok(count) = said.extract::<usize>() {
+        check_count(count)?;
         return Ok((0..count).map(|_| Wanted::Unknown).collect());
     }
     let said = said.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
         PyTypeError::new_err("`results` is how many results the op has, or a list of their types")
     })?;
     said.iter().map(|each| Wanted::of(slf, each)).collect()
-}
-
-/// Refuses an op that the op definitions say is a mistake. `custom=True` makes it nevertheless.
-pub(crate) fn check(slf: &Bound<'_, Function>, name: &str, operands: usize) -> PyResult<()> {
-    let registry = passdock::PassContext::current().registry().op_defs();
-    let refused = slf.get().read(|f| {
-        // The loop level's own operators are of no plugin.
-        let is_known = f.kind() != FunctionKind::GRAPH || may_call(f, name);
-        let checked = || check_new_op(name, operands, |domain| f.opset(domain), &registry);
-        (!is_known).then(checked)
-    })?;
-    let Some(Err(refused)) = refused else {
-        return Ok(());
-    };
-    let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
-    let message = format!(
-        "{}{} `custom=True` makes it nevertheless.",
-        refused.message,
-        near.unwrap_or_default()
-    );
-    Err(error::raised(slf.py(), "EditError", &message))
-}
-
-/// Whether a function of the module may have the name: then the op is a call of it.
-fn may_call(f: &sdk::Function, name: &str) -> bool {
-    let named = passdock::ir::look_at(f, |f| {
-        let symbols = f.symbols();
-        let named = symbols.find(name);
-        named.is_some_and(|symbol| symbols.may_name_function(symbol))
-    });
-    named.unwrap_or(false)
 }

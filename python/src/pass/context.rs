@@ -3,14 +3,16 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use passdock::config::FieldValue;
 use passdock::sdk::{self, EditError};
 use passdock::{Entered, InstrumentRef};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
-use crate::crossing::convert;
+use crate::crossing::code::Code;
+use crate::crossing::convert::{self, Mapping};
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
@@ -29,6 +31,8 @@ use crate::pass::rules::Rules;
 thread_local! {
     /// The contexts that `with` entered on this thread, and the objects for them.
     static ENTERED: RefCell<Vec<(Entered, Py<PassContext>)>> = const { RefCell::new(Vec::new()) };
+    /// The objects for others that the program holds.
+    static UNENTERED: RefCell<Vec<Py<PyWeakrefReference>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What passes run under: the level, names, instruments and config.
@@ -49,19 +53,25 @@ pub(crate) struct PassContext {
     core: passdock::PassContext,
     /// The run, of the context that a pass is given.
     run: Option<Arc<LentContext>>,
+    /// What shows its diagnostics, of one that the program made.
+    renderer: Option<Arc<Code>>,
 }
 
 impl PassContext {
     /// A context of the host.
     pub(crate) fn of(core: passdock::PassContext) -> PassContext {
-        PassContext { core, run: None }
+        PassContext {
+            core,
+            run: None,
+            renderer: None,
+        }
     }
 
     /// The context that a pass is given.
     pub(crate) fn of_run(core: passdock::PassContext, run: Arc<LentContext>) -> PassContext {
         PassContext {
-            core,
             run: Some(run),
+            ..PassContext::of(core)
         }
     }
 
@@ -101,8 +111,35 @@ fn current(py: Python<'_>) -> PyResult<Py<PassContext>> {
     });
     match entered {
         Some(context) if core.diag_ctx().is_none() => Ok(context),
-        _ => Py::new(py, PassContext::of(core)),
+        _ => unentered(py, core),
     }
+}
+
+/// The object of a context that no `with` entered: the thread's own, or that of a running pass. It is one object as long
+/// as the program holds it.
+fn unentered(py: Python<'_>, core: passdock::PassContext) -> PyResult<Py<PassContext>> {
+    let mut known = UNENTERED.with_borrow(|known| {
+        let known = known.iter().map(|known| known.clone_ref(py));
+        known.collect::<Vec<_>>()
+    });
+    let there = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade_as::<PassContext>().ok()?;
+    let is_same = |known: &Bound<'_, PassContext>| {
+        let own = &known.get().core;
+        let is_same_pass = match (own.diag_ctx(), core.diag_ctx()) {
+            (Some(own), Some(other)) => own.is(other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        own.is(&core) && is_same_pass
+    };
+    if let Some(found) = known.iter().filter_map(there).find(is_same) {
+        return Ok(found.unbind());
+    }
+    let made = Bound::new(py, PassContext::of(core))?;
+    known.retain(|known| there(known).is_some());
+    known.push(PyWeakrefReference::new(&made)?.unbind());
+    let before = UNENTERED.replace(known);
+    drop(before);
+    Ok(made.unbind())
 }
 
 #[pymethods]
@@ -115,7 +152,7 @@ impl PassContext {
         required_pass: Option<&Bound<'_, PyAny>>,
         disabled_pass: Option<&Bound<'_, PyAny>>,
         instruments: Option<&Bound<'_, PyAny>>,
-        config: Option<&Bound<'_, PyDict>>,
+        config: Option<Mapping<'_>>,
         renderer: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PassContext> {
         let mut builder = passdock::PassContext::builder()
@@ -124,16 +161,18 @@ impl PassContext {
         if let Some(opt_level) = opt_level {
             builder = builder.opt_level(level(opt_level)?);
         }
+        let mut code = None;
         if let Some(renderer) = renderer {
             let diagnostics = py.import("passdock.diagnostics")?;
-            let shown = diagnostics.call_method1("_showing", (renderer,))?;
-            let shown = diagnostic::renderer(shown.unbind());
+            let showing = diagnostics.call_method1("_showing", (renderer,))?;
+            let showing = code.insert(Arc::new(Code::new(showing.unbind())));
+            let shown = diagnostic::renderer(showing.clone());
             builder = builder.renderer(move |said| shown(said));
         }
         for instrument in instrument::list(instruments)? {
             builder = builder.shared_instrument(instrument);
         }
-        for (key, value) in config.into_iter().flatten() {
+        for (key, value) in config.iter().flat_map(|config| config.0.iter()) {
             let key: String = key.extract()?;
             if value.is_none() {
                 return Err(error::raised(
@@ -145,9 +184,11 @@ impl PassContext {
             builder = builder.config(key, convert::to_toml(&value)?);
         }
         let built = gil::detach(py, || builder.build());
-        built
-            .map(PassContext::of)
-            .map_err(|error| error::to_exception(py, &error))
+        let core = built.map_err(|error| error::to_exception(py, &error))?;
+        Ok(PassContext {
+            renderer: code,
+            ..PassContext::of(core)
+        })
     }
 
     /// The current context: the innermost one that this thread entered, or the thread's own.
@@ -247,7 +288,15 @@ impl PassContext {
             entry.set_item("type", ty)?;
             let default = convert::from_config(py, &config.schema.defaults())?;
             entry.set_item("default", default)?;
-            entry.set_item("fields", convert::from_json(py, &fields)?)?;
+            let fields = convert::from_json(py, &fields)?;
+            for (at, field) in config.schema.fields.iter().enumerate() {
+                // JSON has no infinity.
+                if let FieldValue::Float(_) = field.default {
+                    let default = convert::from_field(py, &field.default)?;
+                    fields.get_item(at)?.set_item("default", default)?;
+                }
+            }
+            entry.set_item("fields", fields)?;
             all.set_item(&config.schema.key, entry)?;
         }
         Ok(all)
@@ -279,11 +328,13 @@ impl PassContext {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The config values that were given.
+    /// The config values that were given, by the keys' own names.
     #[getter(config)]
     fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (key, value) in &self.core.settings().config {
+            let schema = self.core.registry().config_schema(key);
+            let key = schema.map_or_else(|_| key.clone(), |schema| schema.key);
             dict.set_item(key, convert::from_toml(py, value)?)?;
         }
         Ok(dict)
@@ -344,14 +395,14 @@ impl PassContext {
         function: &Bound<'_, Function>,
         name: &str,
         operands: Vec<Operand>,
-        attrs: Option<&Bound<'_, PyDict>>,
+        attrs: Option<Mapping<'_>>,
         results: Option<&Bound<'_, PyAny>>,
         before: Option<&Op>,
         after: Option<&Op>,
         end_of: Option<&Region>,
         custom: bool,
     ) -> PyResult<Option<Value>> {
-        let wish = Wish::new(function, name, &operands, attrs, results, custom)?;
+        let wish = Wish::new(function, name, &operands, attrs.as_ref(), results, custom)?;
         if wish.has_no_results() {
             return Err(PyValueError::new_err(
                 "an op without results makes no value; `Function.create_op` makes one",
@@ -410,7 +461,7 @@ impl PassContext {
 
     /// Runs a registered pass on the module that a module pass was given, instruments included.
     ///
-    /// Raises what the pass fails with.
+    /// Raises UnknownNameError if there is none of the name, and what the pass fails with.
     fn run_pass(
         &self,
         py: Python<'_>,
@@ -418,14 +469,21 @@ impl PassContext {
         name: &str,
     ) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
-        ran.map_err(|failed| error::inner_failed(py, &failed))
+        ran.map_err(|failed| {
+            let known = self.core.registry().contains(name);
+            let unknown = (!known).then(|| self.core.registry().get_pass(name));
+            match unknown {
+                Some(Err(unknown)) => error::to_exception(py, &unknown),
+                _ => error::inner_failed(py, &failed),
+            }
+        })
     }
 
     /// Rewrites a function by rules until none applies, in a pass. The report counts each rule's rewrites.
     ///
     /// Raises what the code of a rule raises, and PassError if rules undo each other without an end.
     fn rewrite(&self, function: &Bound<'_, Function>, rules: &Rules) -> PyResult<()> {
-        let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &**set).collect();
+        let rules: Vec<&sdk::Rules> = rules.sets.iter().map(|set| &set.get().rules).collect();
         let done = self.on("rewrite", function, |cx, f| Ok(cx.rewrite(f, &rules)))?;
         done.map_err(|failed| {
             let raised = error::inner_failed(function.py(), &failed);
@@ -457,18 +515,25 @@ impl PassContext {
         self.core.to_string()
     }
 
-    /// An instrument may hold the context that holds it.
+    /// An instrument, or the renderer, may hold the context that holds it.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        let instruments = self.core.sole_instruments();
+        let Some(instruments) = self.core.sole_instruments() else {
+            return Ok(());
+        };
+        self.renderer
+            .iter()
+            .try_for_each(|code| code.traverse(&visit))?;
         instruments
             .iter()
-            .flat_map(|all| all.iter())
             .try_for_each(|own| instrument::traverse(own, &visit))
     }
 
     fn __clear__(&self) {
         // It isn't entered: nothing would hold it alone.
         let _ = self.core.override_instruments(Vec::new());
+        if let Some(renderer) = &self.renderer {
+            renderer.clear();
+        }
     }
 
     /// A context that is made anew of the same settings; a copy has the instruments, too, if they can be copied.

@@ -7,6 +7,7 @@ use passdock::sdk;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::crossing::code::Code;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
@@ -326,14 +327,17 @@ impl DiagnosticContext {
 }
 
 /// A function of Python that gets a list of diagnostics, as the host calls it.
-pub(crate) fn renderer(render: Py<PyAny>) -> Arc<Renderer> {
+pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
     Arc::new(move |said: &[core::Diagnostic]| {
         gil::attach(|py| {
             let said = said.iter().map(in_words);
             let said: Vec<Diagnostic> = said.map(|said| Diagnostic::of(&said)).collect();
-            if let Err(raised) = gil::call(render.bind(py), (said,)) {
+            let Ok(render) = render.get(py) else {
+                return;
+            };
+            if let Err(raised) = gil::call(&render, (said,)) {
                 // There is nobody to tell but Python.
-                raised.write_unraisable(py, Some(render.bind(py)));
+                raised.write_unraisable(py, Some(&render));
             }
         });
     })
@@ -375,7 +379,7 @@ pub(crate) fn override_renderer(py: Python<'_>, render: Option<Py<PyAny>>) -> Py
             "a renderer is a function that takes a list of diagnostics",
         ));
     }
-    let render = render.map_or_else(to_stderr, renderer);
+    let render = render.map_or_else(to_stderr, |render| renderer(Arc::new(Code::new(render))));
     gil::detach(py, || core::override_renderer(Some(render)));
     Ok(())
 }

@@ -1,16 +1,18 @@
 //! `PassHandle`: a pass of the host, or one of the program's own, as the package's classes hold it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use passdock::config::FieldValue;
 use passdock::{
-    ErrorKind, PassDeclaration, PassError, PassRef, Registry, create_function_pass,
+    ErrorKind, PassDeclaration, PassError, PassRef, Registry, Work, create_function_pass,
     create_module_pass, create_prim_func_pass, sdk,
 };
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::crossing::code::Code;
 use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
@@ -19,6 +21,7 @@ use crate::ir::failure;
 use crate::ir::function::Function;
 use crate::ir::module::Module;
 use crate::pass::context::PassContext;
+use crate::pass::holds::Holds;
 use crate::pass::info::{PassInfo, names};
 
 /// A pass, as the classes of ``passdock.transform`` hold it.
@@ -29,23 +32,11 @@ pub(crate) struct PassHandle {
     children: Option<Py<PyList>>,
     /// What the pass runs, of one of Python.
     code: Option<Arc<Code>>,
+    holds: Holds,
+    /// There as long as this object is.
+    object: Arc<()>,
     /// The name and the options that a pass of the registry was asked for by.
     origin: Option<(String, toml::Table)>,
-}
-
-/// What a pass of Python runs. Python's collector takes it, if nothing but itself holds the pass.
-struct Code(Mutex<Option<Py<PyAny>>>);
-
-impl Code {
-    fn lock(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let code = self.lock().as_ref().map(|code| code.clone_ref(py));
-        let taken = || PyRuntimeError::new_err("the pass was taken by Python's collector");
-        Ok(code.ok_or_else(taken)?.into_bound(py))
-    }
 }
 
 impl PassHandle {
@@ -54,9 +45,31 @@ impl PassHandle {
             pass,
             children: None,
             code: None,
+            holds: Holds::default(),
+            object: Arc::default(),
             origin: None,
         }
     }
+
+    /// A pass that others hold: one of a plugin is known by its name and its options.
+    fn found(pass: PassRef) -> PassHandle {
+        let is_of_plugin = pass.provider().is_some();
+        let options = pass.given_options().into_iter().flatten();
+        let options = options.map(|(name, value)| Some((name.clone(), toml_of(value)?)));
+        let options = options.collect::<Option<toml::Table>>();
+        let name = pass.info().name.clone();
+        PassHandle {
+            origin: options
+                .filter(|_| is_of_plugin)
+                .map(|options| (name, options)),
+            ..PassHandle::new(pass)
+        }
+    }
+}
+
+/// The value of an option as it is given.
+fn toml_of(value: &FieldValue) -> Option<toml::Value> {
+    toml::Value::try_from(value).ok()
 }
 
 /// What a declaration says: that of Python's own code isn't thread-safe, as one lock is around all of it.
@@ -175,13 +188,13 @@ fn other_module(
     }
 }
 
-/// The passes that a program names: those with a ``_handle``.
-fn handles(passes: &Bound<'_, PyList>) -> PyResult<Vec<PassRef>> {
-    let handle = |(at, pass): (usize, Bound<'_, PyAny>)| {
-        let handle = pass.getattr("_handle").ok();
+/// The passes that a program names: those with a ``_pass_handle``.
+fn handles<'py>(passes: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PassHandle>>> {
+    let handle = |(at, pass): (usize, Bound<'py, PyAny>)| {
+        let handle = pass.getattr("_pass_handle").ok();
         let handle = handle.and_then(|handle| handle.cast_into::<PassHandle>().ok());
         match handle {
-            Some(handle) => Ok(handle.get().pass.clone()),
+            Some(handle) => Ok(handle),
             None => Err(PyTypeError::new_err(format!(
                 "passes[{at}] is no pass, but {}: a Sequential is made of passes",
                 pass.repr()?
@@ -197,7 +210,7 @@ impl PassHandle {
     #[staticmethod]
     fn of_function(kind: &str, info: &PassInfo, run: Py<PyAny>) -> PyResult<PassHandle> {
         let declared = declaration(info);
-        let code = Arc::new(Code(Mutex::new(Some(run))));
+        let code = Arc::new(Code::new(run));
         let run = code.clone();
         let pass = match kind {
             "module" => create_module_pass(declared, module_body(run)),
@@ -220,18 +233,19 @@ impl PassHandle {
         if let Some(children) = &self.children {
             visit.call(children)?;
         }
-        let code = self.code.as_ref();
-        // What a Sequential or the registry holds, too, isn't this one's to give.
-        let code = code.filter(|_| Arc::strong_count(&self.pass) == 1);
-        match code.and_then(|code| code.0.try_lock().ok()) {
-            Some(code) => code.iter().try_for_each(|code| visit.call(code)),
-            None => Ok(()),
+        // What the registry or a run holds, too, isn't this one's to give.
+        match &self.code {
+            Some(code) if self.holds.are_all(Arc::strong_count(&self.pass)) => {
+                code.traverse(&visit)
+            }
+            _ => Ok(()),
         }
     }
 
     fn __clear__(&self) {
-        let taken = self.code.as_ref().and_then(|code| code.lock().take());
-        drop(taken);
+        if let Some(code) = &self.code {
+            code.clear();
+        }
     }
 
     /// A Sequential of passes.
@@ -243,15 +257,22 @@ impl PassHandle {
         disabled: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PassHandle> {
         let info = info.to_host();
-        let sequential = passdock::Sequential::new(handles(passes)?)
+        let handles = handles(passes)?;
+        let own = handles.iter().map(|handle| handle.get().pass.clone());
+        let sequential = passdock::Sequential::new(own)
             .name(info.name)
             .opt_level(info.opt_level)
             .required(info.required)
             .disabled(names("disabled", disabled)?);
-        Ok(PassHandle {
+        let made = PassHandle {
             children: Some(passes.clone().unbind()),
             ..PassHandle::new(sequential.into_pass())
-        })
+        };
+        for handle in &handles {
+            let holds = &handle.get().holds;
+            holds.add(&made.pass, &made.object, &made.holds);
+        }
+        Ok(made)
     }
 
     /// A pass of the registry by its name, with options.
@@ -325,6 +346,13 @@ impl PassHandle {
         if self.pass.as_sequential().is_some() {
             return "sequential";
         }
+        if self.pass.provider().is_none() {
+            return match self.pass.work() {
+                Ok(Work::Functions(sdk::FunctionKind::PRIM, _)) => "prim_func",
+                Ok(Work::Functions(..)) => "function",
+                _ => "module",
+            };
+        }
         match Registry::global().pass_kind(&self.pass.info().name) {
             Some(passdock::plugin::PassKind::Function) => "function",
             Some(passdock::plugin::PassKind::PrimFunction) => "prim_func",
@@ -346,7 +374,7 @@ impl PassHandle {
             .pass
             .as_sequential()
             .map_or(&[][..], passdock::Sequential::passes);
-        passes.iter().cloned().map(PassHandle::new).collect()
+        passes.iter().cloned().map(PassHandle::found).collect()
     }
 
     /// The pass as a text: its name, its level, and of a Sequential its passes.

@@ -1,7 +1,8 @@
 //! Instruments: those of Python as the host calls them, and the host's own as Python has them.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{
     Frame, InstrumentRef, InstrumentResult, InstrumentSetup, PassCall, PassError, Registry,
@@ -9,7 +10,7 @@ use passdock::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt};
+use pyo3::types::{PyBool, PyDict, PyInt, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::crossing::convert;
 use crate::crossing::error;
@@ -258,7 +259,9 @@ pub(crate) fn list(said: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<InstrumentRe
 
 fn of_python(object: &Bound<'_, PyAny>) -> PyResult<InstrumentRef> {
     if let Ok(native) = object.getattr("_native") {
-        return of_python(&native);
+        let own = of_python(&native)?;
+        remember(object, &own);
+        return Ok(own);
     }
     if let Ok(native) = object.cast::<NativeInstrument>() {
         return Ok(native.get().0.clone());
@@ -291,6 +294,35 @@ pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), P
     }
 }
 
+/// The program's objects for instruments of the host, by where those are.
+static OBJECTS: Mutex<BTreeMap<usize, Py<PyWeakrefReference>>> = Mutex::new(BTreeMap::new());
+
+/// Remembers the program's object for an instrument of the host, as long as the program holds it.
+fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
+    let (py, at) = (object.py(), Arc::as_ptr(own).addr());
+    // A class with slots may have no place for it.
+    let Ok(known) = PyWeakrefReference::new(object) else {
+        return;
+    };
+    let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_gone = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade().is_none();
+    let gone: Vec<_> = objects.extract_if(.., |_, known| is_gone(known)).collect();
+    let before = objects.insert(at, known.unbind());
+    drop(objects);
+    drop((gone, before));
+}
+
+/// The program's object for an instrument of the host.
+fn remembered(py: Python<'_>, own: &InstrumentRef) -> Option<Py<PyAny>> {
+    let objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = objects.get(&Arc::as_ptr(own).addr())?.clone_ref(py);
+    drop(objects);
+    let object = known.bind(py).upgrade()?;
+    // Another instrument may lie where one was.
+    let native = of_python(&object.getattr("_native").ok()?).ok()?;
+    Arc::ptr_eq(&native, own).then(|| object.unbind())
+}
+
 /// The object of an instrument: the program's own, or one for the host's.
 pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny>> {
     let of_python = own
@@ -298,6 +330,9 @@ pub(crate) fn to_python(py: Python<'_>, own: InstrumentRef) -> PyResult<Py<PyAny
         .and_then(|any| any.downcast_ref::<PyInstrument>());
     match of_python {
         Some(instrument) => Ok(instrument.object.clone_ref(py)),
-        None => Ok(Py::new(py, NativeInstrument(own))?.into_any()),
+        None => match remembered(py, &own) {
+            Some(object) => Ok(object),
+            None => Ok(Py::new(py, NativeInstrument(own))?.into_any()),
+        },
     }
 }

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use passdock::sdk::{self, EditError, OpBuilder, OpId, ValueId};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use passdock::sdk::{self, DType, EditError, OpBuilder, OpId, ValueId, element};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::crossing::convert;
+use crate::crossing::code::Code;
+use crate::crossing::convert::{self, Mapping};
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::{self, LentMatch, LentRewriter};
+use crate::crossing::words::in_python;
 use crate::ir::attr;
+use crate::ir::definition::{self, Made};
 use crate::ir::edit::{Operand, ids_of};
 use crate::ir::function::{self, Function};
 use crate::ir::op::Op;
@@ -26,7 +29,37 @@ use crate::ir::wish;
 /// Raises PipelineError if the text isn't one of rules.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Rules {
-    pub(crate) sets: Vec<Arc<sdk::Rules>>,
+    pub(crate) sets: Vec<Py<RuleSet>>,
+}
+
+/// Rules of one text, or one with code: what sums of rules share, and Python's collector sees once.
+#[pyclass(frozen, module = "passdock")]
+pub(crate) struct RuleSet {
+    pub(crate) rules: sdk::Rules,
+    code: Option<Arc<Code>>,
+}
+
+#[pymethods]
+impl RuleSet {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.code.iter().try_for_each(|code| code.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(code) = &self.code {
+            code.clear();
+        }
+    }
+}
+
+impl Rules {
+    /// Of one set, if its rules may apply.
+    fn of(py: Python<'_>, rules: sdk::Rules, code: Option<Arc<Code>>) -> PyResult<Rules> {
+        check(py, &rules)?;
+        Ok(Rules {
+            sets: vec![Py::new(py, RuleSet { rules, code })?],
+        })
+    }
 }
 
 fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
@@ -34,7 +67,7 @@ fn wrong(py: Python<'_>, error: &sdk::RuleError) -> PyErr {
     if !error.help.is_empty() {
         message = format!("{message} {}", error.help);
     }
-    error::raised(py, "PipelineError", &message)
+    error::raised(py, "PipelineError", &in_python(&message))
 }
 
 /// Refuses rules that never apply, as far as the registered definitions of operators tell.
@@ -50,10 +83,7 @@ impl Rules {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Rules> {
         let rules = sdk::Rules::parse(text).map_err(|error| wrong(py, &error))?;
-        check(py, &rules)?;
-        Ok(Rules {
-            sets: vec![Arc::new(rules)],
-        })
+        Rules::of(py, rules, None)
     }
 
     /// A rule whose replacement is made by a function: ``code(rewriter, match)`` answers a value for each result of the
@@ -65,14 +95,13 @@ impl Rules {
                 "the code of a rule is a function of a rewriter and a match",
             ));
         }
+        let code = Arc::new(Code::new(code));
+        let own = code.clone();
         let made = sdk::Rules::with_code(name, pattern, move |rewriter, found| {
-            apply(&code, rewriter, found)
+            apply(&own, rewriter, found)
         });
         let made = made.map_err(|error| wrong(py, &error))?;
-        check(py, &made)?;
-        Ok(Rules {
-            sets: vec![Arc::new(made)],
-        })
+        Rules::of(py, made, Some(code))
     }
 
     /// The names of the rules, in order.
@@ -80,15 +109,21 @@ impl Rules {
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut names = Vec::new();
         for set in &self.sets {
-            names.extend(set.names().map_err(|error| wrong(py, &error))?);
+            let found = set.get().rules.names();
+            names.extend(found.map_err(|error| wrong(py, &error))?);
         }
         Ok(names)
     }
 
-    fn __add__(&self, other: &Rules) -> Rules {
+    fn __add__(&self, py: Python<'_>, other: &Rules) -> Rules {
+        let sets = self.sets.iter().chain(&other.sets);
         Rules {
-            sets: self.sets.iter().chain(&other.sets).cloned().collect(),
+            sets: sets.map(|set| set.clone_ref(py)).collect(),
         }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.sets.iter().try_for_each(|set| visit.call(set))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -101,11 +136,7 @@ impl Rules {
 }
 
 /// Calls the code of a rule.
-fn apply(
-    code: &Py<PyAny>,
-    rewriter: &mut sdk::Rewriter<'_>,
-    found: &sdk::Match<'_>,
-) -> sdk::Rewritten {
+fn apply(code: &Code, rewriter: &mut sdk::Rewriter<'_>, found: &sdk::Match<'_>) -> sdk::Rewritten {
     lend::rewrite(rewriter, found, |rewriter, found| {
         gil::attach(|py| {
             let called = (|| {
@@ -119,7 +150,7 @@ fn apply(
                     function: function.clone_ref(py),
                 };
                 let root = found.read(sdk::Match::root)?;
-                let answer = gil::call(code.bind(py), (own, found))?;
+                let answer = gil::call(&code.get(py)?, (own, found))?;
                 replacement(function.bind(py), root, &answer)
             })();
             called.map_err(|raised| error::as_edit_failure(py, raised))
@@ -195,17 +226,27 @@ impl Rewriter {
         py: Python<'_>,
         name: &str,
         operands: Vec<Operand>,
-        attrs: Option<&Bound<'_, PyDict>>,
+        attrs: Option<Mapping<'_>>,
         results: usize,
         custom: bool,
     ) -> PyResult<Option<Value>> {
-        if !custom {
-            wish::check(self.function.bind(py), name, operands.len())?;
+        if results == 0 {
+            return Err(PyValueError::new_err(
+                "an op without results stands for no value: it can't be a part of a replacement",
+            ));
         }
-        let (operands, attrs) = (
-            ids_of(self.function.bind(py), &operands)?,
-            attr::values(self.function.bind(py), attrs)?,
-        );
+        wish::check_count(results)?;
+        let function = self.function.bind(py);
+        let operands = ids_of(function, &operands)?;
+        let mut attrs = attr::values(function, attrs.as_ref())?;
+        if !custom {
+            let made = Made {
+                name,
+                operands: &operands,
+                like: None,
+            };
+            definition::check_op(function, &made, &mut attrs)?;
+        }
         self.make(py, |rewriter| {
             let mut op = OpBuilder::new(name)
                 .operands(operands)
@@ -219,13 +260,38 @@ impl Rewriter {
 
     /// A constant scalar of a dtype.
     ///
-    /// Raises ValueError if the dtype has no such number.
-    fn scalar(&self, py: Python<'_>, dtype: &str, number: f64) -> PyResult<Option<Value>> {
+    /// Raises ValueError if the dtype has no such number, or if it is a whole one above 2**53 that no float is: ``ints``
+    /// takes those.
+    fn scalar(
+        &self,
+        py: Python<'_>,
+        dtype: &str,
+        number: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Value>> {
         let known = dtype_of(dtype)?;
-        let made = self.own.edit(|rewriter| rewriter.scalar(known, number));
+        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
+        let float: f64 = number.extract().map_err(|error: PyErr| {
+            match error.is_instance_of::<PyOverflowError>(py) {
+                true => missing(),
+                false => error,
+            }
+        })?;
+        let is_float = matches!(known, DType::F64 | DType::F32 | DType::F16 | DType::BF16);
+        if !is_float && !float.is_nan() && !number.eq(float)? {
+            return Err(PyValueError::new_err(format!(
+                "{number} would be rounded: `scalar` takes whole numbers as floats, which are exact up to 2**53, and `ints` \
+                 takes any of int64"
+            )));
+        }
+        let mut bytes = Vec::new();
+        let is_there = element::push(known, float, &mut bytes);
+        // What is too large would be infinite.
+        if !is_there || float.is_finite() && !element::read(known, &bytes).is_finite() {
+            return Err(missing());
+        }
+        let made = self.own.edit(|rewriter| rewriter.scalar(known, float));
         let made = made.map_err(|gone| error::gone(gone, "rewriter"))?;
         let made = made.map_err(|refused| error::edit_error(py, &refused))?;
-        let missing = || PyValueError::new_err(format!("{dtype} has no number {number}"));
         Ok(function::value(
             self.function.bind(py),
             made.ok_or_else(missing)?,

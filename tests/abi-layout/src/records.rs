@@ -221,35 +221,16 @@ records! {
         item_count,
     }
     AttrDesc "passdock_attr_desc" {
-        struct_size,
-        kind,
-        name,
-        flags,
-        bits,
-        data,
-        count,
-        stands_for,
-        reserved,
+        struct_size, kind, name, flags, bits, data, count, stands_for, reserved,
     }
     PortDesc "passdock_port_desc" {
-        struct_size,
-        ty as "type_id",
-        name,
+        struct_size, flags, ty as "type_id", reserved, name,
     }
     ResultsDesc "passdock_results_desc" {
-        struct_size,
-        port_stride,
-        values,
-        ports,
-        count,
+        struct_size, flags, values, ports, count, port_stride, reserved,
     }
     RegionDesc "passdock_region_desc" {
-        struct_size,
-        name,
-        args,
-        arg_count,
-        arg_stride,
-        reserved,
+        struct_size, flags, name, arg_stride, args, arg_count,
     }
     OpDesc "passdock_op_desc" {
         struct_size,
@@ -277,7 +258,9 @@ records! {
     }
     CloneDesc "passdock_clone_desc" {
         struct_size,
+        flags,
         region,
+        reserved,
         source,
         at,
         args,
@@ -288,36 +271,28 @@ records! {
         result_count,
     }
     TextDesc "passdock_text_desc" {
-        struct_size, op, text, args, arg_count, results, result_count,
+        struct_size, flags, op, reserved, text, args, arg_count, results, result_count,
     }
     LaidOut "passdock_laid_out" {
         struct_size, reserved, operands, operand_count, results, result_count, body,
     }
     CloneOpsDesc "passdock_clone_ops_desc" {
-        struct_size,
-        reserved,
-        source,
-        ops,
-        op_count,
-        at,
-        captures,
-        capture_count,
-        results,
-        result_count,
+        struct_size, flags, source, ops, op_count, at, captures, capture_count, results, result_count,
     }
     OutlineDesc "passdock_outline_desc" {
-        struct_size,
-        function,
-        ops,
-        op_count,
-        name,
+        struct_size, flags, function, reserved, ops, op_count, name,
     }
     FunctionDesc "passdock_function_desc" {
-        struct_size,
-        kind,
-        name,
-        opsets_of,
-        reserved,
+        struct_size, flags, kind, opsets_of, name,
+    }
+    RunDesc "passdock_run_desc" {
+        struct_size, flags, name,
+    }
+    EvaluateDesc "passdock_evaluate_desc" {
+        struct_size, flags, max_bytes,
+    }
+    RewriteDesc "passdock_rewrite_desc" {
+        struct_size, flags, rules,
     }
     Version "passdock_version" {
         major,
@@ -398,7 +373,7 @@ records! {
         part,
         index,
         function,
-        reserved,
+        flags,
         attr,
         text,
     }
@@ -406,7 +381,7 @@ records! {
         struct_size,
         severity,
         op,
-        reserved,
+        flags,
         code,
         message,
         help,
@@ -425,7 +400,7 @@ records! {
         line,
         column,
         function,
-        reserved,
+        flags,
     }
     Setting "passdock_setting" {
         struct_size,

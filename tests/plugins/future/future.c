@@ -11,20 +11,17 @@ static const passdock_host *host;
 
 static void say(passdock_context *context, passdock_severity severity, passdock_op_part part,
                 const char *text) {
-    passdock_label label;
-    passdock_diagnostic said;
-    memset(&label, 0, sizeof label);
-    memset(&said, 0, sizeof said);
-    label.struct_size = sizeof label;
+    passdock_label label = PASSDOCK_LABEL_INIT;
+    passdock_diagnostic said = PASSDOCK_DIAGNOSTIC_INIT;
+    label.flags = said.flags = FLAG_FUTURE; /* what is said gets through */
+    label.op = 0;
     label.part = part;
-    said.struct_size = sizeof said;
+    label.future = said.future = 1;
     said.severity = severity;
-    said.op = PASSDOCK_NONE;
     said.message = passdock_text(text);
     if (part != PASSDOCK_PART_OP) {
         said.labels = &label;
         said.label_count = 1;
-        said.label_stride = sizeof label;
     }
     host->context->emit(context, &said);
 }
@@ -37,6 +34,59 @@ static void answered(passdock_context *context, const char *what, passdock_statu
     say(context, PASSDOCK_SEVERITY_NOTE, PASSDOCK_PART_OP, text);
 }
 
+/* Each description with a flag that a host of today doesn't know. */
+static void ask_with_flags(passdock_context *context, const passdock_module_ref *module,
+                           const passdock_function_ref *f, passdock_symbol_id main_) {
+    const passdock_module_api *modules = host->modules;
+    const passdock_function_api *functions = host->functions;
+    passdock_function_desc function = PASSDOCK_FUNCTION_DESC_INIT;
+    passdock_outline_desc outline = PASSDOCK_OUTLINE_DESC_INIT;
+    passdock_run_desc run = PASSDOCK_RUN_DESC_INIT;
+    passdock_port_desc port = PASSDOCK_PORT_DESC_INIT;
+    passdock_results_desc results = PASSDOCK_RESULTS_DESC_INIT;
+    passdock_region_desc region = PASSDOCK_REGION_DESC_INIT;
+    passdock_op_desc op = PASSDOCK_OP_DESC_INIT;
+    passdock_clone_desc clone = PASSDOCK_CLONE_DESC_INIT;
+    passdock_clone_ops_desc clone_ops = PASSDOCK_CLONE_OPS_DESC_INIT;
+    passdock_text_desc text = PASSDOCK_TEXT_DESC_INIT;
+    passdock_evaluate_desc evaluate = PASSDOCK_EVALUATE_DESC_INIT;
+    passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
+    passdock_position at = {0, PASSDOCK_NONE};
+    passdock_function_ref made;
+    passdock_symbol_id name;
+    passdock_op_id op_id;
+    passdock_value_id value;
+    at.region = f->view->body;
+    function.flags = outline.flags = run.flags = port.flags = results.flags = region.flags = FLAG_FUTURE;
+    clone.flags = clone_ops.flags = text.flags = evaluate.flags = rewrite.flags = FLAG_FUTURE;
+    function.name = outline.name = passdock_text("acme.Made");
+    outline.function = main_;
+    run.name = passdock_text("future.transform.Answers");
+    op.name = PASSDOCK_SYMBOL_IF;
+    op.regions = &region;
+    op.region_count = 1;
+    region.name = main_;
+
+#define TELL_OF(handle, api, call)                                              \
+    do {                                                                        \
+        passdock_status status = call;                                          \
+        answered(context, "a flag", status, (api)->last_error(handle));         \
+    } while (0)
+    TELL_OF(module->handle, modules, modules->create_function(module->handle, &function, &made));
+    TELL_OF(module->handle, modules, modules->outline(module->handle, &outline, &name, &op_id));
+    TELL_OF(module->handle, modules, modules->run_pass(module->handle, context, &run));
+    TELL_OF(f->handle, functions, functions->add_arg(f->handle, at.region, &port, &value));
+    TELL_OF(f->handle, functions, functions->set_results(f->handle, at.region, &results));
+    TELL_OF(f->handle, functions, functions->create_op(f->handle, &op, &at, &op_id));
+    TELL_OF(f->handle, functions, functions->clone_region(f->handle, &clone));
+    TELL_OF(f->handle, functions, functions->clone_ops(f->handle, &clone_ops));
+    TELL_OF(f->handle, functions, host->ops->insert_text(context, f->handle, &text));
+    TELL_OF(f->handle, functions, host->ops->evaluate(context, f->handle, 0, &evaluate, &value, 1));
+    TELL_OF(f->handle, functions,
+            host->ops->evaluate_with(context, f->handle, 0, NULL, 0, &evaluate, &value, 1));
+    TELL_OF(f->handle, functions, host->context->rewrite(context, f->handle, &rewrite));
+}
+
 /* Asks for what a host of today can't do. */
 static passdock_status asks(void *state, passdock_context *context, const passdock_module_ref *module) {
     const passdock_module_api *modules = host->modules;
@@ -44,11 +94,11 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     passdock_symbol_id main_ = host->symbols->find(module->view->symbols, passdock_text("main"));
     passdock_symbol_id name = host->symbols->intern(module->view->symbols, passdock_text("acme.Op"));
     passdock_function_ref f, made;
-    passdock_function_desc function;
-    passdock_type_desc type;
-    passdock_attr_desc attr;
-    passdock_op_desc op;
-    passdock_constant_desc constant;
+    passdock_function_desc function = PASSDOCK_FUNCTION_DESC_INIT;
+    passdock_type_desc type = PASSDOCK_TYPE_DESC_INIT;
+    passdock_attr_desc attr = PASSDOCK_ATTR_DESC_INIT;
+    passdock_op_desc op = PASSDOCK_OP_DESC_INIT;
+    passdock_constant_desc constant = PASSDOCK_CONSTANT_DESC_INIT;
     passdock_position at = {0, PASSDOCK_NONE};
     passdock_dim dim = {PASSDOCK_DIM_FUTURE, PASSDOCK_NONE, 0}, two = {PASSDOCK_DIM_CONST, PASSDOCK_NONE, 2};
     passdock_type_id type_id;
@@ -60,11 +110,8 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     if (modules->edit(module->handle, main_, &f) != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
     at.region = f.view->body;
 
-    memset(&function, 0, sizeof function);
-    function.struct_size = sizeof function;
     function.kind = PASSDOCK_FUNCTION_FUTURE;
     function.name = passdock_text("acme.Made");
-    function.opsets_of = PASSDOCK_NONE;
     status = modules->create_function(module->handle, &function, &made);
     answered(context, "a function", status, modules->last_error(module->handle));
 
@@ -73,9 +120,6 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
         status = call;                                                          \
         answered(context, what, status, functions->last_error(f.handle));       \
     } while (0)
-    memset(&type, 0, sizeof type);
-    type.struct_size = sizeof type;
-    type.name = PASSDOCK_NONE;
     type.kind = PASSDOCK_TYPE_FUTURE;
     TELL("a type", functions->add_type(f.handle, &type, &type_id));
     type.kind = PASSDOCK_TYPE_TENSOR;
@@ -88,8 +132,6 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     TELL("a dim", functions->add_type(f.handle, &type, &type_id));
     TELL("an expression", functions->add_expr(f.handle, PASSDOCK_EXPR_FUTURE, two, two, &dim));
 
-    memset(&attr, 0, sizeof attr);
-    attr.struct_size = sizeof attr;
     attr.name = name;
     attr.kind = PASSDOCK_ATTR_FUTURE;
     TELL("an attribute", functions->set_attr(f.handle, PASSDOCK_NONE, &attr));
@@ -102,22 +144,29 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     attr.stands_for = PASSDOCK_ATTR_FUTURE;
     TELL("what a reference stands for", functions->set_attr(f.handle, PASSDOCK_NONE, &attr));
 
-    memset(&op, 0, sizeof op);
-    op.struct_size = sizeof op;
     op.name = name;
-    op.loc = PASSDOCK_NONE;
     op.flags = FLAG_FUTURE;
     TELL("a flag of an op", functions->create_op(f.handle, &op, &at, &op_id));
+    op.flags = 0;
+    op.future = 1;
+    TELL("a field of an op", functions->create_op(f.handle, &op, &at, &op_id));
+    op.future = 0;
+    TELL("one that says nothing", functions->create_op(f.handle, &op, &at, &op_id));
+    functions->erase_op(f.handle, op_id);
+    attr.kind = PASSDOCK_ATTR_INT;
+    attr.stands_for = PASSDOCK_ATTR_NONE;
+    attr.future = 1;
+    op.attrs = &attr;
+    op.attr_count = 1;
+    op.attr_stride = sizeof attr;
+    TELL("a field of an attribute in a list", functions->create_op(f.handle, &op, &at, &op_id));
 
     /* Models may have element types that a host doesn't know: they are types like others. */
     type.dtype = PASSDOCK_DTYPE_FUTURE;
     type.dims = NULL;
     type.dim_count = 0;
     TELL("an element type", functions->add_type(f.handle, &type, &type_id));
-    memset(&constant, 0, sizeof constant);
-    constant.struct_size = sizeof constant;
     constant.type_id = type_id;
-    constant.region = PASSDOCK_NONE;
     constant.data.ptr = (const uint8_t *)&element;
     constant.data.len = sizeof element;
     TELL("a constant of it", functions->add_constant(f.handle, &constant, &value));
@@ -127,6 +176,7 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     constant.flags = FLAG_FUTURE;
     TELL("a flag of a constant", functions->add_constant(f.handle, &constant, &value));
 
+    ask_with_flags(context, module, &f, main_);
     say(context, PASSDOCK_SEVERITY_FUTURE, PASSDOCK_PART_FUTURE, "this is of a severity between two");
     return PASSDOCK_OK;
 }

@@ -166,6 +166,12 @@ fn iterators_end_with_what_they_go_over() {
 }
 
 #[test]
+fn a_question_leaves_slices_where_they_are() {
+    let moved = outcome(&["sdk.transform.SlicesStay"], CHAIN);
+    assert!(moved.contains("loc(\"moved\")"), "{moved}");
+}
+
+#[test]
 fn modules_are_edited() {
     check(
         "sdk.transform.SnapshotsStay",

@@ -152,6 +152,7 @@ pub(crate) fn valgrind(project: &Project, all: bool) -> Result<()> {
         let passdock = command(host, plugins, project)?;
         checked(hello(&passdock, project))?;
         checked(c_pass(&passdock, plugins, project)?)?;
+        checked(slices_stay(&passdock, plugins)?)?;
         if all {
             checked(simplify(&passdock, project))?;
         }
@@ -191,6 +192,22 @@ fn hello(passdock: &Path, project: &Project) -> Command {
         .arg("FoldConstant,CanonicalizeBindings,DeadCodeElimination")
         .current_dir(&project.root);
     command
+}
+
+/// A pass in safe Rust that holds on to what it read while it asks a definition.
+fn slices_stay(passdock: &Path, plugins: &Age) -> Result<Command> {
+    let model = passdock.with_file_name("slices.ir");
+    fs::write(
+        &model,
+        "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n    \
+         %y = onnx.Add(%x, %x)\n    return %y\n  }\n}\n",
+    )?;
+    let library = library_name("passdock_sdk_passes");
+    let mut command = Command::new(passdock);
+    command.arg("run").arg(&model).arg("--plugin");
+    command.arg(plugins.built().join(library));
+    command.args(["--passes", "sdk.transform.SlicesStay"]);
+    Ok(command)
 }
 
 /// A pass and an instrument in C, built with the header of the plugins' age.

@@ -43,6 +43,7 @@ impl Call<'_> {
                         arg_count,
                         results: out,
                         result_count: count,
+                        ..TextDesc::EMPTY
                     };
                     o.insert_text.expect("is there")(cx, f, step.desc(&desc))
                 }

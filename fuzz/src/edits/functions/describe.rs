@@ -125,7 +125,7 @@ impl Call<'_> {
                 args: at,
                 arg_count,
                 arg_stride: step.stride(size_of::<abi::PortDesc>()),
-                reserved: 0,
+                ..abi::RegionDesc::EMPTY
             }
         };
         let flags = match replaces {
@@ -173,7 +173,7 @@ impl Call<'_> {
             bits,
             stands_for: AttrKind(match step.one_in(2) {
                 true => 0,
-                false => u32::from(step.byte() % 16),
+                false => u32::from(step.byte() % 16) * u32::from(kind == AttrKind::REFERENCE),
             }),
             ints: (0..few).map(|_| i64::from(step.byte()) - 100).collect(),
             floats: (0..few).map(|_| f32::from(step.byte()) / 3.0).collect(),
@@ -187,8 +187,10 @@ impl Call<'_> {
         let step = self.step;
         abi::PortDesc {
             struct_size: step.size(size_of::<abi::PortDesc>()),
+            flags: u32::from(step.one_in(32)),
             ty: self.ids.ty(step),
             name: text::text(step),
+            ..abi::PortDesc::EMPTY
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use passdock_abi as abi;
-use passdock_abi::{Status, Str};
+use passdock_abi::{RewriteDesc, Status};
 use passdock_ir::EditError;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
@@ -29,19 +29,27 @@ const MOST_KEPT: usize = 1024;
 ///
 /// # Safety
 /// As the contract says: the handles are those that the host handed out, and the text is readable.
-unsafe extern "C" fn rewrite(cx: *mut abi::Context, f: *mut abi::Function, rules: Str) -> Status {
+unsafe extern "C" fn rewrite(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    desc: *const RewriteDesc,
+) -> Status {
     // SAFETY: the contract's, here and below.
     unsafe {
         gate::call(FunctionSession::of(f), |session| {
             let ops = ContextSession::of(cx)?.op_defs();
-            let rules = read(input::text(rules, "text of the rules")?, ops)?;
+            let text = input::text(input::described(desc)?.rules, "text of the rules")?;
+            let rules = read(text, ops)?;
             let Some(tables) = tables() else {
                 return Err(EditError::invalid("The host has no tables."));
             };
             let mut function = sdk::Function::from_raw(tables, session.reference());
             let cx = sdk::PassContext::from_raw(tables, cx, std::ptr::null());
             let done = cx.rewrite(&mut function, &[&rules]);
-            done.map_err(|error| EditError::refused(error.message))
+            done.map_err(|error| EditError {
+                status: error.status.unwrap_or(Status::REFUSED),
+                message: error.message,
+            })
         })
     }
 }

@@ -5,17 +5,15 @@ use std::sync::{Arc, Mutex, Weak};
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
+use super::pool::Pool;
 use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
 use crate::boundary::Endings;
 use crate::config::{ConfigError, FieldValue, IMMUTABLE_MODULE, IntoConfig, Wrong};
-use crate::error::{ErrorKind, PassError};
+use crate::error::PassError;
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass::check_name;
 use crate::registry::Registry;
 use crate::verify::Verify;
-
-/// The largest number of threads of a context: more than any machine has use for.
-const MAX_JOBS: usize = 1024;
 
 /// A context that is being built.
 #[derive(Default)]
@@ -193,7 +191,7 @@ impl ContextBuilder {
         disabled.extend(disabled_pass.iter().cloned());
         let pool = match *jobs {
             0 | 1 => None,
-            jobs => Some(thread_pool(jobs)?),
+            jobs => Some(Pool::new(jobs)?),
         };
         let renderer = self.renderer.clone();
         let endings = Endings::new(move |said| renderer.clone().unwrap_or_else(get_renderer)(said));
@@ -242,16 +240,4 @@ impl PassContext {
         let built = builder.build();
         built.unwrap_or_else(|_| unreachable!("settings that name nothing are valid"))
     }
-}
-
-fn thread_pool(jobs: usize) -> Result<rayon::ThreadPool, PassError> {
-    if jobs > MAX_JOBS {
-        let message = format!("{jobs} jobs are asked for; the limit is {MAX_JOBS}.");
-        return Err(PassError::new(ErrorKind::Config, message).help("Ask for fewer jobs."));
-    }
-    let built = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    built.map_err(|error| {
-        let message = format!("{jobs} threads can't be started ({error}).");
-        PassError::new(ErrorKind::Context, message).help("Ask for fewer jobs.")
-    })
 }

@@ -8,6 +8,7 @@ mod device;
 mod diagnostics;
 mod frame;
 mod names;
+pub(crate) mod pool;
 mod record;
 mod rules;
 mod scope;
@@ -16,7 +17,7 @@ pub(crate) mod stack;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 pub use builder::ContextBuilder;
 pub use device::DeviceType;
@@ -26,6 +27,7 @@ use names::Met;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
 use passdock_plugin_api::Options;
+use pool::Pool;
 pub(crate) use record::PassStart;
 pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
 use rules::Rewritten;
@@ -96,7 +98,7 @@ struct Inner {
     judges: Vec<toml::Table>,
     /// Whether this is the thread's default context, which is entered as long as the thread lives.
     is_default: bool,
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Pool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
     endings: Endings,
@@ -251,13 +253,12 @@ impl PassContext {
 
     /// The threads that function passes run on; `None`: the calling thread only.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
-        /// The shared pool with a thread for each core, unless the system refuses to start them.
-        static SHARED: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
         let pool = match self.0.settings.jobs {
-            0 => SHARED.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()),
-            _ => &self.0.pool,
+            0 => Pool::shared(),
+            _ => self.0.pool.as_ref(),
         };
-        pool.as_ref().filter(|pool| pool.current_num_threads() > 1)
+        let threads = pool?.threads()?;
+        Some(threads).filter(|threads| threads.current_num_threads() > 1)
     }
 
     /// The collected diagnostics of the running pass; `None` outside of passes. Each pass that

@@ -560,7 +560,8 @@ impl Inner {
     fn left_out(&self, name: &str) -> Option<String> {
         self.plugins.iter().find_map(|plugin| {
             let mut skipped = plugin.manifest().skipped.iter();
-            let skipped = skipped.find(|s| s.entry == "pass" && s.name == name)?;
+            let skipped =
+                skipped.find(|s| s.name == name && matches!(&*s.entry, "pass" | "sequential"))?;
             Some(format!("In plugin {} {skipped}.", plugin.origin()))
         })
     }

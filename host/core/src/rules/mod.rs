@@ -1,15 +1,12 @@
 //! Rules, held to the op definitions that are here: `mod.rs` looks the operators up, `definitions.rs` asks whether an
-//! op may be as a rule says, `new_op.rs` whether code may make one.
+//! op may be as a rule says.
 
 mod definitions;
-mod new_op;
 
 use passdock_diagnostic::suggest;
 use passdock_loader::OpDefs;
 use passdock_plugin_api as sdk;
 use sdk::{Mention, RuleError, Rules};
-
-pub use new_op::{RefusedOperator, check_new_op};
 
 /// Refuses rules that never apply, as far as these definitions tell: an operator to make that has no definition, one to look for whose namespace has
 /// others or is a misspelt one, and what the definitions say that no op is. Loads the plugins that define what is named.
@@ -59,7 +56,7 @@ fn check_operator(ops: &OpDefs, mention: &Mention) -> Result<(), RuleError> {
 
 /// Whether an operator that nobody here defines is of a plugin that isn't here. A model may have ops of such; they
 /// aren't misspelt.
-fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
+pub fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
     let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
     let Some(own) = namespace(name) else {
         return false;

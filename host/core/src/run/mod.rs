@@ -31,6 +31,8 @@ use passdock_crash::{Callee, Death};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Function, Module};
 
+pub use solo::forked;
+
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, PassRecord};

@@ -7,6 +7,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
+use crate::context::pool;
 use crate::util;
 
 /// The thread that holds the lock, and how many times: it may enter again.
@@ -37,6 +38,16 @@ pub(super) fn enter() -> Alone {
 pub(super) fn is_inside() -> bool {
     let owner = util::lock(&OWNER);
     owner.is_some_and(|(thread, _)| thread == thread::current().id())
+}
+
+/// Tells the host, in a process that was just forked, that it has the thread that forked and no others: none of them is in a
+/// pass. A context's own threads are gone for good: its passes run on the thread that calls them.
+///
+/// Who forks calls it in the new process, before it runs passes.
+pub fn forked() {
+    pool::forked();
+    let mut owner = util::lock(&OWNER);
+    *owner = owner.filter(|(thread, _)| *thread == thread::current().id());
 }
 
 impl Drop for Alone {

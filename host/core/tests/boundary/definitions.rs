@@ -84,6 +84,22 @@ fn read_on(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+/// Answers for results that the op hasn't.
+const BEYOND: OpDef = OpDef::new("t.Beyond", 1)
+    .infer(|call| {
+        let unknown = sdk::TypeSpec::unknown();
+        let tried = [
+            call.set_result_type(1, &unknown).err(),
+            call.set_result_dims(99, &[Dim::constant(7)]).err(),
+        ];
+        Err(format!("{tried:?}").into())
+    })
+    .evaluate(|call| {
+        let ty = sdk::TypeSpec::shaped(DType::I64, &[]);
+        call.allocate_result(1, &ty, 8)?;
+        Ok(())
+    });
+
 /// Keeps an analysis of the function that it is shown: who its operand is.
 const KEEPS: OpDef = OpDef::new("t.Keeps", 1).operands(1, 1).evaluate(keeps);
 
@@ -119,7 +135,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, TWICE, PICKY, READER, KEEPS],
+    ops: [DOUBLE, TWO, TWICE, PICKY, READER, BEYOND, KEEPS],
 }
 
 #[test]
@@ -243,6 +259,23 @@ fn a_trial_leaves_nothing_in_the_analyses() {
         Ok(())
     });
     changed.expect("works");
+}
+
+#[test]
+fn a_definition_answers_for_results_that_there_are() {
+    let said = run(&module(), &Around::with_ops(), |f, cx| {
+        let at = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let beyond = f.create_op(OpBuilder::new("t.Beyond").result(ty), at)?;
+        let inferred = cx.infer(f, beyond).expect_err("it has one result");
+        let sdk::Evaluated::Refused(evaluated) = cx.evaluate_with(f, beyond, &[], 8)? else {
+            return Err("it has one result".into());
+        };
+        Err(format!("{}\n{evaluated}", inferred.message).into())
+    });
+    expect![[r#"
+        failed: op3 (t.Beyond) is wrong: [Some(EditError { status: Status(3), message: "The op has no result 1: it has 1.", op: Some(op3), function: None }), Some(EditError { status: Status(3), message: "The op has no result 99: it has 1.", op: Some(op3), function: None })]
+        The op has no result 1: it has 1 [main]"#]].assert_eq(&said.expect_err("what it says"));
 }
 
 #[test]

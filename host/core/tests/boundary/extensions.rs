@@ -47,6 +47,18 @@ const NPU: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], only_vectors);
 const BOTH: OpDef = OpDef::extending("t.Op", 1).supports(&["npu", "gpu"], |call| {
     Err(Refusal::new(format!("{} doesn't take it", call.target())))
 });
+/// Tries to add to the function that it is only to read.
+const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
+    let unknown = sdk::TypeSpec::unknown();
+    let one = sdk::Dim::constant(1);
+    let tried = [
+        call.add_type(&unknown).err(),
+        call.add_expr(sdk::ExprKind::ADD, one, one).err(),
+        call.set_result_type(0, &unknown).err(),
+    ];
+    let said = tried.map(|tried| tried.map_or("OK".to_owned(), |error| error.to_string()));
+    Err(said.join(" ").into())
+});
 /// Its body is one that no op here has room for.
 const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
     .legalize(|call| Ok(call.set_body("fn @b(%x) opset(\"t\" = 9) { %y = t.New(%x) return %y }")?));
@@ -194,6 +206,19 @@ fn one_definition_speaks_for_several_targets() {
         expect!["unchanged"],
     );
     check(&[both], says("dsp", Support::Unsaid), expect!["unchanged"]);
+}
+
+#[test]
+fn who_is_asked_whether_a_target_takes_an_op_adds_nothing_to_its_function() {
+    let only_reads = ["`supports` of a definition only reads."; 3].join(" ");
+    check(
+        &[of!("a": ADDS)],
+        says(
+            "npu",
+            Support::Refused(only_reads.trim_end_matches('.').to_owned()),
+        ),
+        expect!["unchanged"],
+    );
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! Passes on one function: what they change, what they say, how they fail.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use passdock_abi as abi;
-use passdock_abi::TypeId;
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput};
+use passdock_abi::{DType, RegionId, Status, TypeId};
+use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_ir as ir;
 use passdock_ir::verify::interface::same_interface;
+use passdock_ir::verify::verify;
+use passdock_ir::{ByteSource, ConstantData, NewOp, Payload, Position, TypeSpec};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 
-use crate::support::{Around, module, ops, run, run_in, run_on};
+use crate::support::{Around, function, module, ops, run, run_in, run_on};
 
 #[test]
 fn a_pass_that_changes_nothing_costs_no_copy() {
@@ -224,4 +229,75 @@ fn a_type_that_came_back_is_no_change() {
     };
     assert!(done(false).expect("works").is_some());
     assert!(done(true).expect("works").is_none());
+}
+
+/// The bytes of a file that is gone.
+#[derive(Debug)]
+struct Gone;
+
+impl ByteSource for Gone {
+    fn name(&self) -> &str {
+        "w.bin"
+    }
+
+    fn read(&self, _: u64, _: u64) -> Result<&[u8], String> {
+        Err("w.bin is gone.".to_owned())
+    }
+
+    fn size(&self) -> Result<u64, String> {
+        Err("w.bin is gone.".to_owned())
+    }
+}
+
+#[test]
+fn rules_that_can_not_go_on_answer_why() {
+    let mut module = ir::Module::new();
+    let mut f = function(&module, "main");
+    let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[])));
+    let source = Arc::new(Gone);
+    let (offset, len) = (0, 4);
+    let data = ConstantData::new(Payload::External {
+        source,
+        offset,
+        len,
+    });
+    let number = f
+        .add_constant(ty, data, RegionId::NONE, "k")
+        .expect("it fits");
+    let mut op = NewOp::new(module.symbols().intern("t.Scale"));
+    let operands = [f.args(f.body()).next().expect("x"), number];
+    (op.operands, op.result_types) = (&operands, &[TypeId(0)]);
+    f.create_op(&op, Position::end(f.body())).expect("an op");
+    module.insert(f).expect("a new name");
+    let same = run(&module, &Around::new(), |f, _| {
+        let desc = abi::RewriteDesc {
+            rules: abi::Str::new("rule one { t.Scale(%x, 1) => %x }"),
+            ..abi::RewriteDesc::EMPTY
+        };
+        // SAFETY: all pointers are good, and the handles live while the pass runs.
+        unsafe {
+            let table = &*host().get().context;
+            let cx = table.current.expect("is there")(host().get());
+            let rewrite = table.rewrite.expect("is there");
+            assert_eq!(rewrite(cx, f.as_raw().handle, &desc), Status::IO);
+        }
+        Ok(())
+    });
+    assert!(same.expect("works").is_none());
+}
+
+/// A model may have such names, so passes read them and give them out.
+#[test]
+fn names_hold_any_character() {
+    let changed = run(&module(), &Around::new(), |f, _| {
+        let name = "a\0b\n\"";
+        let (param, op) = (f.params()[0], f.ops().next().ok_or("an op")?);
+        f.set_value_name(param, name)?;
+        let symbol = f.intern(name)?;
+        f.set_attr(op, symbol, 1)?;
+        assert_eq!(f.value_name(param), Some(name));
+        assert_eq!((f.text(symbol), f.find_symbol(name)), (name, Some(symbol)));
+        Ok(())
+    });
+    verify(&changed.expect("works").expect("changed")).expect("good IR");
 }

@@ -5,8 +5,10 @@
 mod analyses;
 mod decompose;
 mod definitions;
+mod diagnostics;
 mod extensions;
 mod functions;
+mod growth;
 mod kept;
 mod layouts;
 mod misuse;

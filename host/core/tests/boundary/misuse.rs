@@ -1,15 +1,12 @@
 //! What a plugin may get wrong: each is a status and a sentence.
 
-use std::mem::offset_of;
-
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
 use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
-use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
-use passdock_plugin_api as sdk;
+use passdock_core::boundary::host;
 use passdock_plugin_api::PassContext;
 
-use crate::support::{Around, module, raw, run, run_on, text};
+use crate::support::{Around, module, raw, run, text};
 
 #[test]
 fn what_may_only_be_read_is_not_edited() {
@@ -185,6 +182,15 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: This host knows no type of kind 99. [main]"],
         ),
         (
+            "a dtype of a later contract",
+            |f| {
+                let status = add_type(f, |desc| desc.dtype = DType(1 << 16));
+                assert_eq!(status, Status::UNSUPPORTED);
+                status
+            },
+            expect!["failed: This host knows no dtype 65536. [main]"],
+        ),
+        (
             "a dim that is no symbol",
             |f| {
                 add_type(f, |desc| {
@@ -353,6 +359,42 @@ fn misuse_is_refused_with_a_sentence() {
     assert_eq!(status, Status::INVALID);
 }
 
+/// A symbol that may be NONE and that a cleared description leaves 0 isn't said.
+#[test]
+fn an_empty_symbol_is_as_good_as_none() {
+    let module = module();
+    run(&module, &Around::new(), |f, _| {
+        let handle = f.as_raw().handle;
+        let ty = |name: SymbolId, kind: abi::TypeKind| {
+            let dims = [abi::Dim {
+                denotation: name,
+                ..abi::Dim::constant(3)
+            }];
+            let desc = abi::TypeDesc {
+                kind,
+                dtype: DType::F32,
+                name,
+                dims: dims.as_ptr(),
+                dim_count: 1,
+                ..abi::TypeDesc::EMPTY
+            };
+            let mut out = TypeId::NONE;
+            // SAFETY: all pointers are good.
+            let status = unsafe { raw().add_type.expect("is there")(handle, &desc, &mut out) };
+            (status, out)
+        };
+        for kind in [abi::TypeKind::TENSOR, abi::TypeKind::BUFFER] {
+            let made = ty(SymbolId::NONE, kind);
+            assert_eq!(made.0, Status::OK);
+            assert_eq!(ty(abi::symbol::EMPTY, kind), made);
+        }
+        let unnamed = ty(abi::symbol::EMPTY, abi::TypeKind::OPAQUE);
+        assert_eq!(unnamed.0, Status::INVALID);
+        Ok(())
+    })
+    .unwrap();
+}
+
 fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
     let at = abi::Position::end_of(RegionId(0));
     let mut out = OpId::NONE;
@@ -412,120 +454,4 @@ fn attr_desc() -> abi::AttrDesc {
         stands_for: abi::AttrKind::NONE,
         reserved: 0,
     }
-}
-
-// Op definitions.
-
-/// A struct of an older plugin ends before later fields, and what it lacks counts as 0.
-#[test]
-fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
-    let module = module();
-    let input = ModuleInput::new(&module);
-    let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
-    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
-        // SAFETY: the tables and handles live while the pass runs.
-        unsafe {
-            let table = &*host().get().context;
-            let (emit, cx) = (
-                table.emit.expect("is there"),
-                table.current.expect("is there")(host().get()),
-            );
-            let note = abi::Str::new("A note.");
-            let label = abi::Label {
-                op: OpId(0),
-                part: abi::OpPart::OPERAND,
-                index: 0,
-                function: abi::symbol::EMPTY,
-                attr: abi::Str::EMPTY,
-                text: abi::Str::new("here"),
-                ..abi::Label::EMPTY
-            };
-            let mut said = abi::Diagnostic {
-                struct_size: size_of::<abi::Diagnostic>() as u32,
-                severity: abi::Severity::WARNING,
-                op: OpId(1),
-                reserved: 0,
-                code: abi::Str::EMPTY,
-                message: abi::Str::new("Long."),
-                help: abi::Str::EMPTY,
-                function: abi::symbol::EMPTY,
-                label_stride: size_of::<abi::Label>() as u32,
-                labels: &label,
-                label_count: 1,
-                notes: &note,
-                note_count: 1,
-            };
-            assert_eq!(emit(cx, &said), Status::OK);
-            said.message = abi::Str::new("Short.");
-            said.struct_size = offset_of!(abi::Diagnostic, function) as u32;
-            assert_eq!(emit(cx, &said), Status::OK);
-            said.struct_size = 3;
-            assert_eq!(emit(cx, &said), Status::INVALID);
-            said.struct_size = size_of::<abi::Diagnostic>() as u32;
-            said.label_stride = 4;
-            assert_eq!(emit(cx, &said), Status::INVALID);
-            let error = text(table.last_error.expect("is there")(cx));
-            Err(error.into())
-        }
-    };
-    let function = module.function_named("main").expect("is there");
-    let (failed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
-    expect!["The list of labels has 1 elements of 4 bytes."]
-        .assert_eq(&failed.expect_err("it says so").message);
-    let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
-    expect![[r#"
-        warning: Long.
-         |
-         | %0 = t.A(%x)
-         |          ^^ here
-         |
-         = in function @main, op0 (t.A)
-         = note: A note.
-        warning: Short.
-         |
-         | %1 = t.A(%0)
-         | ^^^^^^^^^^^^
-         |
-         = in function @main, op1 (t.A)"#]]
-    .assert_eq(&said.join("\n"));
-}
-
-/// Of very many parts the first are kept, and the others counted.
-#[test]
-fn diagnostics_of_very_many_parts_are_kept_in_part() {
-    let module = module();
-    let input = ModuleInput::new(&module);
-    let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around, &around.options);
-    let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
-        let op = f.ops().next().expect("it has ops");
-        let mut said = sdk::Diagnostic::warning("Much.")
-            .code("c".repeat(200))
-            .at(op);
-        for at in 0..100_000 {
-            said = said.with_note(format!("Note {at}."));
-            said = said.label(sdk::Place::operand(op, 0), format!("label {at}"));
-        }
-        cx.emit(&said);
-        Ok(())
-    };
-    let function = module.function_named("main").expect("is there");
-    let (done, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
-    assert!(done.is_ok());
-    let [said] = &said[..] else {
-        panic!("it is one");
-    };
-    // The op is a place, too, and the first one is what it is about.
-    assert_eq!((said.notes.len(), said.labels.len()), (102, 99));
-    assert_eq!(
-        said.notes[100..],
-        [
-            "99900 more notes are left out.",
-            "99901 more places are left out."
-        ]
-    );
-    assert!(said.render(false).contains("label 5"));
-    let code = "c".repeat(100) + "… (100 more bytes are left out)";
-    assert_eq!(said.code, code);
 }

@@ -58,6 +58,7 @@ fn handles_end_when_another_pass_runs() {
             .run_pass(cx, "t.transform.Nobody")
             .expect_err("no such pass");
         assert_eq!(unknown.message, "There is no pass `t.transform.Nobody`.");
+        assert_eq!(unknown.status, Some(Status::NOT_FOUND));
         Ok(())
     });
     assert_eq!(changed.expect("works").expect("changed").len(), 1);

@@ -18,7 +18,7 @@ mod watch;
 pub use check::check;
 pub use embed::Pipeline;
 pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
-pub use remarks::UsedOperators;
+pub use remarks::{RefusedOperator, UsedOperators, check_new_op};
 pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report};
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};

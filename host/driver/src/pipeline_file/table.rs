@@ -80,7 +80,9 @@ impl<'s, 'i> Table<'s, 'i> {
         &mut self,
         key: &'static str,
     ) -> Option<(Located<String>, Spanned<DeValue<'i>>)> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         let at = self.rest.iter().position(|(name, _)| name.value == key)?;
         Some(self.rest.remove(at))
     }

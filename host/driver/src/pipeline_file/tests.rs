@@ -216,6 +216,17 @@ fn every_mistake_is_underlined() {
               = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `python`, `use`, `all_of_level`, `passes`, `name`, `options`, `disabled`."#]],
     );
     check_error(
+        "[[passes]]\npython = \"m:C\"\nsize = 4\n",
+        expect![[r#"
+            error[pipeline]: There is no key `size` in `[[passes]]`.
+             --> p.toml:3:1
+              |
+            3 | size = 4
+              | ^^^^ unknown key
+              |
+              = help: An option of the pass stands in `options = { size = … }`. Valid keys: `phase`, `rules`, `python`, `use`, `all_of_level`, `name`, `passes`, `options`, `opt_level`, `required`, `disabled`."#]],
+    );
+    check_error(
         "[plugins]\ndir = \"plugins\"\n",
         expect![[r#"
             error[pipeline]: There is no key `dir` in `[plugins]`.

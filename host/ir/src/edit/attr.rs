@@ -124,7 +124,9 @@ impl Function {
         let mut all = slice(&self.attrs, range).to_vec();
         let Some(at) = all.iter().position(|attr| attr.name == name) else {
             let (op, name) = (self.describe_op(op), self.text(name));
-            return Err(EditError::stale(format!("{op} has no attribute `{name}`.")));
+            return Err(EditError::not_found(format!(
+                "{op} has no attribute `{name}`."
+            )));
         };
         if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
             let (op, name) = (self.describe_op(op), self.text(name));
@@ -149,12 +151,16 @@ impl Function {
     }
 
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
-        if self.symbols.get(new.name).is_none() {
-            let message = format!(
-                "An attribute's name has to be a symbol, and {} is none.",
-                new.name
-            );
-            return Err(EditError::invalid(message));
+        match self.symbols.get(new.name) {
+            None => {
+                let message = format!(
+                    "An attribute's name has to be a symbol, and {} is none.",
+                    new.name
+                );
+                return Err(EditError::invalid(message));
+            }
+            Some("") => return Err(EditError::invalid("An attribute has to have a name.")),
+            Some(_) => {}
         }
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use passdock_abi::{LocId, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId};
+use passdock_abi::{
+    LocId, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId, symbol,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
@@ -28,8 +30,11 @@ impl Function {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
             return Err(EditError::refused(message));
         }
-        if self.symbols.get(new.name).is_none() {
-            let name = new.name;
+        let name = new.name;
+        if name == symbol::EMPTY {
+            return Err(EditError::invalid("A region needs a name."));
+        }
+        if self.symbols.get(name).is_none() {
             let message = format!("A region's name has to be a symbol, and {name} is none.");
             return Err(EditError::invalid(message));
         }

@@ -1,8 +1,11 @@
 //! Types and dims: interned per function, so that equal ids are equal types.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-use passdock_abi::{DType, Dim, DimExpr, DimKind, ExprId, Range, SymbolId, Type, TypeId, TypeKind};
+use passdock_abi::{
+    DType, Dim, DimExpr, DimKind, ExprId, Range, SymbolId, Type, TypeId, TypeKind, symbol,
+};
 use rustc_hash::FxBuildHasher;
 
 use super::Function;
@@ -51,6 +54,25 @@ pub struct BufferSpec<'a> {
     pub scope: SymbolId,
     /// Whether other buffers may overlap it.
     pub may_alias: bool,
+}
+
+/// What a symbol says: nothing, if it is the empty text.
+fn denotation_of(name: SymbolId) -> SymbolId {
+    match name {
+        symbol::EMPTY => SymbolId::NONE,
+        name => name,
+    }
+}
+
+fn plain(dims: &[Dim]) -> Cow<'_, [Dim]> {
+    if dims.iter().all(|dim| dim.denotation != symbol::EMPTY) {
+        return Cow::Borrowed(dims);
+    }
+    let each = dims.iter().map(|&dim| Dim {
+        denotation: denotation_of(dim.denotation),
+        ..dim
+    });
+    each.collect()
 }
 
 impl Function {
@@ -132,7 +154,8 @@ impl Function {
                 &joined
             }
         };
-        self.intern_type(record, dims, layout, items)
+        record.name = denotation_of(record.name);
+        self.intern_type(record, &plain(dims), &plain(layout), items)
     }
 
     /// Interns a record with its lists; the record's own ranges are ignored.

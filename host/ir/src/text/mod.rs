@@ -29,7 +29,7 @@ pub use crate::quote::{is_hidden, value_text};
 pub use crate::source::TextSource;
 pub use insert::insert_body;
 pub use parse::options::{Open, ParseOptions};
-pub use parse::{parse, parse_body, parse_with, set_attr_text};
+pub use parse::{parse, parse_body, parse_type, parse_with, set_attr_text};
 pub use print::options::{Constants, PrintOptions};
 pub use print::pieces::{Naming, Pieces};
 pub use print::{

@@ -277,8 +277,16 @@ fn attributes() {
     );
     refuse(
         |f| f.remove_attr(op(f, "onnx.Relu"), f.symbols().intern("axis")),
-        Status::STALE,
+        Status::NOT_FOUND,
         expect!["op0 (onnx.Relu) has no attribute `axis`."],
+    );
+    refuse(
+        |f| {
+            let new = NewAttr::new(f.symbols().intern(""), AttrValue::Int(1));
+            f.set_attr(op(f, "onnx.Relu"), &new)
+        },
+        Status::INVALID,
+        expect!["An attribute has to have a name."],
     );
     refuse(
         |f| {

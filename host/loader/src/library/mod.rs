@@ -305,7 +305,9 @@ impl Plugin {
                 load_entry(path, self.reopen(path, identity)?, *needs_path)?
             }
         };
-        let path = self.origin.path().and_then(Path::to_str);
+        let path = self.origin.path();
+        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let path = path.as_deref().and_then(Path::to_str);
         let table = table::call(entry, host, path.unwrap_or_default())?;
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
@@ -350,11 +352,18 @@ impl LoadedPlugin {
     fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
         let Table {
             mut passes,
-            ops,
+            mut ops,
             mut instruments,
         } = table;
         passes.retain(|(name, _)| !manifest.skips("pass", name));
         instruments.retain(|(name, _)| !manifest.skips("instrument", name));
+        // Several versions of an operator may have one name, so those that are left out go by their place, too.
+        let mut specs = manifest.ops.iter().peekable();
+        ops.retain(|(name, entry)| {
+            let is_next =
+                |spec: &&crate::manifest::OpSpec| spec.name == *name && spec.since == entry.since;
+            specs.next_if(is_next).is_some() || !manifest.skips("op", name)
+        });
         let mut loaded = Vec::with_capacity(manifest.passes.len());
         for (at, spec) in manifest.passes.iter().enumerate() {
             // The same order is the rule, so the first guess is nearly always right.

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use passdock_abi as abi;
 
@@ -65,8 +66,13 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
         path: abi::Str::new(path),
         ..abi::Attach::EMPTY
     };
-    // SAFETY: `entry` has the contract's type, and the host's table lives for good.
-    let plugin = unsafe { entry(host.get(), &raw mut attach) };
+    let plugin = {
+        // One at a time: registries that load one library meet in what its entry keeps.
+        static ENTRIES: Mutex<()> = Mutex::new(());
+        let _one = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: `entry` has the contract's type, and the host's table lives for good.
+        unsafe { entry(host.get(), &raw mut attach) }
+    };
     if plugin.is_null() {
         return Err(Kind::RefusesHost {
             reason: reason(attach.reason),
@@ -90,6 +96,9 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     let (passes, count) = (table.passes.cast(), table.pass_count);
     let passes: Vec<abi::PassEntry> =
         entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
+    if table.reserved != 0 || passes.iter().any(|pass| pass.reserved != 0) {
+        return Err(malformed("`reserved` in it has to be 0"));
+    }
     let (ops, count) = (table.ops.cast(), table.op_count);
     let ops: Vec<abi::OpEntry> = entries(ops, count, table.op_stride, MIN_OP, "ops")?;
     let instruments: Vec<abi::InstrumentEntry> = entries(
@@ -142,15 +151,13 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
             "counts operands",
         ),
     ];
-    let functions = [op.legalize, op.layout, op.alter_layout, op.supports];
-    let what = match parts.iter().find(|(is_there, _)| *is_there) {
-        Some((_, what)) => format!("{what}, which is the definition's to say"),
-        None if functions.iter().all(Option::is_none) => "has no function".to_owned(),
-        None => return Ok(()),
-    };
-    Err(Kind::Table(format!(
-        "`{name}` extends a definition, and {what}"
-    )))
+    match parts.iter().find(|(is_there, _)| *is_there) {
+        // One without a function is of a later contract: it has those that this host doesn't know.
+        None => Ok(()),
+        Some((_, what)) => Err(Kind::Table(format!(
+            "`{name}` extends a definition, and {what}, which is the definition's to say"
+        ))),
+    }
 }
 
 /// The attributes that a definition lists; `None` if it has no list.
@@ -235,7 +242,14 @@ fn default(entry: &abi::AttrEntry) -> Result<Option<AttrDefault>, Kind> {
     let (data, count) = (entry.data, entry.count);
     Ok(Some(match entry.kind {
         K::INT => AttrDefault::Int(entry.bits as i64),
-        K::FLOAT => AttrDefault::Float(f32::from_bits(entry.bits as u32)),
+        K::FLOAT => match u32::try_from(entry.bits) {
+            Ok(bits) => AttrDefault::Float(f32::from_bits(bits)),
+            Err(_) => {
+                return Err(Kind::Table(
+                    "a default of an attribute has more bits than a float".to_owned(),
+                ));
+            }
+        },
         K::STRING => AttrDefault::String(text(abi::Str {
             ptr: data.cast(),
             len: count,

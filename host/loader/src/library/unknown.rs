@@ -11,7 +11,7 @@ use passdock_diagnostic::{Diagnostic, Severity, suggest};
 use super::Plugin;
 use crate::error::Ver;
 use crate::file;
-use crate::manifest::{RawChildTable, RawSequential, raw};
+use crate::manifest::{Odd, PanicStrategy, RawChildTable, RawSequential, choice, raw};
 
 impl Plugin {
     /// Warnings, one for each key of the manifest that this host doesn't know, and for each entry
@@ -53,6 +53,8 @@ fn unknown(text: &str) -> Vec<(String, Option<String>)> {
     found.keys::<raw::RawManifest>(&root, "");
     if let Some(plugin) = root.get("plugin").and_then(Value::as_table) {
         found.keys::<raw::RawPlugin>(plugin, " of `[plugin]`");
+        let panic = plugin.get("panic").and_then(Value::as_str);
+        panic.into_iter().for_each(|word| found.panic(word));
     }
     for (key, field) in [
         ("pass", "option"),
@@ -93,6 +95,13 @@ impl Found {
         for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
             let message = format!("This host doesn't know the key `{key}`{place}");
             let help = suggest::help(key, known.iter().copied());
+            self.0.push((message, help));
+        }
+    }
+
+    fn panic(&mut self, word: &str) {
+        if let Err(Odd::Unknown { what, help }) = choice::<PanicStrategy>("panic", word) {
+            let message = format!("This host takes the unknown {what} for `abort`");
             self.0.push((message, help));
         }
     }
@@ -161,6 +170,7 @@ colour = 1
 [plugin]
 name = 'acme'
 versoin = '1.0'
+panic = 'unwound'
 [[pass]]
 name = 'acme.transform.X'
 requird = ['relax.transform.InferType']
@@ -188,6 +198,7 @@ sumary = 'Counts.'
         expect![[r#"
             This host doesn't know the key `colour`. -
             This host doesn't know the key `versoin` of `[plugin]`. Did you mean `version`?
+            This host takes the unknown panic `unwound` for `abort`. Did you mean `unwind`?
             This host doesn't know the key `requird` of pass `acme.transform.X`. Did you mean `required`?
             This host doesn't know the key `defualt` of option `limit` of pass `acme.transform.X`. Did you mean `default`?
             This host doesn't know the key `filed` of config `acme.X`. Did you mean `field`?
@@ -195,7 +206,10 @@ sumary = 'Counts.'
             This host doesn't know the key `level` of sequential `acme.Cleanup`. -
             This host doesn't know the key `option` of a child of sequential `acme.Cleanup`. Did you mean `options`?
             This host doesn't know the key `nam` of `[[op]]`. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
-        assert_eq!(keys_of::<raw::RawOp>(), ["name", "since", "extends"]);
+        assert_eq!(
+            keys_of::<raw::RawOp>(),
+            ["name", "min_host", "since", "extends"]
+        );
     }
 
     #[test]

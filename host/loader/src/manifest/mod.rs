@@ -10,6 +10,7 @@ mod field;
 pub(crate) mod raw;
 mod schema;
 mod sequential;
+mod setting;
 pub mod states;
 mod table;
 mod typed;
@@ -27,10 +28,12 @@ pub use field::{FieldType, FieldValue, toml_text};
 pub use schema::{ConfigError, ConfigValue, Field, Schema, Wrong};
 pub use sequential::{ChildSpec, SequentialSpec};
 pub(crate) use sequential::{RawChildTable, RawSequential};
+pub use setting::setting;
 pub use states::{State, States};
 use table::Table;
 pub use typed::toml_value;
 use word::known;
+pub(crate) use word::{Odd, choice};
 
 /// The JSON Schema of manifests as this host knows them, which `docs/manifests.md` explains.
 /// `passdock schema manifest` prints it.
@@ -64,14 +67,14 @@ pub struct Manifest {
     pub skipped: Vec<Skipped>,
 }
 
-/// An entry of a manifest that has a word which this host doesn't know.
+/// An entry of a manifest that has a word which this host doesn't know, or that needs a newer one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The kind of entry: `pass`, `config` or `instrument`.
+    /// The kind of entry: `pass`, `sequential`, `config`, `op` or `instrument`.
     pub entry: String,
     /// The entry's name.
     pub name: String,
-    /// The unknown word: "kind `shader`".
+    /// The unknown word: "kind `shader`"; or "contract 1.3, which it needs".
     pub what: String,
     /// The advice, if a known word is near.
     pub help: Option<String>,
@@ -105,7 +108,7 @@ pub struct PluginSpec {
     /// The version of the IR that it was built against: the meaning of records.
     #[serde(serialize_with = "ver")]
     pub ir: Ver,
-    /// The effect of a panic in the plugin.
+    /// The effect of a panic in the plugin; one that this host doesn't know is taken for `Abort`.
     pub panic: PanicStrategy,
     /// A fingerprint of the records' layout that it was built with.
     pub layout: Option<String>,
@@ -281,13 +284,21 @@ impl Manifest {
                 let configs = known("config", raw.config, |c| &c.0.key, config, &mut skipped)?;
                 let unread: Vec<String> = skipped.iter().map(|s| s.name.clone()).collect();
                 let pass = |pass: Table<raw::RawPass>| pass.0.check(&unread);
+                let sequential = |sequential: Table<RawSequential>| sequential.0.check();
+                let op = |op: Table<raw::RawOp>| op.0.check();
                 let instrument = |instrument: Table<raw::RawInstrument>| instrument.0.check();
                 let manifest = Manifest {
                     plugin,
                     passes: known("pass", raw.pass, |p| &p.0.name, pass, &mut skipped)?,
-                    sequentials: each(raw.sequential, |sequential| sequential.0.check())?,
+                    sequentials: known(
+                        "sequential",
+                        raw.sequential,
+                        |s| &s.0.name,
+                        sequential,
+                        &mut skipped,
+                    )?,
                     configs,
-                    ops: each(raw.op, |op| op.0.check())?,
+                    ops: known("op", raw.op, |op| &op.0.name, op, &mut skipped)?,
                     instruments: known(
                         "instrument",
                         raw.instrument,

@@ -2,6 +2,7 @@
 //!
 //! [`Manifest`]: super::Manifest
 
+use passdock_abi as abi;
 use serde::Deserialize;
 
 use super::declaration::{PassDeclaration, PassInfo};
@@ -44,7 +45,7 @@ pub(crate) struct RawPlugin {
     abi: String,
     min_host: Option<String>,
     ir: String,
-    panic: PanicStrategy,
+    panic: String,
     layout: Option<String>,
     compiler: Option<String>,
 }
@@ -52,6 +53,7 @@ pub(crate) struct RawPlugin {
 #[derive(Deserialize)]
 pub(crate) struct RawPass {
     pub(crate) name: String,
+    min_host: Option<String>,
     kind: String,
     #[serde(default)]
     opt_level: i64,
@@ -80,6 +82,7 @@ pub(crate) struct RawPass {
 #[derive(Deserialize)]
 pub(crate) struct RawConfig {
     pub(crate) key: String,
+    min_host: Option<String>,
     #[serde(default)]
     doc: String,
     #[serde(default)]
@@ -106,7 +109,8 @@ pub(crate) struct RawField {
 
 #[derive(Deserialize)]
 pub(crate) struct RawOp {
-    name: String,
+    pub(crate) name: String,
+    min_host: Option<String>,
     #[serde(default = "first_version")]
     since: i64,
     #[serde(default)]
@@ -120,6 +124,7 @@ fn first_version() -> i64 {
 #[derive(Deserialize)]
 pub(crate) struct RawInstrument {
     pub(crate) name: String,
+    min_host: Option<String>,
     #[serde(default)]
     summary: String,
     #[serde(default)]
@@ -138,7 +143,8 @@ impl RawPlugin {
                 None => abi,
             },
             ir: version("ir", &self.ir)?,
-            panic: self.panic,
+            // A new way to panic is held to be the worst.
+            panic: choice("panic", &self.panic).unwrap_or(PanicStrategy::Abort),
             layout: self.layout.map(|t| text("`layout`", t)).transpose()?,
             compiler: self.compiler.map(|t| text("`compiler`", t)).transpose()?,
         })
@@ -149,6 +155,7 @@ impl RawPass {
     /// The pass, unless it has a word that this host doesn't know, or its options stand under one of
     /// the config keys that this host can't read.
     pub(crate) fn check(self, unread: &[String]) -> Result<PassSpec, Odd> {
+        for_host(self.min_host.as_deref(), "it")?;
         let name = pass_name("a pass's name", self.name)?;
         let opt_level = level(&name, self.opt_level)?;
         let required = required(&name, self.required)?;
@@ -217,6 +224,7 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
 
 impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Odd> {
+        for_host(self.min_host.as_deref(), "it")?;
         let key = dotted("a config key", self.key)?;
         let fields = fields(self.field, &key, true)?;
         let doc = text(&format!("the doc of `{key}`"), self.doc)?;
@@ -303,10 +311,11 @@ impl RawField {
 }
 
 impl RawOp {
-    pub(crate) fn check(self) -> Result<OpSpec, Kind> {
+    pub(crate) fn check(self) -> Result<OpSpec, Odd> {
+        for_host(self.min_host.as_deref(), "it")?;
         if !names::is_op(&self.name) {
             let rule = "an op's name is its domain and name, without blanks";
-            return Err(refused("an op's name", names::shown(&self.name), rule));
+            return Err(refused("an op's name", names::shown(&self.name), rule).into());
         }
         match self.since {
             since @ 1.. => Ok(OpSpec {
@@ -317,7 +326,7 @@ impl RawOp {
             _ => {
                 let what = format!("`since` of `{}`", self.name);
                 let rule = "the first version of a domain is 1";
-                Err(refused(what, self.since, rule))
+                Err(refused(what, self.since, rule).into())
             }
         }
     }
@@ -325,6 +334,7 @@ impl RawOp {
 
 impl RawInstrument {
     pub(crate) fn check(self) -> Result<InstrumentDeclaration, Odd> {
+        for_host(self.min_host.as_deref(), "it")?;
         let rule = names::INSTRUMENT_RULE;
         let name = require(
             names::is_instrument,
@@ -337,6 +347,18 @@ impl RawInstrument {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             name,
         })
+    }
+}
+
+/// Leaves out an entry that needs a newer host than this one. `who` needs it: the entry, or a part of it.
+pub(super) fn for_host(min_host: Option<&str>, who: &str) -> Result<(), Odd> {
+    let needed = min_host.map(|text| version("min_host", text)).transpose()?;
+    match needed {
+        Some(needed) if (needed.major, needed.minor) > (abi::ABI.major, abi::ABI.minor) => {
+            let what = format!("contract {needed}, which {who} needs");
+            Err(Odd::Unknown { what, help: None })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize, Serializer};
 use toml::value::Datetime;
 
 use super::declaration::{PassDeclaration, PassInfo};
-use super::each;
 use super::raw::{
-    any_pass_name, check_text, check_texts, level, refused, required, sequential_name, text,
+    any_pass_name, check_text, check_texts, for_host, level, refused, required, sequential_name,
+    text,
 };
 use super::table::Table;
-use crate::error::PluginErrorKind as Kind;
+use super::word::Odd;
 
 /// A Sequential as the manifest describes it. Nothing else of the plugin says anything about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,7 +47,8 @@ fn info_of<S: Serializer>(declared: &PassDeclaration, out: S) -> Result<S::Ok, S
 
 #[derive(Deserialize)]
 pub(crate) struct RawSequential {
-    name: String,
+    pub(crate) name: String,
+    min_host: Option<String>,
     passes: Vec<RawChild>,
     #[serde(default)]
     opt_level: i64,
@@ -70,16 +71,20 @@ enum RawChild {
 #[derive(Deserialize)]
 pub(crate) struct RawChildTable {
     name: String,
+    min_host: Option<String>,
     #[serde(default)]
     options: BTreeMap<String, toml::Value>,
 }
 
 impl RawSequential {
-    pub(crate) fn check(self) -> Result<SequentialSpec, Kind> {
+    /// The Sequential, unless it or one of its children needs a newer host.
+    pub(crate) fn check(self) -> Result<SequentialSpec, Odd> {
+        for_host(self.min_host.as_deref(), "it")?;
         let name = sequential_name("a Sequential's name", self.name)?;
+        let passes = self.passes.into_iter().map(|child| child.check(&name));
         Ok(SequentialSpec {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
-            passes: each(self.passes, |child| child.check(&name))?,
+            passes: passes.collect::<Result<_, _>>()?,
             declaration: PassDeclaration::from(PassInfo {
                 opt_level: level(&name, self.opt_level)?,
                 required: required(&name, self.required)?,
@@ -90,13 +95,14 @@ impl RawSequential {
 }
 
 impl RawChild {
-    fn check(self, owner: &str) -> Result<ChildSpec, Kind> {
-        let (name, options) = match self {
-            RawChild::Name(name) => (name, BTreeMap::new()),
-            RawChild::Table(Table(table)) => (table.name, table.options),
+    fn check(self, owner: &str) -> Result<ChildSpec, Odd> {
+        let (name, min_host, options) = match self {
+            RawChild::Name(name) => (name, None, BTreeMap::new()),
+            RawChild::Table(Table(table)) => (table.name, table.min_host, table.options),
         };
         let what = format!("a name in `passes` of `{owner}`");
         let name = any_pass_name(&what, name)?;
+        for_host(min_host.as_deref(), &format!("its child `{name}`"))?;
         for (option, value) in &options {
             let what = format!("a text in the options of `{name}` of `{owner}`");
             check_text(&what, option)?;
@@ -104,7 +110,7 @@ impl RawChild {
             if let Some(date) = date_in(value) {
                 let what = format!("the option `{option}` of `{name}` of `{owner}`");
                 let rule = "no option takes a date; write it as a text, between quotes";
-                return Err(refused(what, date, rule));
+                return Err(refused(what, date, rule).into());
             }
         }
         Ok(ChildSpec { name, options })

@@ -33,7 +33,7 @@ impl From<Kind> for Odd {
 }
 
 /// The choice that a word stands for. `what` is said before the word: "kind".
-pub(super) fn choice<'de, T: Deserialize<'de>>(what: &str, word: &'de str) -> Result<T, Odd> {
+pub(crate) fn choice<'de, T: Deserialize<'de>>(what: &str, word: &'de str) -> Result<T, Odd> {
     let mut asked = Asked { word, known: &[] };
     T::deserialize(&mut asked).map_err(|_| Odd::Unknown {
         what: format!("{what} `{}`", names::shown(word)),
@@ -101,7 +101,7 @@ impl<'de> Deserializer<'de> for &mut Asked<'de> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::{FieldType, PanicStrategy, PassKind, Phase, SCHEMA};
+    use super::super::{FieldType, Manifest, PanicStrategy, PassKind, Phase, SCHEMA};
     use super::*;
 
     fn words<T: Deserialize<'static>>() -> Value {
@@ -112,6 +112,41 @@ mod tests {
         // Always an error: only the words are asked for.
         let _ = T::deserialize(&mut asked);
         json!(asked.known)
+    }
+
+    /// Each entry, and each child of a Sequential, may say which host it needs.
+    #[test]
+    fn an_entry_that_needs_a_newer_host_is_left_out() {
+        let newer = "min_host = '0.999'\n";
+        let text = format!(
+            "[plugin]\nname = 'acme'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+             [[pass]]\nname = 'a.transform.New'\nkind = 'odd'\n{newer}\
+             [[pass]]\nname = 'a.transform.Old'\nkind = 'module'\nmin_host = '0.4'\n\
+             [[sequential]]\nname = 'a.New'\npasses = []\n{newer}\
+             [[sequential]]\nname = 'a.Child'\npasses = [{{ name = 'a.transform.New', min_host = '0.999' }}]\n\
+             [[sequential]]\nname = 'a.Old'\npasses = [{{ name = 'a.transform.Old', min_host = '0.4' }}]\n\
+             [[config]]\nkey = 'a.key'\n{newer}\
+             [[op]]\nname = 'a.New'\n{newer}[[op]]\nname = 'a.Old'\n\
+             [[instrument]]\nname = 'a.new'\n{newer}"
+        );
+        let manifest = super::super::Manifest::parse(&text).expect("the rest is right");
+        let counts = (manifest.passes.len(), manifest.sequentials.len());
+        assert_eq!((counts, manifest.ops.len()), ((1, 1), 1));
+        assert!(manifest.configs.is_empty() && manifest.instruments.is_empty());
+        let said: Vec<String> = manifest.skipped.iter().map(Skipped::to_string).collect();
+        expect_test::expect![[r#"
+            the config `a.key` is left out: this host doesn't know the contract 0.999, which it needs
+            the pass `a.transform.New` is left out: this host doesn't know the contract 0.999, which it needs
+            the sequential `a.New` is left out: this host doesn't know the contract 0.999, which it needs
+            the sequential `a.Child` is left out: this host doesn't know the contract 0.999, which its child `a.transform.New` needs
+            the op `a.New` is left out: this host doesn't know the contract 0.999, which it needs
+            the instrument `a.new` is left out: this host doesn't know the contract 0.999, which it needs"#]].assert_eq(&said.join("\n"));
+        let odd = text.replace("0.999", "new");
+        let error = super::super::Manifest::parse(&odd).expect_err("no version");
+        expect_test::expect![
+            "in its manifest `min_host` is `new`; a version is written `major.minor`"
+        ]
+        .assert_eq(&error.to_string());
     }
 
     #[test]
@@ -125,6 +160,18 @@ mod tests {
         ] {
             let property = &schema["definitions"][table]["properties"][key];
             assert_eq!(property["enum"], words, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_way_to_panic_is_held_to_be_the_worst() {
+        for (word, expected) in [
+            ("unwind", PanicStrategy::Unwind),
+            ("longjmp", PanicStrategy::Abort),
+        ] {
+            let text = format!("[plugin]\nname = 'p'\nabi = '0.4'\nir = '0.1'\npanic = '{word}'\n");
+            let manifest = Manifest::parse(&text).expect("the rest is right");
+            assert_eq!(manifest.plugin.panic, expected);
         }
     }
 }

@@ -6,6 +6,7 @@
     reason = "a skipped test says so; a test crate has no readers of its API"
 )]
 
+mod entry;
 mod ops;
 
 use std::path::{Path, PathBuf};

@@ -29,8 +29,9 @@ typedef struct passdock_function_api {
     uint32_t reserved;
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_function *);
-    /* A constant's bytes: all elements, of a splat too. They live until the next edit. IO if the
-     * file that holds them can't be read. */
+    /* A constant's bytes: all elements, of a splat too. They live until the next edit. They aren't
+     * aligned, also not those of a string's offsets: copy elements out (`memcpy`). IO if the file that
+     * holds them can't be read. */
     passdock_status (*constant_data)(const passdock_function *, passdock_const_id,
                                      passdock_bytes *out);
     passdock_status (*create_op)(passdock_function *, const passdock_op_desc *,
@@ -54,7 +55,7 @@ typedef struct passdock_function_api {
                                     passdock_value_id to);
     /* Sets an attribute of an op; op NONE: of the function. A `return` or `yield` has none. */
     passdock_status (*set_attr)(passdock_function *, passdock_op_id, const passdock_attr_desc *);
-    /* Removes an attribute of an op; op NONE: of the function. */
+    /* Removes an attribute of an op; op NONE: of the function. NOT_FOUND if there is none of that name. */
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
     /* Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The
      * unknown type forgets what was known; a constant's is then that of its bytes. */
@@ -82,7 +83,9 @@ typedef struct passdock_function_api {
                                    const passdock_results_desc *);
     /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Raising one that is
      * there changes the interface, and is for who sees to it that the function's ops mean what they meant.
-     * Refused for a version below the one that is there, and for the 1,025th domain. */
+     * Version 0 takes a domain back that none of the ops is of. Refused for another version below the one that is
+     * there, for a domain to be taken back that an op is of, and for the 1,025th domain. "ai.onnx" is taken for "";
+     * "onnx", and a negative version, is INVALID. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
     /* The location of what came from several places: each of them, once, in this order. NONE among
      * them says nothing; of one place it is that one's own location. */
@@ -160,8 +163,8 @@ typedef struct passdock_module_api {
     /* Runs a registered pass or Sequential on the module, instruments included: whatever its level, also
      * if it is disabled, after what it requires, unless that ran and the module is unchanged since. A
      * pass may run itself, as long as that comes to an end: 64 passes run each other at most. Only a
-     * module pass runs others. */
-    passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
+     * module pass runs others. NOT_FOUND if none is called so; FAILED if it, or what it requires, failed. */
+    passdock_status (*run_pass)(passdock_module *, passdock_context *, const passdock_run_desc *);
     /* Makes a graph function of ops, at the end of the module, and puts a call of it in their place,
      * which is behind what they use: ops between them that use what they make go behind the call. The
      * function has the opsets of theirs. Its parameters are the values that they use and don't
@@ -199,7 +202,7 @@ typedef struct passdock_label {
     passdock_op_part part;
     uint32_t index;
     passdock_symbol_id function; /* that the op is in; 0: that of the diagnostic */
-    uint32_t reserved;
+    uint32_t flags;
     passdock_str attr;
     passdock_str text; /* a few words that stand under the place, or empty */
 } passdock_label;
@@ -209,7 +212,7 @@ typedef struct passdock_diagnostic {
     uint32_t struct_size;
     passdock_severity severity;
     passdock_op_id op; /* the op that it is about, or NONE; not read if there are labels */
-    uint32_t reserved;
+    uint32_t flags;
     passdock_str code;    /* short and stable ("acme::bad-axis"), or empty */
     passdock_str message; /* a sentence */
     passdock_str help;    /* advice what to do, or empty */
@@ -230,8 +233,17 @@ typedef struct passdock_failure {
     uint32_t line;     /* from 1; 0: unknown */
     uint32_t column;
     passdock_symbol_id function; /* that the op is in; 0: the one that the pass works on */
-    uint32_t reserved;
+    uint32_t flags;
 } passdock_failure;
+
+/* A diagnostic and its parts to start from, as the descriptions of view.h. */
+#define PASSDOCK_LABEL_INIT                                                                        \
+    {sizeof(passdock_label), PASSDOCK_NONE, PASSDOCK_PART_OP, 0, 0, 0, {NULL, 0}, {NULL, 0}}
+#define PASSDOCK_DIAGNOSTIC_INIT                                                                   \
+    {sizeof(passdock_diagnostic), PASSDOCK_SEVERITY_ERROR, PASSDOCK_NONE, 0, {NULL, 0}, {NULL,     \
+     0}, {NULL, 0}, 0, sizeof(passdock_label), NULL, 0, NULL, 0}
+#define PASSDOCK_FAILURE_INIT                                                                      \
+    {sizeof(passdock_failure), PASSDOCK_NONE, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0}
 
 typedef uint32_t passdock_setting_kind;
 #define PASSDOCK_SETTING_NONE 0u
@@ -289,7 +301,8 @@ typedef struct passdock_context_api {
     /* The context on top of this thread's stack; null outside a pass. It lives until the pass that
      * is asking returns. */
     passdock_context *(*current)(const passdock_host *);
-    /* Whether a pass of that name is registered (OK or NOT_FOUND), and of which kind. */
+    /* Whether a pass or Sequential of that name is registered (OK or NOT_FOUND), and of which kind: a Sequential
+     * is of the kind MODULE. */
     passdock_status (*find_pass)(const passdock_context *, passdock_str name,
                                  passdock_pass_kind *out);
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
@@ -299,10 +312,9 @@ typedef struct passdock_context_api {
     passdock_status (*may_rewrite)(const passdock_context *, passdock_str rule);
     /* Counts a rewrite by a rule, which the report shows by name. */
     void (*rewrote)(passdock_context *, passdock_str rule);
-    /* Rewrites a function by rules until none applies. `rules` is the text of a `.rules` file, which is
-     * read once; the function's `last_error` says what is wrong with it, or went wrong. What was
-     * rewritten before something went wrong stays. */
-    passdock_status (*rewrite)(passdock_context *, passdock_function *, passdock_str rules);
+    /* Rewrites a function by rules until none applies. The function's `last_error` says what is wrong with
+     * them, or went wrong, and the status is that of what went wrong. What was rewritten before stays. */
+    passdock_status (*rewrite)(passdock_context *, passdock_function *, const passdock_rewrite_desc *);
 } passdock_context_api;
 
 struct passdock_attr_entry;
@@ -321,7 +333,7 @@ typedef struct passdock_op_api {
      * `count` = number of results. NOT_FOUND if it can't be evaluated, or a result would be larger
      * than `max_bytes`. The function's `last_error` says why. */
     passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
-                                uint64_t max_bytes, passdock_value_id *out, size_t count);
+                                const passdock_evaluate_desc *, passdock_value_id *out, size_t count);
     /* Copies the body that the definition of an op gives it to the place before the op,
      * and answers what stands for each of the op's results; `count` = number of results. The op
      * stays, to be replaced with these. NOT_FOUND if it has no body; the function's `last_error`
@@ -337,7 +349,8 @@ typedef struct passdock_op_api {
      * reason alone, without a subject and a full stop. */
     passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
                                      const passdock_value_id *operands, size_t operand_count,
-                                     uint64_t max_bytes, passdock_value_id *out, size_t count);
+                                     const passdock_evaluate_desc *, passdock_value_id *out,
+                                     size_t count);
 
     /* What `infer` found of the elements of a result, a small tensor of integers, row by
      * row, while this pass had the function. They live until the next call on the function.
@@ -388,15 +401,16 @@ typedef struct passdock_op_api {
  * passdock_op_entry got, until it returns. Beside these, a definition may call what only reads:
  * passdock_symbol_api, and of passdock_function_api what takes a const function. These calls may add
  * to the columns of the function's view; what was read before stays readable until the definition
- * returns. */
+ * returns. `supports` only reads: to it, what would add a type or an expression is REFUSED. */
 typedef struct passdock_definition_api {
     uint32_t struct_size;
     uint32_t reserved;
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_op_call *);
+    /* INVALID, as of the others, if the op has no result of this index. */
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
-    /* The result, a small tensor of integers or booleans, holds these, row by row. */
+    /* The result, a small tensor of integers or booleans, holds these, row by row. More than 256 may be dropped. */
     passdock_status (*set_result_dims)(passdock_op_call *, uint32_t index, const passdock_dim *,
                                        size_t count);
     /* The elements of an operand, as far as known, as dims that live until the definition returns;
@@ -407,8 +421,8 @@ typedef struct passdock_definition_api {
                                 passdock_dim rhs, passdock_dim *out);
     passdock_status (*add_type)(passdock_op_call *, const passdock_type_desc *,
                                 passdock_type_id *out);
-    /* In `evaluate`: room for a result's elements, all zero, the host's; to be filled before
-     * returning. Once per result. NOT_FOUND if `len` is over the limit that the asker set. */
+    /* In `evaluate`: room for a result's elements, all zero, the host's, not aligned; to be filled
+     * before returning. Once per result. NOT_FOUND if `len` is over the limit that the asker set. */
     passdock_status (*allocate_result)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *, size_t len, uint8_t **out);
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op

@@ -20,8 +20,8 @@
  *             `run_after_pass` the one that the pass made; in `pass_failed` the one before, which
  *             it is again. Edits are refused.
  *  Calls      Beside what is said here, an instrument may call what only reads: of
- *             passdock_module_api `snapshot` and `release`, of passdock_function_api what takes a
- *             const function, and analyses.
+ *             passdock_module_api `snapshot` and `release`, of passdock_function_api and
+ *             passdock_op_api what takes a const function, and analyses.
  *  Answers    Any status but OK makes the run fail, with what `fail` said. In `pass_failed` it is
  *             a note beside the pass's error. */
 #ifndef PASSDOCK_INSTRUMENT_H

@@ -65,7 +65,7 @@ typedef struct passdock_attr_entry {
     passdock_str doc;        /* may be empty */
     passdock_attr_kind kind; /* the kind of its value */
     uint32_t flags;
-    uint64_t bits;    /* the default: INT; FLOAT (the float's bits) */
+    uint64_t bits;    /* the default: INT; FLOAT (the float's bits, the rest 0) */
     const void *data; /* the default: INTS: int64_t; FLOATS: float; STRING: char; STRINGS: passdock_str */
     size_t count;     /* elements of `data` */
 } passdock_attr_entry;
@@ -73,7 +73,7 @@ typedef struct passdock_attr_entry {
 #define PASSDOCK_ATTR_ENTRY_DEFAULT 2u  /* an op without it means the default */
 
 /* An op definition; or what a plugin adds to one that may be another's, if its manifest says
- * `extends = true`: then it has `legalize`, `layout`, `alter_layout` and `supports` alone (no traits, no
+ * `extends = true`: then it has any of `legalize`, `layout`, `alter_layout` and `supports` alone (no traits, no
  * number of operands), and is asked before the definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* canonical, domain included */
@@ -127,7 +127,8 @@ struct passdock_plugin {
 typedef struct passdock_attach {
     uint32_t struct_size;
     uint32_t reserved;
-    passdock_str path;   /* the library's file; empty if it is part of the program */
+    passdock_str path;   /* the library's file, absolute; empty if it is part of the program, or the path
+                            isn't UTF-8 */
     passdock_str reason; /* set by the plugin that answers null: why, in a sentence that lives as long
                             as the library */
 } passdock_attach;
@@ -157,7 +158,8 @@ typedef struct passdock_attach {
 
 /* Called by a host before anything else of the plugin; on any thread. Answers the plugin's table for
  * this host, or null if it doesn't want this host and says in `attach->reason` why; a second call with
- * the same host answers the same table. Of the host, it may call `get_extension` only; `attach` is
+ * the same host answers the same table. A host calls entries one at a time; of two in a process, a program and a
+ * module in it, each may call this one while the other does. Of the host, it may call `get_extension` only; `attach` is
  * there until it returns. There may be several hosts in a process, a program and a module in it, and they share the
  * library: a plugin that has room for one host refuses others. It must not refer to itself by its
  * name: in a program that exports symbols, that would be the program's. */
@@ -228,8 +230,12 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 
 /* One op definition: its canonical name and the first version of its domain that it is for, as in its
  * passdock_op_entry; in the same order. */
-#define PASSDOCK_OP(name, since)                                                                   \
-    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n"
+#define PASSDOCK_OP(name, since) PASSDOCK_OP_OF(name, since, "")
+
+/* The same with further lines of TOML. Each entry may have the line "min_host = \"0.4\"\n": a host that is
+ * older leaves out that entry, and uses the rest of the plugin. */
+#define PASSDOCK_OP_OF(name, since, lines)                                                         \
+    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n" lines
 
 /* What a plugin adds to the definition of an operator, which may be another plugin's: as PASSDOCK_OP. Its
  * passdock_op_entry has no infer, evaluate, decompose, attrs, traits and number of operands. */

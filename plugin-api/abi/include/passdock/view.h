@@ -122,40 +122,44 @@ typedef struct passdock_attr_desc {
     passdock_attr_kind kind;
     passdock_symbol_id name;
     uint32_t flags;
-    uint64_t bits;    /* INT; FLOAT (the float's bits); TENSOR, TYPE, REFERENCE (an id). The tensor
+    uint64_t bits;    /* INT; FLOAT (the float's bits, the rest 0); TENSOR, TYPE, REFERENCE (an id). The tensor
                          of an attribute is a constant that `add_constant` makes: what it answers is
                          a value, whose `constant` is the id. */
     const void *data; /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t;
                          STRINGS: passdock_bytes; TYPES, TENSORS: ids */
     size_t count;     /* elements of `data` */
-    passdock_attr_kind stands_for; /* REFERENCE: the kind of value it stands for, or NONE */
+    passdock_attr_kind stands_for; /* REFERENCE: the kind of value it stands for, or NONE, as else */
     uint32_t reserved;
 } passdock_attr_desc;
 
 /* A port to make: what a region gives out, or takes, at one position. */
 typedef struct passdock_port_desc {
     uint32_t struct_size;
-    passdock_type_id type_id;
+    uint32_t flags;
+    passdock_type_id type_id; /* or NONE */
+    uint32_t reserved;
     passdock_str name; /* empty: none */
 } passdock_port_desc;
 
 /* The results to give a region. */
 typedef struct passdock_results_desc {
     uint32_t struct_size;
-    uint32_t port_stride; /* sizeof(passdock_port_desc) */
+    uint32_t flags;
     const passdock_value_id *values;
     const passdock_port_desc *ports; /* the port of each value */
     size_t count;                    /* of values, and of ports */
+    uint32_t port_stride;            /* sizeof(passdock_port_desc) */
+    uint32_t reserved;
 } passdock_results_desc;
 
 /* A region to make, empty. */
 typedef struct passdock_region_desc {
     uint32_t struct_size;
+    uint32_t flags;
     passdock_symbol_id name;
+    uint32_t arg_stride; /* sizeof(passdock_port_desc) */
     const passdock_port_desc *args;
     size_t arg_count;
-    uint32_t arg_stride; /* sizeof(passdock_port_desc) */
-    uint32_t reserved;
 } passdock_region_desc;
 
 /* An op to make. */
@@ -188,14 +192,16 @@ typedef struct passdock_constant_desc {
     passdock_region_id region; /* the region it is visible in; NONE: the whole function */
     passdock_str name;         /* empty: none; one that is taken gets a number */
     passdock_bytes data;       /* elements, little-endian, packed as ONNX packs them; strings: n + 1
-                                  uint64_t offsets, then the bytes they bound */
+                                  uint64_t offsets, then the bytes they bound; of any alignment */
 } passdock_constant_desc;
 #define PASSDOCK_CONSTANT_DESC_SPLAT 1u /* `data` is one element */
 
 /* A region to copy, without its terminator, to a place in a function. */
 typedef struct passdock_clone_desc {
     uint32_t struct_size;
+    uint32_t flags;
     passdock_region_id region;
+    uint32_t reserved;
     passdock_function_ref source; /* the function that holds it; null handle: the edited one */
     passdock_position at;
     const passdock_value_id *args; /* the values that stand for its arguments */
@@ -210,7 +216,7 @@ typedef struct passdock_clone_desc {
 /* Ops to copy, with what is nested in them, to a place in a function. */
 typedef struct passdock_clone_ops_desc {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t flags;
     passdock_function_ref source; /* the function that holds them; null handle: the edited one */
     const passdock_op_id *ops;    /* of one region, in any order; the copies have the program's */
     size_t op_count;
@@ -225,7 +231,9 @@ typedef struct passdock_clone_ops_desc {
 /* Ops as text, to copy to the place before an op. */
 typedef struct passdock_text_desc {
     uint32_t struct_size;
+    uint32_t flags;
     passdock_op_id op; /* the op that they come from: they stand before it, and have its location */
+    uint32_t reserved;
     passdock_str text; /* the IR text of one function, as for `set_body` of passdock_definition_api */
     const passdock_value_id *args; /* the values that stand for its parameters; NONE for one that nothing uses */
     size_t arg_count;              /* as many as it has */
@@ -251,7 +259,9 @@ typedef struct passdock_laid_out {
 /* Ops to make a function of. */
 typedef struct passdock_outline_desc {
     uint32_t struct_size;
+    uint32_t flags;
     passdock_symbol_id function; /* the function that holds them */
+    uint32_t reserved;
     const passdock_op_id *ops;   /* of one region, in any order */
     size_t op_count;
     passdock_str name; /* of the new function, canonical, with a domain: "acme.Block"; one that is taken gets
@@ -261,11 +271,67 @@ typedef struct passdock_outline_desc {
 /* A function to make, with an empty body. */
 typedef struct passdock_function_desc {
     uint32_t struct_size;
+    uint32_t flags;
     passdock_function_kind kind;
-    passdock_str name;            /* canonical */
     passdock_symbol_id opsets_of; /* a function whose opset versions it has; NONE: it has none */
-    uint32_t reserved;
+    passdock_str name;            /* canonical */
 } passdock_function_desc;
+
+/* A pass to run. */
+typedef struct passdock_run_desc {
+    uint32_t struct_size;
+    uint32_t flags;
+    passdock_str name; /* of a registered pass or Sequential */
+} passdock_run_desc;
+
+/* An evaluation. */
+typedef struct passdock_evaluate_desc {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t max_bytes; /* the most bytes that a result may have */
+} passdock_evaluate_desc;
+
+/* Rules to rewrite by. */
+typedef struct passdock_rewrite_desc {
+    uint32_t struct_size;
+    uint32_t flags;
+    passdock_str rules; /* the text of a `.rules` file, which is read once */
+} passdock_rewrite_desc;
+
+/* Each description to start from, with its size and strides, and NONE where an id may be that:
+ * `passdock_op_desc op = PASSDOCK_OP_DESC_INIT;`. One that is cleared instead has ids of 0, which
+ * are the first op, value, type, ... */
+#define PASSDOCK_TYPE_DESC_INIT                                                                    \
+    {sizeof(passdock_type_desc), PASSDOCK_TYPE_UNKNOWN, 0, 0, 0, PASSDOCK_NONE, NULL, 0, NULL,     \
+     0, NULL, 0}
+#define PASSDOCK_ATTR_DESC_INIT                                                                    \
+    {sizeof(passdock_attr_desc), PASSDOCK_ATTR_NONE, PASSDOCK_NONE, 0, 0, NULL, 0,                 \
+     PASSDOCK_ATTR_NONE, 0}
+#define PASSDOCK_PORT_DESC_INIT {sizeof(passdock_port_desc), 0, PASSDOCK_NONE, 0, {NULL, 0}}
+#define PASSDOCK_RESULTS_DESC_INIT                                                                 \
+    {sizeof(passdock_results_desc), 0, NULL, NULL, 0, sizeof(passdock_port_desc), 0}
+#define PASSDOCK_REGION_DESC_INIT                                                                  \
+    {sizeof(passdock_region_desc), 0, PASSDOCK_NONE, sizeof(passdock_port_desc), NULL, 0}
+#define PASSDOCK_OP_DESC_INIT                                                                      \
+    {sizeof(passdock_op_desc), 0, PASSDOCK_NONE, PASSDOCK_NONE, NULL, 0, NULL, 0, NULL, 0,         \
+     NULL, 0, sizeof(passdock_attr_desc), sizeof(passdock_region_desc)}
+#define PASSDOCK_CONSTANT_DESC_INIT                                                                \
+    {sizeof(passdock_constant_desc), 0, PASSDOCK_NONE, PASSDOCK_NONE, {NULL, 0}, {NULL, 0}}
+#define PASSDOCK_CLONE_DESC_INIT                                                                   \
+    {sizeof(passdock_clone_desc), 0, PASSDOCK_NONE, 0, {NULL, NULL}, {PASSDOCK_NONE,               \
+     PASSDOCK_NONE}, NULL, 0, NULL, 0, NULL, 0}
+#define PASSDOCK_CLONE_OPS_DESC_INIT                                                               \
+    {sizeof(passdock_clone_ops_desc), 0, {NULL, NULL}, NULL, 0, {PASSDOCK_NONE, PASSDOCK_NONE},    \
+     NULL, 0, NULL, 0}
+#define PASSDOCK_TEXT_DESC_INIT                                                                    \
+    {sizeof(passdock_text_desc), 0, PASSDOCK_NONE, 0, {NULL, 0}, NULL, 0, NULL, 0}
+#define PASSDOCK_OUTLINE_DESC_INIT                                                                 \
+    {sizeof(passdock_outline_desc), 0, PASSDOCK_NONE, 0, NULL, 0, {NULL, 0}}
+#define PASSDOCK_FUNCTION_DESC_INIT                                                                \
+    {sizeof(passdock_function_desc), 0, PASSDOCK_FUNCTION_GRAPH, PASSDOCK_NONE, {NULL, 0}}
+#define PASSDOCK_RUN_DESC_INIT {sizeof(passdock_run_desc), 0, {NULL, 0}}
+#define PASSDOCK_EVALUATE_DESC_INIT {sizeof(passdock_evaluate_desc), 0, 0}
+#define PASSDOCK_REWRITE_DESC_INIT {sizeof(passdock_rewrite_desc), 0, {NULL, 0}}
 
 #ifdef __cplusplus
 }

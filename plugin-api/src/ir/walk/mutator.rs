@@ -12,6 +12,7 @@ use crate::ir::Ops;
 
 /// The replacement of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mutated {
     /// Itself; what is in its regions is mutated next.
     Same,

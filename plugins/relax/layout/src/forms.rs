@@ -222,7 +222,7 @@ impl Forms {
                     }
                     now = values[0];
                 }
-                Evaluated::Refused(_) => return Ok(last),
+                _ => return Ok(last),
             }
         }
         for op in made {

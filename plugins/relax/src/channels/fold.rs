@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record;
 use passdock_plugin_api::{LocId, Status, Use};
 
 use super::affine::Affine;
@@ -475,7 +475,7 @@ fn rule(f: &Function, plan: &Plan) -> &'static str {
 /// The bytes that go with a constant; none with one that the file keeps, nor with the op that makes a splat.
 fn size(f: &Function, value: ValueId) -> i64 {
     match f.constant(value).and_then(|id| f.constant_record(id)) {
-        Some(constant) if constant.flags & abi::Constant::KEPT != 0 => 0,
+        Some(constant) if constant.flags & record::Constant::KEPT != 0 => 0,
         Some(constant) => constant.byte_len as i64 + CONSTANT,
         None => 0,
     }

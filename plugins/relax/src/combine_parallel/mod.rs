@@ -9,8 +9,8 @@ mod together;
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
 use crate::shared::operators::is_operator;
@@ -153,7 +153,7 @@ fn attrs_of(f: &Function, op: OpId) -> Option<String> {
 /// The shape of a constant of floats that one op uses, and the file doesn't keep.
 fn own_constant(f: &Function, value: ValueId) -> Option<Vec<i64>> {
     let record = f.constant_record(f.constant(value)?)?;
-    let is_own = f.use_count(value) == 1 && record.flags & abi::Constant::KEPT == 0;
+    let is_own = f.use_count(value) == 1 && record.flags & record::Constant::KEPT == 0;
     size_of(f.dtype(value))?;
     f.shape(value).filter(|_| is_own)
 }

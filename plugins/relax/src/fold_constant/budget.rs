@@ -9,8 +9,8 @@
 //! last value alone is what is kept: then all such expressions are folded or, where they cost too much together, none.
 //! So another run decides as this one did.
 
-use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record;
 
 use super::FoldConstant;
 use super::forward::{Folded, Forward, byte_len};
@@ -48,10 +48,12 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(f: &Function, options: &FoldConstant) -> Limits {
-        let add = |sum: u64, (_, record): (_, abi::Constant)| sum.saturating_add(record.byte_len);
+        let add =
+            |sum: u64, (_, record): (_, record::Constant)| sum.saturating_add(record.byte_len);
         let bytes = f.constants().fold(0, add);
         // A splat takes one element of memory, whatever its shape says.
-        let is_stored = |(_, record): &(_, abi::Constant)| record.storage != abi::Storage::SPLAT;
+        let is_stored =
+            |(_, record): &(_, record::Constant)| record.storage != record::Storage::SPLAT;
         let stored = f.constants().filter(is_stored).fold(0, add);
         if options.allow_growth {
             return Limits {
@@ -118,7 +120,7 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
 /// The bytes that go with a constant: none with one that the file keeps.
 fn freed(f: &Function, id: ConstId) -> u64 {
     match f.constant_record(id) {
-        Some(record) if record.flags & abi::Constant::KEPT == 0 => record.byte_len + CONSTANT,
+        Some(record) if record.flags & record::Constant::KEPT == 0 => record.byte_len + CONSTANT,
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! TVM's ConstantChecker: what is worth a look.
 
-use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::symbol;
 
 use super::typed::is_typed;
 
@@ -38,7 +38,7 @@ impl Analysis for ConstantChecker {
             let is_control = decided.contains(&Some(symbol));
             let is_candidate = if is_control {
                 f.operands(op).take(2).any(is_constant)
-            } else if symbol == abi::symbol::TUPLE_GET {
+            } else if symbol == symbol::TUPLE_GET {
                 true
             } else {
                 all_constant && !is_terminator(f, op)
@@ -59,7 +59,6 @@ impl Analysis for ConstantChecker {
 
 /// A tuple of constants is constant.
 fn is_tuple(symbol: SymbolId) -> bool {
-    use abi::symbol;
     symbol == symbol::TUPLE || symbol == symbol::TUPLE_GET
 }
 

@@ -2,7 +2,7 @@
 //! tuple at hand, a copy of a constant.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Status, abi};
+use passdock_plugin_api::{Status, symbol};
 
 use super::forward::Forward;
 use crate::shared::accept::{self, Answers};
@@ -30,7 +30,7 @@ impl Forward {
         op: OpId,
         cx: &PassContext,
     ) -> Result<Decided, EditError> {
-        if f.symbol(op) == abi::symbol::TUPLE_GET {
+        if f.symbol(op) == symbol::TUPLE_GET {
             return match field(f, op) {
                 Some(field) if !self.is_refused(f, op, &[field], cx) => take_field(f, op, field),
                 _ => Ok(Decided::No),
@@ -143,7 +143,7 @@ pub(super) enum Decided {
 fn field(f: &Function, op: OpId) -> Option<ValueId> {
     let tuple = f.operand(op, 0).and_then(|value| f.defining_op(value))?;
     let index = usize::try_from(f.int(op, "index")?).ok()?;
-    (f.symbol(tuple) == abi::symbol::TUPLE).then(|| f.operand(tuple, index))?
+    (f.symbol(tuple) == symbol::TUPLE).then(|| f.operand(tuple, index))?
 }
 
 fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, EditError> {

@@ -142,7 +142,7 @@ impl Forward {
                 let value = values.first().filter(of_type);
                 value.and_then(|&value| Some(f.constant_data(value).ok()??.to_vec()))
             }
-            Evaluated::Refused(_) => None,
+            _ => None,
         };
         f.erase_op(one)?;
         Ok(found)

@@ -119,7 +119,7 @@ impl Forward {
                     false => self.refuse(f, op, &why),
                 }
             }
-            Evaluated::Refused(_) => {}
+            _ => {}
         }
         Ok(op)
     }

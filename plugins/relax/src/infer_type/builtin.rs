@@ -2,8 +2,8 @@
 //!
 //! A `call` is the calls' subject; of a `for` and a `while` the IR doesn't say what they give.
 
-use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::symbol;
 
 use super::sort::Sort;
 

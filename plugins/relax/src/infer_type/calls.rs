@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::CallGraph;
-use passdock_plugin_api::abi::{self, symbol};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{record, symbol};
 
 use super::sort::Sort;
 
@@ -231,7 +231,7 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     let ty = f.type_of(value);
     let list =
         matches!(ty.dtype(), DType::I64 | DType::I32) && ty.rank().is_some_and(|rank| rank <= 1);
-    if !list || constant.byte_len > MAX_SHAPE || constant.storage == abi::Storage::SPLAT {
+    if !list || constant.byte_len > MAX_SHAPE || constant.storage == record::Storage::SPLAT {
         return None;
     }
     f.constant_data(value).ok()?.map(<[u8]>::to_vec)

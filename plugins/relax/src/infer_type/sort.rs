@@ -1,7 +1,7 @@
 //! Types by themselves, outside of any function: to be carried from one to another and put together.
 
-use passdock_plugin_api::abi::{DimKind, ExprKind};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, ExprKind};
 
 /// The depth to which types of types are looked into.
 const MAX_DEPTH: usize = 64;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::Snapshot;
-use passdock_plugin_api::abi::{DimKind, LocId};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, LocId};
 
 use super::retype::{Retype, Words, names_dims};
 

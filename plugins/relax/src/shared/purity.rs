@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::NameUse;
+use passdock_plugin_api::symbol;
 use passdock_plugin_api::{CallGraph, FunctionEntry};
 
 /// The number of functions that a function pass looks through, so that the time it takes doesn't

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use passdock_plugin_api::abi::DimKind;
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 /// The names of one function's dims in another.

@@ -6,8 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
 use passdock_plugin_api::Attr;
-use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::NameUse;
+use passdock_plugin_api::symbol;
 
 use super::purity::{Purity, callee_or_name};
 

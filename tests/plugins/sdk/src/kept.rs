@@ -1,9 +1,9 @@
-//! Iterators own what they go over, so they may be kept; they end with the function.
+//! What is read of a function may be kept: iterators, which end with it, and slices, as long as nobody edits it.
 
 use std::cell::RefCell;
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Ops, Uses};
+use passdock_plugin_api::{Ops, Support, Uses};
 
 thread_local! {
     static KEPT: RefCell<(Vec<Ops>, Vec<Uses>)> = RefCell::default();
@@ -60,5 +60,28 @@ pub fn forget_handles(m: &mut Module, _cx: &PassContext) -> PassResult {
     let snapshot = m.snapshot("main")?;
     keep(&snapshot);
     std::mem::forget(snapshot);
+    Ok(())
+}
+
+/// Would outgrow the pools of a function that is only lent to it.
+pub const GREEDY: OpDef = OpDef::extending("onnx.Add", 1).supports(&["greedy"], |call| {
+    let unknown = TypeSpec::unknown();
+    for size in 0..12 {
+        let unknown = call.add_type(&unknown)?;
+        call.add_type(&TypeSpec::tuple(vec![unknown; 2000 + size]))?;
+    }
+    Ok(())
+});
+
+/// A question that borrows the function leaves what was read of it where it is.
+pub fn slices_stay(f: &mut Function, cx: &PassContext) -> PassResult {
+    let op = f.ops_named("onnx.Add").next().ok_or("no Add")?;
+    let loc = f.name_loc("moved")?;
+    f.set_loc(op, loc)?;
+    let before = f.results(op).to_vec();
+    let results = f.results(op);
+    let said = cx.supports(f, op, "greedy")?;
+    assert!(matches!(said, Support::Refused(_)), "{said:?}");
+    assert_eq!(results, before);
     Ok(())
 }

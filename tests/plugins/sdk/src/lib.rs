@@ -38,6 +38,7 @@ plugin! {
         function "sdk.transform.AnalysesAreGone" => analysis::gone,
         function "sdk.transform.Columns" => analysis::columns,
         function "sdk.transform.KeepIterators" => kept::keep_iterators,
+        function "sdk.transform.SlicesStay" => kept::slices_stay,
         module "sdk.transform.ForgetHandles" => kept::forget_handles,
         function "sdk.transform.KeptIteratorsEnd" => kept::kept_iterators_end,
         module "sdk.transform.SnapshotsStay" => modules::snapshots_stay,
@@ -72,7 +73,7 @@ plugin! {
         module "doc.transform.OutlineMarked" => examples::outline_marked::outline_marked,
         module "doc.transform.RemoveUncalled" => examples::remove_uncalled::remove_uncalled,
     ],
-    ops: [examples::silu::SILU],
+    ops: [examples::silu::SILU, kept::GREEDY],
     instruments: [
         "sdk.budget" => examples::budget::Budget { options: examples::budget::BudgetOptions },
         "sdk.growth" => examples::growth::Growth,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status, SymbolId, TypeId, ValueId};
+use passdock_abi::{EvaluateDesc, OpId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::asked::Asked;
@@ -22,13 +22,14 @@ pub(in crate::boundary) unsafe extern "C" fn evaluate(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
-    max_bytes: u64,
+    desc: *const EvaluateDesc,
     out: *mut ValueId,
     count: usize,
 ) -> Status {
     // SAFETY: see above.
     unsafe {
         ask(cx, f, |context, session| {
+            let max_bytes = input::described(desc)?.max_bytes;
             let name = check_results(session, op, out, count)?;
             let made = results_of(context, session, (op, name), max_bytes, count)
                 .map_err(|error| lacking(session, op, "can't be evaluated", error))?;
@@ -45,13 +46,14 @@ pub(in crate::boundary) unsafe extern "C" fn evaluate_with(
     op: OpId,
     operands: *const ValueId,
     operand_count: usize,
-    max_bytes: u64,
+    desc: *const EvaluateDesc,
     out: *mut ValueId,
     count: usize,
 ) -> Status {
     // SAFETY: see above.
     unsafe {
         ask(cx, f, |context, session| {
+            let max_bytes = input::described(desc)?.max_bytes;
             let name = check_results(session, op, out, count)?;
             let operands = input::list(operands, operand_count, "operands")?;
             let made = {

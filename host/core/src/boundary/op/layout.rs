@@ -144,10 +144,8 @@ pub(in crate::boundary) unsafe extern "C" fn set_operand_layout(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        let count = count_of(call, |record| record.operands.len)?;
-        set(call, index, (count, "operand"), layout, |layouts| {
-            &mut layouts.operands
-        })
+        call.check_index(index, "operand", |record| record.operands.len)?;
+        set(call, index, layout, |layouts| &mut layouts.operands)
     })
 }
 
@@ -158,17 +156,9 @@ pub(in crate::boundary) unsafe extern "C" fn set_result_layout(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
-        let count = count_of(call, |record| record.results.len)?;
-        set(call, index, (count, "result"), layout, |layouts| {
-            &mut layouts.results
-        })
+        call.check_result(index)?;
+        set(call, index, layout, |layouts| &mut layouts.results)
     })
-}
-
-fn count_of(call: &OpCall<'_>, count: fn(&abi::Op) -> u32) -> Edit<u32> {
-    let op = call.op;
-    call.session
-        .with(|state| Ok(count(state.function().op(op))))
 }
 
 /// Keeps the layout of an operand or a result.
@@ -178,16 +168,11 @@ fn count_of(call: &OpCall<'_>, count: fn(&abi::Op) -> u32) -> Edit<u32> {
 unsafe fn set(
     call: &mut OpCall<'_>,
     index: u32,
-    (count, what): (u32, &str),
     layout: Str,
     list: fn(&mut Layouts) -> &mut Vec<(u32, String)>,
 ) -> Edit {
     if !matches!(call.asked_for, AskedFor::Layouts(_)) {
         return Err(not_asked());
-    }
-    if index >= count {
-        let message = format!("The op has no {what} {index}: it has {count}.");
-        return Err(EditError::invalid(message));
     }
     // SAFETY: the caller's promise.
     let layout = unsafe { input::long_text(layout, "layout", MAX_LAYOUT)? }.to_owned();

@@ -29,7 +29,7 @@ use passdock_loader::library::LoadedOp;
 
 use crate::analyses::{is_settled, settle};
 use crate::boundary::session::context::ContextSession;
-use crate::boundary::session::function::{Access, FunctionSession};
+use crate::boundary::session::function::{Access, FunctionSession, FunctionState};
 use crate::boundary::session::{gate, input};
 use crate::boundary::table::{describe, functions};
 
@@ -210,11 +210,37 @@ impl<'c> OpCall<'c> {
         Ok(unsafe { &mut *call })
     }
 
+    /// Refuses the number of an operand or a result that the op hasn't.
+    fn check_index(&self, index: u32, what: &str, count: fn(&abi::Op) -> u32) -> Edit {
+        let record = |state: &mut FunctionState| Ok(count(state.function().op(self.op)));
+        match self.session.with(record)? {
+            count if index < count => Ok(()),
+            count => Err(EditError::invalid(format!(
+                "The op has no {what} {index}: it has {count}."
+            ))),
+        }
+    }
+
+    fn check_result(&self, index: u32) -> Edit {
+        self.check_index(index, "result", |record| record.results.len)
+    }
+
+    /// Refuses to add to the function what it hasn't: who asks `supports` holds it const, and what he has read stays where it is.
+    fn may_add(&self) -> Edit {
+        match self.asked_for {
+            AskedFor::Support(_) => {
+                Err(EditError::refused("`supports` of a definition only reads."))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Interns a described type in the function.
     ///
     /// # Safety
     /// As [`describe::add_type`].
     unsafe fn intern(&mut self, desc: *const TypeDesc) -> Edit<TypeId> {
+        self.may_add()?;
         // SAFETY: the caller's promise.
         let parts = unsafe { input::described(desc)? };
         let parts = [parts.dim_count, parts.layout_count, parts.item_count];
@@ -371,6 +397,7 @@ unsafe extern "C" fn set_result_type(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
+        call.check_result(index)?;
         let ty = call.intern(desc)?;
         call.types.retain(|(known, _)| *known != index);
         call.types.push((index, ty));
@@ -386,6 +413,7 @@ unsafe extern "C" fn set_result_dims(
 ) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
+        call.check_result(index)?;
         let dims = input::list(dims, count, "dims")?;
         call.session
             .with(|state| describe::check_dims(state.function(), dims))?;
@@ -442,6 +470,7 @@ unsafe extern "C" fn add_expr(
     // SAFETY: see above.
     answer(call, |call| unsafe {
         input::answer_with(out, || {
+            call.may_add()?;
             let made = call.session.with(|state| {
                 let function = state.own();
                 call.left
@@ -479,6 +508,7 @@ unsafe extern "C" fn allocate_result(
             let message = "Only an evaluation has results to fill.";
             return Err(EditError::refused(message));
         };
+        call.check_result(index)?;
         let Some(left) = budget.checked_sub(len as u64) else {
             call.refusal = Some("its results are larger than the limit".to_owned());
             return Err(EditError::not_found(""));

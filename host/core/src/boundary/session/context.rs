@@ -7,8 +7,9 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, KeptDiagnostics, Severity};
+use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError, Function, Symbols};
-use passdock_loader::{MissingDefinition, OpDefs};
+use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
@@ -16,7 +17,7 @@ use super::function::FunctionSession;
 use super::gate::Session;
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
-use super::{gate, input, settings};
+use super::{gate, input};
 use crate::analyses::SharedNames;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::PassError;
@@ -250,7 +251,7 @@ impl<'a> ContextSession<'a> {
         let Some(value) = value else {
             return Err(EditError::not_found("There is no such setting."));
         };
-        let setting = settings::setting(value, &mut |items| self.keep_items(items));
+        let setting = setting(value, &mut |items| self.keep_items(items));
         // SAFETY: the caller's promise.
         unsafe { input::fill(out, setting) }
     }
@@ -448,23 +449,22 @@ const MAX_CODE_BYTES: usize = 100;
 /// As [`input::list`] and [`input::text`], for all that it points to.
 unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edit<Diagnostic> {
     let (severity, is_known) = severity(said.severity);
-    // SAFETY: the caller's promise.
-    let (code, message, help, notes, labels) = unsafe {
+    // SAFETY: the caller's promise, here and below.
+    let heard = |text, what| unsafe { input::said_text(text, what, MAX_SYMBOL_BYTES) };
+    let message = heard(said.message, "message")?;
+    let help = heard(said.help, "help")?;
+    // SAFETY: as above.
+    let (code, notes, labels) = unsafe {
         (
             input::said_text(said.code, "code of the diagnostic", MAX_CODE_BYTES)?,
-            input::text(said.message, "message")?,
-            input::text(said.help, "help")?,
             input::list(said.notes, said.note_count, "notes")?,
             input::strided(said.labels, said.label_count, said.label_stride, "labels")?,
         )
     };
     let mut diagnostic = Diagnostic::new(severity, &code, message);
-    diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
+    diagnostic.help = (!help.is_empty()).then_some(help);
     for note in notes.iter().take(MAX_PARTS) {
-        // SAFETY: the caller's promise.
-        diagnostic
-            .notes
-            .push(unsafe { input::text(*note, "note")? }.to_owned());
+        diagnostic.notes.push(heard(*note, "note")?);
     }
     if !is_known {
         diagnostic.notes.push(format!(
@@ -486,16 +486,10 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
             symbol::EMPTY => said.function,
             function => function,
         };
-        // SAFETY: the caller's promise.
-        let (attr, text) = unsafe {
-            (
-                input::text(label.attr, "name of the attribute")?,
-                input::text(label.text, "text of the label")?,
-            )
-        };
+        let attr = &heard(label.attr, "name of the attribute")?;
         let (part, index) = (label.part, label.index);
         let shown = session.excerpt(label.op, function, Part { part, index, attr });
-        diagnostic.point_at(shown, text);
+        diagnostic.point_at(shown, &heard(label.text, "text of the label")?);
     }
     if labels.len() == 0 {
         diagnostic.point_at(session.excerpt(said.op, said.function, Part::WHOLE), "");

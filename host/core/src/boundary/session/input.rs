@@ -11,6 +11,9 @@ use passdock_abi::Grows;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError};
 
+/// The most bytes of a struct that asks for something.
+const MAX_STRUCT: usize = 1 << 16;
+
 /// The most elements of a list: more than any list of the contract has.
 const MAX_COUNT: usize = 1 << 30;
 
@@ -38,8 +41,12 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
         return Err(wrong_size::<T>(size));
     }
     if size >= size_of::<T>() {
+        if T::ASKS && size > size_of::<T>() {
+            // SAFETY: the caller's promise.
+            unsafe { check_rest(at, size)? };
+        }
         // SAFETY: the struct is there as far as this side knows it.
-        return Ok(unsafe { at.read() });
+        return checked(unsafe { at.read() });
     }
     let mut copy = MaybeUninit::<T>::zeroed();
     // SAFETY: the bytes that are there are read, fewer than a `T` has; all zeros, and what was
@@ -47,7 +54,28 @@ unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     unsafe {
         let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
         from.copy_to_nonoverlapping(to, size);
-        Ok(copy.assume_init())
+        checked(copy.assume_init())
+    }
+}
+
+/// Refuses what is said where a later contract has more fields: done without it, something else would be done.
+///
+/// # Safety
+/// So many bytes are there, more than a `T` has.
+#[cold]
+unsafe fn check_rest<T: Grows>(at: *const T, size: usize) -> Edit {
+    if size > MAX_STRUCT {
+        return Err(wrong_size::<T>(size));
+    }
+    let (at, known) = (at.cast::<u8>(), size_of::<T>());
+    // SAFETY: the caller's promise.
+    let rest = unsafe { std::slice::from_raw_parts(at.add(known), size - known) };
+    match rest.iter().all(|&byte| byte == 0) {
+        true => Ok(()),
+        false => Err(EditError::unsupported(format!(
+            "This host knows {known} bytes of `{}`, and something is said behind them.",
+            T::NAME
+        ))),
     }
 }
 
@@ -65,11 +93,11 @@ pub(in crate::boundary) fn unknown(what: &str, kind: u32) -> EditError {
     EditError::unsupported(format!("This host knows no {what} of kind {kind}."))
 }
 
-/// Refuses flags that this host doesn't know: who describes something asks for what they say.
+/// Refuses flags that this host doesn't know, and words that mean nothing yet.
 #[inline]
-pub(in crate::boundary) fn check_flags<T: Grows>(flags: u32, known: u32) -> Edit {
-    match flags & !known {
-        0 => Ok(()),
+fn checked<T: Grows>(copy: T) -> Edit<T> {
+    match copy.unknown_flags() {
+        0 => Ok(copy),
         unknown => Err(unknown_flags::<T>(unknown)),
     }
 }

@@ -13,4 +13,3 @@ pub(super) mod module;
 pub(super) mod module_input;
 mod outline;
 pub(super) mod rewrites;
-mod settings;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, Status, Str, SymbolId,
+    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, RunDesc, Status, Str, SymbolId,
 };
 use passdock_ir::{Edit, EditError, Function, Module, name};
 use passdock_loader::OpDefs;
@@ -504,8 +504,8 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
     }
     name::check_canonical(text).map_err(EditError::invalid)?;
     let opsets = match desc.opsets_of.option() {
+        None | Some(abi::symbol::EMPTY) => Vec::new(),
         Some(other) => state.opsets_of(other)?,
-        None => Vec::new(),
     };
     let module = state.editable()?;
     let name = module.symbols().intern(text);
@@ -532,20 +532,28 @@ unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Sta
     }
 }
 
-unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: Str) -> Status {
+unsafe extern "C" fn run_pass(
+    m: *mut abi::Module,
+    cx: *mut abi::Context,
+    desc: *const RunDesc,
+) -> Status {
     // SAFETY: see above.
     unsafe {
         gate::call(ModuleSession::of(m), |session| {
             let context = ContextSession::of(cx)?;
-            let name = input::text(name, "name of the pass")?;
+            let name = input::text(input::described(desc)?.name, "name of the pass")?;
             let module = session.with(|state| {
                 state.editable()?;
                 state.now_all()
             })?;
             // Not under the borrow: the pass may use the session again.
-            let result = context.frame().run_pass(&module, name);
+            let frame = context.frame();
+            let result = frame.run_pass(&module, name);
             let module = result.map_err(|error| EditError {
-                status: Status::FAILED,
+                status: match frame.pass_kind(name) {
+                    None => Status::NOT_FOUND,
+                    Some(_) => Status::FAILED,
+                },
                 message: context.nested_failed(error),
             })?;
             session.replace(module)

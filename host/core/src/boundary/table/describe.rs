@@ -27,8 +27,6 @@ impl<'a> OpParts<'a> {
     pub(in crate::boundary) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
         // SAFETY: the caller's promise, here and below.
         let desc = unsafe { input::described(desc)? };
-        let known = abi::OpDesc::TAKE_REGIONS | abi::OpDesc::TAKE_ATTRS;
-        input::check_flags::<abi::OpDesc>(desc.flags, known)?;
         // SAFETY: as above.
         let attrs =
             unsafe { input::strided(desc.attrs, desc.attr_count, desc.attr_stride, "attributes")? };
@@ -184,21 +182,25 @@ unsafe fn new_attr<'a>(
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
-    input::check_flags::<abi::AttrDesc>(desc.flags, abi::Attr::PARAM)?;
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
-    let id = || {
-        u32::try_from(desc.bits)
-            .map_err(|_| EditError::invalid(format!("An attribute's id is {}.", desc.bits)))
+    if desc.stands_for != AttrKind::NONE && desc.kind != AttrKind::REFERENCE {
+        return Err(EditError::invalid("Only a reference stands for something."));
+    }
+    let half = || {
+        let half = u32::try_from(desc.bits);
+        half.map_err(|_| {
+            EditError::invalid(format!("An attribute's 32 bits are {:#x}.", desc.bits))
+        })
     };
     let value = match desc.kind {
         AttrKind::NONE => AttrValue::None,
         AttrKind::INT => AttrValue::Int(desc.bits as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(desc.bits as u32)),
-        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(id()?)),
-        AttrKind::TYPE => AttrValue::Type(TypeId(id()?)),
-        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(id()?), desc.stands_for),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(half()?)),
+        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(half()?)),
+        AttrKind::TYPE => AttrValue::Type(TypeId(half()?)),
+        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(half()?), desc.stands_for),
         // SAFETY: as above.
         AttrKind::STRING => AttrValue::String(unsafe { data(desc)? }),
         // SAFETY: as above.
@@ -259,8 +261,6 @@ pub(in crate::boundary) unsafe fn add_type(
     let layout = unsafe { input::list(desc.layout, desc.layout_count, "layout")? };
     // SAFETY: as above.
     let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
-    let known = abi::Type::UNRANKED | abi::Type::MAY_ALIAS;
-    input::check_flags::<abi::TypeDesc>(desc.flags, known)?;
     check_dims(f, dims)?;
     if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
         return Err(EditError::invalid("A dim of a shape is negative."));
@@ -276,8 +276,8 @@ pub(in crate::boundary) unsafe fn add_type(
         )));
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
-        return Err(EditError::invalid(format!(
-            "There is no dtype {}.",
+        return Err(EditError::unsupported(format!(
+            "This host knows no dtype {}.",
             desc.dtype.0
         )));
     }
@@ -308,7 +308,7 @@ pub(in crate::boundary) unsafe fn add_type(
         TypeKind::SEQUENCE => TypeSpec::Sequence(one()?),
         TypeKind::OPTIONAL => TypeSpec::Optional(one()?),
         TypeKind::MAP => TypeSpec::Map(desc.dtype, one()?),
-        TypeKind::OPAQUE if desc.name.is_none() => {
+        TypeKind::OPAQUE if desc.name.is_none() || desc.name == abi::symbol::EMPTY => {
             return Err(EditError::invalid("An opaque type needs a name."));
         }
         TypeKind::OPAQUE => TypeSpec::Opaque(desc.name),

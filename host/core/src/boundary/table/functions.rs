@@ -261,7 +261,6 @@ unsafe extern "C" fn add_constant(
     unsafe {
         gate::edit_to(out, f, |state| {
             let desc = input::described(desc)?;
-            input::check_flags::<ConstantDesc>(desc.flags, ConstantDesc::SPLAT)?;
             let name = input::text(desc.name, "name of a constant")?;
             let bytes = input::list(desc.data.ptr, desc.data.len, "bytes of a constant")?;
             let function = state.edit()?;

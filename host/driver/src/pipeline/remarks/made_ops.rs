@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use passdock_core::{Diagnostic, OpDefs, Recorder, Severity, check_new_op, suggest};
+use passdock_core::{Diagnostic, OpDefs, Recorder, Severity, suggest};
 use passdock_ir::{Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{counts, graphs};
+use super::{check_new_op, counts, graphs};
 
 /// More mistakes than are shown.
 const SHOWN: usize = 8;

@@ -4,6 +4,7 @@ mod absent;
 mod aliases;
 mod level;
 mod made_ops;
+mod new_op;
 mod recursion;
 mod unknown_ops;
 mod unplaced;
@@ -17,6 +18,7 @@ use rustc_hash::FxHashMap;
 
 pub(super) use level::note as level;
 pub use made_ops::UsedOperators;
+pub use new_op::{RefusedOperator, check_new_op};
 pub(super) use recursion::warning as recursion;
 pub(super) use unknown_ops::warning as unknown_ops;
 

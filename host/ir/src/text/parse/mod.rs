@@ -18,6 +18,7 @@ mod types;
 use std::sync::Arc;
 
 use super::syntax::error::ParseError;
+use crate::edit::NewPort;
 use crate::function::Function;
 use crate::module::Module;
 use crate::symbols::Symbols;
@@ -41,6 +42,21 @@ pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, Pars
     let module = Module::new();
     let mut parser = Parser::new(text, options, module.symbols().clone());
     parser.module(module)
+}
+
+/// Reads a type, `f32[n*2,3]`, as that of the parameter of a function with nothing else in it.
+///
+/// # Errors
+/// If the text isn't a type.
+pub fn parse_type(text: &str) -> Result<Function, ParseError> {
+    let options = ParseOptions::default();
+    let mut parser = Parser::new(text, &options, Symbols::new());
+    let ty = parser.ty()?;
+    parser.nothing_follows("the type")?;
+    let mut f = parser.f;
+    let body = f.body();
+    f.push_arg(body, &NewPort { name: "", ty });
+    Ok(f)
 }
 
 /// Reads one function that is to be copied into others: it stands alone, and its values forget

@@ -275,7 +275,9 @@ public:
 
     /* Rewrites a function by rules, the text of a `.rules` file, until none applies. */
     void rewrite(function &f, std::string_view rules) {
-        f.check(PASSDOCK_CPP_CALL(api(), rewrite)(handle_, f.handle(), str(rules)));
+        passdock_rewrite_desc desc = PASSDOCK_REWRITE_DESC_INIT;
+        desc.rules = str(rules);
+        f.check(PASSDOCK_CPP_CALL(api(), rewrite)(handle_, f.handle(), &desc));
     }
     /* Whether a rule of this name may rewrite once more; for rewrites in code. */
     bool may_rewrite(std::string_view rule) const {
@@ -293,8 +295,10 @@ public:
     /* Makes a constant of each result of an op whose operands are constant; nothing if it can't be
      * evaluated or a result is larger than `max_bytes`. */
     std::optional<std::vector<value_id>> evaluate(function &f, op_id op, uint64_t max_bytes) {
+        passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
+        desc.max_bytes = max_bytes;
         return answers(f, op, [&](passdock_value_id *out, size_t count) {
-            return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, max_bytes, out, count);
+            return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, &desc, out, count);
         });
     }
     /* As `evaluate`, with these in place of the op's operands. The constants are scratch: the caller
@@ -302,9 +306,11 @@ public:
     std::optional<std::vector<value_id>> evaluate_with(function &f, op_id op, const std::vector<value_id> &operands,
                                                        uint64_t max_bytes) {
         std::vector<uint32_t> raw = detail::raw(operands);
+        passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
+        desc.max_bytes = max_bytes;
         return answers(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, evaluate_with)(handle_, f.handle(), op.raw, raw.data(),
-                                                                raw.size(), max_bytes, out, count);
+                                                                raw.size(), &desc, out, count);
         });
     }
     /* Puts the body that an op's definition gives it before the op; what stands for each of its results,

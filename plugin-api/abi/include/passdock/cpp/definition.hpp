@@ -81,7 +81,7 @@ public:
     void set_body(std::string_view text) {
         check(PASSDOCK_CPP_CALL(api(), set_body)(handle_, str(text)));
     }
-    /* In `supports`: the target that is asked about. */
+    /* In `supports`, which only reads and can add no type or expression: the target that is asked about. */
     std::string_view target() const {
         passdock_str target{};
         check(PASSDOCK_CPP_CALL(api(), target)(handle_, &target));

@@ -121,7 +121,9 @@ public:
     void remove_function(std::string_view name) { remove_function(named(name)); }
     /* Runs a registered pass or Sequential on the module, whatever its level. */
     void run_pass(context &cx, std::string_view name) {
-        check(PASSDOCK_CPP_CALL(api(), run_pass)(handle(), cx.handle(), str(name)));
+        passdock_run_desc desc = PASSDOCK_RUN_DESC_INIT;
+        desc.name = str(name);
+        check(PASSDOCK_CPP_CALL(api(), run_pass)(handle(), cx.handle(), &desc));
     }
 };
 

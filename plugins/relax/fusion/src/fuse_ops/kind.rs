@@ -1,6 +1,6 @@
 //! Kinds of ops: what can become part of what.
 
-use passdock_plugin_api::abi::DimKind;
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::shared::stand_ins::StandIns;

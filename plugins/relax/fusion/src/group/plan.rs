@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use passdock_plugin_api::abi::{AttrKind, Constant};
+use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Constant;
 
 use super::{MOST_INSIDE, NAMES, PLACES};
 

@@ -110,8 +110,9 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             };
             let why = match said {
                 Support::Refused(why) => Some(why),
-                Support::Unsaid if !is_named => continue,
-                Support::Taken | Support::Unsaid => None,
+                Support::Taken => None,
+                _ if !is_named => continue,
+                _ => None,
             };
             match why.or_else(|| options.refuses(&f, op, traits).map(str::to_owned)) {
                 None => {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use half::{bf16, f16};
-use passdock_plugin_api::abi::Storage;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Storage;
 
 use super::Low;
 

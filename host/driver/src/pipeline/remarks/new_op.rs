@@ -1,10 +1,7 @@
 //! Ops that code makes, held to the op definitions: an operator that nobody defines is a misspelt one, unless it is said to be meant.
 
-use passdock_diagnostic::suggest;
+use passdock_core::{OpDefs, is_of_unknown_plugin, suggest, takes};
 use passdock_ir::OpName;
-use passdock_loader::{OpDefs, takes};
-
-use super::is_of_unknown_plugin;
 
 /// Why an op isn't made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use passdock_abi::{Setting, SettingItem, SettingKind, Str};
 
-use crate::config::FieldValue;
+use super::FieldValue;
 
 /// The place that items are kept at, as long as the setting lives.
 type Keep<'k> = &'k mut dyn FnMut(Vec<SettingItem>) -> *const SettingItem;
 
 /// A value as a setting, which points to the value's texts.
-pub(super) fn setting(value: &FieldValue, keep: Keep<'_>) -> Setting {
+pub fn setting(value: &FieldValue, keep: Keep<'_>) -> Setting {
     match value {
         FieldValue::Bool(b) => of_bool(*b),
         FieldValue::Int(i) => of_int(*i),

@@ -1,0 +1,60 @@
+//! The threads that function passes run on. A process that was forked has none of them.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::ThreadPoolBuilder;
+
+use crate::error::{ErrorKind, PassError};
+use crate::util;
+
+/// The largest number of threads of a context: more than any machine has use for.
+const MAX_JOBS: usize = 1024;
+
+/// How many times this process, or one that it comes from, was forked.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// The pool with a thread for each core, unless the system refuses to start them.
+static SHARED: Mutex<Option<&Pool>> = Mutex::new(None);
+
+/// Forgets the threads of the process that this one was forked from.
+pub(crate) fn forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Threads for passes.
+pub(super) struct Pool {
+    threads: rayon::ThreadPool,
+    forks: u32,
+}
+
+impl Pool {
+    /// Starts so many threads; 0: one for each core.
+    pub(super) fn new(jobs: usize) -> Result<Pool, PassError> {
+        let refused = |kind, why| PassError::new(kind, why).help("Ask for fewer jobs.");
+        if jobs > MAX_JOBS {
+            let why = format!("{jobs} jobs are asked for; the limit is {MAX_JOBS}.");
+            return Err(refused(ErrorKind::Config, why));
+        }
+        let built = ThreadPoolBuilder::new().num_threads(jobs).build();
+        let threads = built.map_err(|error| {
+            let why = format!("{jobs} threads can't be started ({error}).");
+            refused(ErrorKind::Context, why)
+        })?;
+        let forks = FORKS.load(Ordering::Relaxed);
+        Ok(Pool { threads, forks })
+    }
+
+    pub(super) fn shared() -> Option<&'static Pool> {
+        let mut shared = util::lock(&SHARED);
+        if shared.is_none_or(|pool| pool.threads().is_none()) {
+            *shared = Pool::new(0).ok().map(|pool| &*Box::leak(Box::new(pool)));
+        }
+        *shared
+    }
+
+    /// Its threads, if they are this process's.
+    pub(super) fn threads(&self) -> Option<&rayon::ThreadPool> {
+        (self.forks == FORKS.load(Ordering::Relaxed)).then_some(&self.threads)
+    }
+}

@@ -1,0 +1,186 @@
+//! What a plugin tells the user: it is heard, whatever it is.
+
+use std::mem::offset_of;
+
+use expect_test::expect;
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
+use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::PassContext;
+
+use crate::support::{Around, module, run_on, text};
+
+/// A struct of an older plugin ends before later fields, and what it lacks counts as 0.
+#[test]
+fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
+        // SAFETY: the tables and handles live while the pass runs.
+        unsafe {
+            let table = &*host().get().context;
+            let (emit, cx) = (
+                table.emit.expect("is there"),
+                table.current.expect("is there")(host().get()),
+            );
+            let note = abi::Str::new("A note.");
+            let label = abi::Label {
+                op: OpId(0),
+                part: abi::OpPart::OPERAND,
+                index: 0,
+                function: abi::symbol::EMPTY,
+                attr: abi::Str::EMPTY,
+                text: abi::Str::new("here"),
+                ..abi::Label::EMPTY
+            };
+            let mut said = abi::Diagnostic {
+                struct_size: size_of::<abi::Diagnostic>() as u32,
+                severity: abi::Severity::WARNING,
+                op: OpId(1),
+                flags: 0,
+                code: abi::Str::EMPTY,
+                message: abi::Str::new("Long."),
+                help: abi::Str::EMPTY,
+                function: abi::symbol::EMPTY,
+                label_stride: size_of::<abi::Label>() as u32,
+                labels: &label,
+                label_count: 1,
+                notes: &note,
+                note_count: 1,
+            };
+            assert_eq!(emit(cx, &said), Status::OK);
+            said.message = abi::Str::new("Short.");
+            said.struct_size = offset_of!(abi::Diagnostic, function) as u32;
+            assert_eq!(emit(cx, &said), Status::OK);
+            said.struct_size = 3;
+            assert_eq!(emit(cx, &said), Status::INVALID);
+            said.struct_size = size_of::<abi::Diagnostic>() as u32;
+            said.label_stride = 4;
+            assert_eq!(emit(cx, &said), Status::INVALID);
+            let error = text(table.last_error.expect("is there")(cx));
+            Err(error.into())
+        }
+    };
+    let function = module.function_named("main").expect("is there");
+    let (failed, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    expect!["The list of labels has 1 elements of 4 bytes."]
+        .assert_eq(&failed.expect_err("it says so").message);
+    let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
+    expect![[r#"
+        warning: Long.
+         |
+         | %0 = t.A(%x)
+         |          ^^ here
+         |
+         = in function @main, op0 (t.A)
+         = note: A note.
+        warning: Short.
+         |
+         | %1 = t.A(%0)
+         | ^^^^^^^^^^^^
+         |
+         = in function @main, op1 (t.A)"#]]
+    .assert_eq(&said.join("\n"));
+}
+
+/// Of very many parts the first are kept, and the others counted.
+#[test]
+fn diagnostics_of_very_many_parts_are_kept_in_part() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |f: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        let op = f.ops().next().expect("it has ops");
+        let mut said = sdk::Diagnostic::warning("Much.")
+            .code("c".repeat(200))
+            .at(op);
+        for at in 0..100_000 {
+            said = said.with_note(format!("Note {at}."));
+            said = said.label(sdk::Place::operand(op, 0), format!("label {at}"));
+        }
+        cx.emit(&said);
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let (done, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    assert!(done.is_ok());
+    let [said] = &said[..] else {
+        panic!("it is one");
+    };
+    // The op is a place, too, and the first one is what it is about.
+    assert_eq!((said.notes.len(), said.labels.len()), (102, 99));
+    assert_eq!(
+        said.notes[100..],
+        [
+            "99900 more notes are left out.",
+            "99901 more places are left out."
+        ]
+    );
+    assert!(said.render(false).contains("label 5"));
+    let code = "c".repeat(100) + "… (100 more bytes are left out)";
+    assert_eq!(said.code, code);
+}
+
+/// An error that isn't a text, or is too long a one, is an error all the same.
+#[test]
+fn what_is_said_is_heard_whatever_it_is() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        cx.emit(&sdk::Diagnostic::error("x".repeat((1 << 20) + 1)));
+        let latin = b"caf\xe9";
+        let latin = abi::Str {
+            ptr: latin.as_ptr(),
+            len: latin.len(),
+        };
+        let label = abi::Label {
+            op: OpId(0),
+            part: abi::OpPart::ATTR,
+            attr: latin,
+            text: latin,
+            ..abi::Label::EMPTY
+        };
+        let said = abi::Diagnostic {
+            severity: abi::Severity::ERROR,
+            op: OpId(0),
+            message: latin,
+            help: latin,
+            notes: &latin,
+            note_count: 1,
+            labels: &label,
+            label_count: 1,
+            label_stride: size_of::<abi::Label>() as u32,
+            ..abi::Diagnostic::EMPTY
+        };
+        // SAFETY: all pointers are good, and the context lives while the pass runs.
+        let status = unsafe {
+            let table = &*host().get().context;
+            let cx = table.current.expect("is there")(host().get());
+            table.emit.expect("is there")(cx, &said)
+        };
+        assert_eq!(status, Status::OK);
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let (_, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    let [long, latin] = &said[..] else {
+        panic!("two were said: {said:?}");
+    };
+    assert!(long.message.ends_with("x… (1 more bytes are left out)"));
+    expect![[r#"
+        error: caf�
+         |
+         | %0 = t.A(%x)
+         | ^^^^^^^^^^^^ caf�
+         |
+         = in function @main, op0 (t.A)
+         = note: caf�
+         = help: caf�"#]]
+    .assert_eq(&latin.render(false));
+}

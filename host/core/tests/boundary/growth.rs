@@ -1,0 +1,193 @@
+//! Plugins of a later contract: their structs have fields that this host doesn't know.
+
+use expect_test::{Expect, expect};
+use passdock_abi as abi;
+use passdock_abi::{AttrKind, OpId, RegionId, Status};
+use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::PassContext;
+
+use crate::support::{Around, module, raw, run, run_on, text};
+
+/// A struct with a field more.
+#[repr(C)]
+struct Longer<T> {
+    known: T,
+    more: u64,
+}
+
+fn longer<T: abi::Grows>(mut known: T, more: u64) -> Longer<T> {
+    // SAFETY: the struct starts with its size.
+    unsafe {
+        (&raw mut known)
+            .cast::<u32>()
+            .write(size_of::<Longer<T>>() as u32)
+    };
+    Longer { known, more }
+}
+
+fn op_desc() -> abi::OpDesc {
+    abi::OpDesc {
+        name: abi::symbol::IF,
+        loc: abi::LocId::NONE,
+        ..abi::OpDesc::EMPTY
+    }
+}
+
+fn create<T>(f: *mut abi::Function, desc: &T) -> Status {
+    let (at, mut out) = (abi::Position::end_of(RegionId(0)), OpId::NONE);
+    let desc = std::ptr::from_ref(desc).cast();
+    // SAFETY: a description of an op, or one that begins with it; all pointers are good.
+    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    assert_eq!(status.is_ok(), out.is_some());
+    status
+}
+
+fn create_with(f: *mut abi::Function, more: u64) -> Status {
+    let attr = abi::AttrDesc {
+        kind: AttrKind::INT,
+        name: abi::symbol::INDEX,
+        ..abi::AttrDesc::EMPTY
+    };
+    let attrs = [longer(attr, 0), longer(attr, more)];
+    let desc = abi::OpDesc {
+        attrs: (&raw const attrs).cast(),
+        attr_count: 2,
+        attr_stride: size_of_val(&attrs[0]) as u32,
+        ..op_desc()
+    };
+    create(f, &desc)
+}
+
+#[track_caller]
+fn check(call: fn(*mut abi::Function) -> Status, expected: Expect) {
+    let said = run(&module(), &Around::new(), move |f, _| {
+        let handle = f.as_raw().handle;
+        let status = call(handle);
+        // SAFETY: the handle lives.
+        let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+        Err(format!("{} {error}", status.0).into())
+    });
+    expected.assert_eq(&said.expect_err("what it says"));
+}
+
+/// What asks for something isn't done by halves.
+#[test]
+fn a_field_that_says_something_is_refused() {
+    check(
+        |f| create(f, &longer(op_desc(), 0)),
+        expect!["failed: 0  [main]"],
+    );
+    check(
+        |f| create(f, &longer(op_desc(), 7)),
+        expect![
+            "failed: 5 This host knows 88 bytes of `OpDesc`, and something is said behind them. [main]"
+        ],
+    );
+    check(|f| create_with(f, 0), expect!["failed: 0  [main]"]);
+    check(
+        |f| create_with(f, 1 << 63),
+        expect![
+            "failed: 5 This host knows 48 bytes of `AttrDesc`, and something is said behind them. [main]"
+        ],
+    );
+    let endless = |f| {
+        let struct_size = u32::MAX;
+        create(
+            f,
+            &abi::OpDesc {
+                struct_size,
+                ..op_desc()
+            },
+        )
+    };
+    check(
+        endless,
+        expect![
+            "failed: 3 `struct_size` of a OpDesc is 4294967295; it is the size of the struct in bytes. [main]"
+        ],
+    );
+}
+
+fn set(f: *mut abi::Function, kind: AttrKind, change: fn(&mut abi::AttrDesc)) -> Status {
+    let mut attr = abi::AttrDesc {
+        kind,
+        name: abi::symbol::INDEX,
+        ..abi::AttrDesc::EMPTY
+    };
+    change(&mut attr);
+    // SAFETY: all pointers are good.
+    unsafe { raw().set_attr.expect("is there")(f, OpId(0), &attr) }
+}
+
+/// What means nothing yet can mean something once.
+#[test]
+fn what_means_nothing_says_nothing() {
+    check(
+        |f| set(f, AttrKind::INT, |attr| attr.reserved = 7),
+        expect!["failed: 5 This host knows no flag 0x7 of `AttrDesc`. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::INT, |attr| attr.stands_for = AttrKind::INT),
+        expect!["failed: 3 Only a reference stands for something. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::FLOAT, |attr| attr.bits = 1 << 32),
+        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+    );
+    check(
+        |f| set(f, AttrKind::TYPE, |attr| attr.bits = 1 << 32),
+        expect!["failed: 3 An attribute's 32 bits are 0x100000000. [main]"],
+    );
+}
+
+/// What is said to the user gets through without what this host doesn't know.
+#[test]
+fn what_is_said_gets_through() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
+    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
+        let label = abi::Label {
+            op: OpId(0),
+            text: abi::Str::new("here"),
+            ..abi::Label::EMPTY
+        };
+        let label = longer(label, 7);
+        let said = abi::Diagnostic {
+            severity: abi::Severity::WARNING,
+            message: abi::Str::new("Said."),
+            labels: (&raw const label).cast(),
+            label_count: 1,
+            label_stride: size_of_val(&label) as u32,
+            ..abi::Diagnostic::EMPTY
+        };
+        let said = longer(said, 7);
+        let failure = abi::Failure {
+            message: abi::Str::new("It failed."),
+            ..abi::Failure::EMPTY
+        };
+        let failure = longer(failure, 7);
+        // SAFETY: all pointers are good, and the context lives while the pass runs.
+        unsafe {
+            let table = &*host().get().context;
+            let cx = table.current.expect("is there")(host().get());
+            let emitted = table.emit.expect("is there")(cx, (&raw const said).cast());
+            assert_eq!(emitted, Status::OK);
+            table.fail.expect("is there")(cx, (&raw const failure).cast());
+            assert_eq!(text(table.last_error.expect("is there")(cx)), "");
+        }
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let (_, said) = run_on(&mut runner, FunctionCode::Closure(&pass), function);
+    expect![[r#"
+        warning: Said.
+         |
+         | %0 = t.A(%x)
+         | ^^^^^^^^^^^^ here
+         |
+         = in function @main, op0 (t.A)"#]]
+    .assert_eq(&said[0].render(false));
+}

@@ -1,0 +1,62 @@
+//! How a plugin's entry is called, and words of its table that mean nothing yet.
+
+use expect_test::expect;
+use passdock::plugin::{Plugin, host};
+
+use super::{check_load, here, library, parts};
+
+#[test]
+fn reserved_words_are_zero() {
+    let wrong = expect![
+        "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `reserved` in it has to be 0; build the plugin again"
+    ];
+    let mut of_pass = parts("c.transform.One");
+    of_pass.passes = "{ NAME(PASS), 1, 7, 0, run, 0 }";
+    check_load(&of_pass, &wrong);
+    let mut of_table = parts("c.transform.One");
+    of_table.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 0, 0, 0, 7 }";
+    check_load(&of_table, &wrong);
+}
+
+/// Registries of one program that load one library at once.
+#[test]
+fn an_entry_is_called_by_one_thread_at_a_time() {
+    let mut parts = parts("c.transform.One");
+    parts.more += "static volatile int inside;\n";
+    parts.entry = "if (inside) return 0;\n\
+        inside = 1; for (volatile long i = 0; i < 50000000; i++); inside = 0;\n\
+        return &plugin;";
+    let dir = here();
+    let lib = library(dir.path(), "plugin");
+    if !parts.build(&lib) {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let plugin = Plugin::open(&lib).expect("the file is fine");
+                let loaded = plugin.load(host()).map(|loaded| loaded.passes().len());
+                assert_eq!(loaded.expect("it isn't called twice at once"), 1);
+            });
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn an_entry_is_told_the_whole_path() {
+    let mut parts = parts("c.transform.One");
+    parts.entry = "if (attach->path.ptr[0] == '/') return &plugin;\n\
+        attach->reason = attach->path; return 0;";
+    let dir = here();
+    let lib = library(dir.path(), "plugin");
+    if !parts.build(&lib) {
+        return;
+    }
+    let here = std::env::current_dir().expect("there is one");
+    let up: std::path::PathBuf = here.components().skip(1).map(|_| "..").collect();
+    let relative = up.join(lib.strip_prefix("/").expect("it is whole"));
+    let plugin = Plugin::open(&relative).expect("the file is fine");
+    let loaded = plugin.load(host()).map(|loaded| loaded.passes().len());
+    assert_eq!(loaded.map_err(|error| error.to_string()), Ok(1));
+}

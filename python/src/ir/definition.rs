@@ -1,0 +1,211 @@
+//! What the op definitions say against an op that a program makes, or an attribute that it sets.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use passdock::diagnostic::suggest;
+use passdock::ir::{self, OpName, check_new_op};
+use passdock::plugin::{AttrInfo, OpDefs, OpInfo};
+use passdock::sdk::{self, AttrValue, FunctionKind, OpId, ValueId};
+use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::crossing::error;
+use crate::ir::function::Function;
+
+/// An op as it is going to be.
+pub(crate) struct Made<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) operands: &'a [ValueId],
+    /// The op whose attributes it has, too.
+    pub(crate) like: Option<OpId>,
+}
+
+/// Refuses an op that the op definitions say is a mistake; its attributes become what they say, where only a number's
+/// kind differs. `custom=True` makes it nevertheless.
+pub(crate) fn check_op(
+    slf: &Bound<'_, Function>,
+    made: &Made<'_>,
+    attrs: &mut [(String, AttrValue)],
+) -> PyResult<()> {
+    let defs = passdock::PassContext::current().registry().op_defs();
+    let checked = slf.get().read(|f| {
+        if !is_defined(f, made.name) {
+            return Ok(());
+        }
+        let count = made.operands.len();
+        check_new_op(made.name, count, |domain| f.opset(domain), &defs).map_err(|refused| {
+            let near = refused.near.map(|near| format!(" Did you mean `{near}`?"));
+            format!("{}{}", refused.message, near.unwrap_or_default())
+        })?;
+        let Some(info) = definition(f, made.name, &defs) else {
+            return Ok(());
+        };
+        let needed = made.operands.iter().take(info.min_operands as usize);
+        if let Some(at) = needed.clone().position(|operand| operand.is_none()) {
+            return Err(format!("`{}` has operand {at} always.", made.name));
+        }
+        let Some(known) = &info.attributes else {
+            return Ok(());
+        };
+        for (name, value) in attrs.iter_mut() {
+            check_attr(made.name, known, name, value)?;
+        }
+        let kept: Vec<&str> = made.like.map_or_else(Vec::new, |op| {
+            f.attrs(op).map(|(name, _)| f.text(name)).collect()
+        });
+        if let Some(name) = kept
+            .iter()
+            .find(|name| !known.iter().any(|a| a.name == **name))
+        {
+            return Err(unknown(made.name, known, name));
+        }
+        let is_given =
+            |name: &str| attrs.iter().any(|(given, _)| given == name) || kept.contains(&name);
+        let missing = known
+            .iter()
+            .find(|attr| attr.required && !is_given(attr.name));
+        missing.map_or(Ok(()), |attr| Err(needs(made.name, attr)))
+    })?;
+    let refused = |said: String| format!("{said} `custom=True` makes it nevertheless.");
+    checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
+}
+
+/// Refuses an attribute that an op doesn't have by its definition, or of another kind.
+pub(crate) fn check_set(
+    slf: &Bound<'_, Function>,
+    op: OpId,
+    name: &str,
+    value: &mut AttrValue,
+) -> PyResult<()> {
+    let defs = passdock::PassContext::current().registry().op_defs();
+    let checked = slf.get().read(|f| {
+        let own = f.name(op);
+        let info = is_defined(f, own).then(|| definition(f, own, &defs));
+        match info.flatten().as_ref().map(|info| &info.attributes) {
+            Some(Some(known)) => check_attr(own, known, name, value),
+            _ => Ok(()),
+        }
+    })?;
+    let refused = |said: String| format!("{said} `custom=True` sets it nevertheless.");
+    checked.map_err(|said| error::raised(slf.py(), "EditError", &refused(said)))
+}
+
+/// Whether the op of a name is one of the definitions', and no call or one of the loop level's own.
+fn is_defined(f: &sdk::Function, name: &str) -> bool {
+    f.kind() == FunctionKind::GRAPH && !may_call(f, name)
+}
+
+/// Whether a function of the module may have the name: then the op is a call of it.
+fn may_call(f: &sdk::Function, name: &str) -> bool {
+    let named = ir::look_at(f, |f| {
+        let symbols = f.symbols();
+        let named = symbols.find(name);
+        named.is_some_and(|symbol| symbols.may_name_function(symbol))
+    });
+    named.unwrap_or(false)
+}
+
+/// The definitions that ops were held to: of one set of definitions, by name.
+type Known = (u64, FxHashMap<String, Vec<Arc<OpInfo>>>);
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+/// The definition of a name in the version that the function asks for.
+fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<Arc<OpInfo>> {
+    let domain = OpName::parse(name).and_then(|name| name.domain);
+    let version = domain.as_deref().and_then(|domain| f.opset(domain));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let (of, known) = known.get_or_insert_default();
+    if *of != defs.id() {
+        (*of, *known) = (defs.id(), FxHashMap::default());
+    }
+    if !known.contains_key(name) {
+        let versions = defs.versions(name).into_iter().map(Arc::new);
+        known.insert(name.to_owned(), versions.collect());
+    }
+    let fits = |info: &&Arc<OpInfo>| version.is_none_or(|version| info.since <= version);
+    known.get(name)?.iter().rev().find(fits).cloned()
+}
+
+fn check_attr(
+    op: &str,
+    known: &[AttrInfo],
+    name: &str,
+    value: &mut AttrValue,
+) -> Result<(), String> {
+    let Some(attr) = known.iter().find(|attr| attr.name == name) else {
+        return Err(unknown(op, known, name));
+    };
+    // Python has one kind of numbers where an attribute has another, and lists without a kind.
+    match (attr.kind, &*value) {
+        ("float", AttrValue::Int(number)) if *number as f32 as i64 == *number => {
+            *value = AttrValue::Float(*number as f32);
+        }
+        ("floats", AttrValue::Ints(all)) if all.iter().all(|n| *n as f32 as i64 == *n) => {
+            *value = AttrValue::Floats(all.iter().map(|number| *number as f32).collect());
+        }
+        ("strings", AttrValue::Ints(all)) if all.is_empty() => *value = AttrValue::Strings(vec![]),
+        ("tensors", AttrValue::Ints(all)) if all.is_empty() => *value = AttrValue::Tensors(vec![]),
+        _ => {}
+    }
+    let kind = kind_of(value);
+    if kind.is_none_or(|kind| kind == attr.kind) {
+        return Ok(());
+    }
+    Err(format!(
+        "The attribute `{name}` of `{op}` is {}, and this is {}.",
+        with_article(attr.kind),
+        with_article(kind.unwrap_or_default())
+    ))
+}
+
+fn unknown(op: &str, known: &[AttrInfo], name: &str) -> String {
+    let names = || known.iter().map(|attr| attr.name);
+    let help = match suggest::nearest(name, names()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None if known.is_empty() => "It has none.".to_owned(),
+        None => format!("It has {}.", suggest::listed(names())),
+    };
+    format!("`{op}` has no attribute `{name}`. {help}")
+}
+
+fn needs(op: &str, attr: &AttrInfo) -> String {
+    let name = attr.name;
+    match attr.kind {
+        "graph" | "graphs" => {
+            format!("`{op}` needs the region `{name}`, and ops are made without.")
+        }
+        _ => format!("`{op}` needs the attribute `{name}`."),
+    }
+}
+
+/// The kind of a value, as definitions call it; `None` if that isn't known.
+fn kind_of(value: &AttrValue) -> Option<&'static str> {
+    Some(match value {
+        AttrValue::Int(_) => "int",
+        AttrValue::Float(_) => "float",
+        AttrValue::String(_) => "string",
+        AttrValue::Tensor(_) => "tensor",
+        AttrValue::Type(_) => "type",
+        AttrValue::Ints(_) => "ints",
+        AttrValue::Floats(_) => "floats",
+        AttrValue::Strings(_) => "strings",
+        AttrValue::Tensors(_) => "tensors",
+        AttrValue::Types(_) => "types",
+        _ => return None,
+    })
+}
+
+/// A kind of attributes as a sentence calls it.
+fn with_article(kind: &str) -> String {
+    match kind {
+        "int" => "an int".to_owned(),
+        "float" => "a float".to_owned(),
+        "string" => "a text".to_owned(),
+        "graph" => "a region".to_owned(),
+        "graphs" => "a list of regions".to_owned(),
+        "strings" => "a list of texts".to_owned(),
+        "ints" | "floats" | "tensors" | "types" => format!("a list of {kind}"),
+        other => format!("a {other}"),
+    }
+}

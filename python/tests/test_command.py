@@ -1,0 +1,34 @@
+"""The command that comes with the package, as ``python -m passdock`` starts it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passdock import __main__ as command
+
+pytestmark = pytest.mark.skipif(not command._COMMAND.exists(), reason="the package came without its command")
+
+
+@pytest.mark.parametrize("closed", ["", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_the_command_runs_for_who_has_no_output(closed: str) -> None:
+    """As cron and daemons do."""
+    script = f'exec "{sys.executable}" -m passdock --version {closed}'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("passdock ") != (">&-" in closed.split())
+
+
+def test_a_command_that_cant_be_run_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = tmp_path / "passdock"
+    foreign.write_bytes(b"\x7fnothing")
+    monkeypatch.setattr(command, "_COMMAND", foreign)
+    for mode, why in ((0o644, "Permission denied"), (0o755, "Exec format error")):
+        foreign.chmod(mode)
+        assert command.main() == 1
+        assert capsys.readouterr().err == f"error: this package's command, {foreign}, can't be run: {why}\n"

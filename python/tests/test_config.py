@@ -1,0 +1,90 @@
+"""Config: keys that are registered, with fields and defaults, and the values that contexts have."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+
+import passdock
+from passdock import ConfigError, PassContext
+
+
+def test_r033_keys_must_be_registered() -> None:
+    with pytest.raises(AttributeError, match=r"testing\.immutable_modul\b.*testing\.immutable_module") as raised:
+        PassContext(config={"testing.immutable_modul": True})
+    assert isinstance(raised.value, ConfigError)
+    with pytest.raises(ConfigError, match="nothing"):
+        PassContext().get_config("nothing")
+
+
+def test_r034_to_037_tables() -> None:
+    passdock.register_config_option("tests.r034", {"limit": 8, "name": "all", "deep": False}, "A table.")
+    given = {"limit": 3}
+    ctx = PassContext(config={"tests.r034": given})
+    assert ctx.get_config("tests.r034") == {"limit": 3, "name": "all", "deep": False}
+    # Rule 41.
+    assert given == {"limit": 3}
+    for wrong, said in (
+        ({"limt": 3}, "limt.*limit"),
+        ({"limit": "x"}, "`limit` of `tests.r034` to be an int"),
+        ({"limit": 2.7}, "`limit` of `tests.r034` to be an int"),
+        (5, "tests.r034"),
+    ):
+        with pytest.raises(ConfigError, match=said) as raised:
+            PassContext(config={"tests.r034": wrong})
+        # Rule 35: TVM raises the one or the other.
+        assert isinstance(raised.value, AttributeError)
+        assert isinstance(raised.value, TypeError)
+
+
+def test_r038_a_bool_is_no_int() -> None:
+    """An int isn't taken for a bool, nor a bool for an int; numbers of NumPy are what they are."""
+    passdock.register_config_option("tests.r038.bool", False)
+    passdock.register_config_option("tests.r038.int", 0)
+    with pytest.raises(ConfigError, match=r"tests\.r038\.bool"):
+        PassContext(config={"tests.r038.bool": 1})
+    with pytest.raises(ConfigError, match=r"tests\.r038\.int"):
+        PassContext(config={"tests.r038.int": True})
+    ctx = PassContext(config={"tests.r038.bool": True, "tests.r038.int": 7})
+    assert ctx.get_config("tests.r038.bool") is True
+    assert ctx.get_config("tests.r038.int") == 7
+    assert ctx.config == {"tests.r038.bool": True, "tests.r038.int": 7}
+
+
+def test_r039_none_is_no_value() -> None:
+    with pytest.raises(ConfigError, match=r"`testing\.immutable_module` is None"):
+        PassContext(config={"testing.immutable_module": None})
+
+
+def test_r042_keys_are_listed_with_type_default_and_doc() -> None:
+    passdock.register_config_option("tests.r042", 8, "How many.")
+    listed = passdock.list_configs()["tests.r042"]
+    assert (listed["type"], listed["default"], listed["doc"]) == ("int", 8, "How many.")
+
+
+def test_floats_that_json_has_no_way_to_say() -> None:
+    inf = float("inf")
+    passdock.register_config_option("tests.floats", {"most": inf, "least": -1.5})
+    listed = passdock.list_configs()["tests.floats"]
+    assert listed["default"] == {"most": inf, "least": -1.5}
+    assert {field["name"]: field["default"] for field in listed["fields"]} == {"most": inf, "least": -1.5}
+    ctx = PassContext(config={"tests.floats": {"least": float("nan")}})
+    assert str(ctx.get_config("tests.floats")) == "{'least': nan, 'most': inf}"
+
+
+def test_config_is_any_mapping() -> None:
+    passdock.register_config_option("tests.mapping", {"limit": 8})
+    ctx = PassContext(config=MappingProxyType({"tests.mapping": MappingProxyType({"limit": 3})}))
+    assert ctx.get_config("tests.mapping") == {"limit": 3}
+
+
+def test_a_key_has_a_name() -> None:
+    with pytest.raises(ConfigError, match="A config key needs a name"):
+        passdock.register_config_option("", 1)
+
+
+def test_r044_a_key_is_registered_once() -> None:
+    passdock.register_config_option("tests.r044", "text")
+    with pytest.raises(ConfigError, match=r"tests\.r044"):
+        passdock.register_config_option("tests.r044", "text")

@@ -1,0 +1,179 @@
+"""Ops and attributes are held to the op definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from passdock import EditError, Function, Module, Op, PassContext
+from passdock.rewrite import Match, Rewriter, rule, rules_pass
+from support import module, on_functions
+
+MODEL = """
+    module {
+      fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
+        %a = onnx.LeakyRelu(%x) {alpha = 0.5} : f32[2,3]
+        %y = onnx.Relu(%a) : f32[2,3]
+        return %y
+      }
+    }
+"""
+
+WRONG = [
+    ("onnx.Relu", 1, {"axis": 1}, r"`onnx\.Relu` has no attribute `axis`\. It has none\."),
+    ("onnx.Concat", 2, {"axsi": 1}, r"`onnx\.Concat` has no attribute `axsi`\. Did you mean `axis`\?"),
+    ("onnx.LeakyRelu", 1, {"zzz": 1}, r"`onnx\.LeakyRelu` has no attribute `zzz`\. It has `alpha`\."),
+    ("onnx.Concat", 2, {"axis": "x"}, r"The attribute `axis` of `onnx\.Concat` is an int, and this is a text\."),
+    ("onnx.Concat", 2, {"axis": [1]}, "is an int, and this is a list of ints"),
+    ("onnx.Concat", 2, {"axis": 1.0}, "is an int, and this is a float"),
+    ("onnx.Transpose", 1, {"perm": ["a"]}, "is a list of ints, and this is a list of texts"),
+    ("onnx.LeakyRelu", 1, {"alpha": 2**24 + 1}, "is a float, and this is an int"),
+    ("onnx.Concat", 2, {}, r"`onnx\.Concat` needs the attribute `axis`\."),
+    ("onnx.If", 1, {}, r"`onnx\.If` needs the region `\w+`, and ops are made without\."),
+    # ReduceSum's axes are an operand by then.
+    ("onnx.ReduceSum", 1, {"axes": [0]}, r"`onnx\.ReduceSum` has no attribute `axes`"),
+]
+
+
+def edited(edit: Callable[[Function, PassContext], object]) -> Module:
+    def run(func: Function, ctx: PassContext) -> Function:
+        edit(func, ctx)
+        return func
+
+    return on_functions("Edits", run)(module(MODEL))
+
+
+@pytest.mark.parametrize(("name", "count", "attrs", "said"), WRONG)
+@pytest.mark.parametrize("way", ["create_op", "create_value", "replace_op", "rewriter"])
+def test_ops_are_held_to_their_definitions(way: str, name: str, count: int, attrs: dict[str, Any], said: str) -> None:
+    def make(func: Function, ctx: PassContext, custom: bool) -> object:
+        operands = [func.params[0]] * count
+        if way == "create_op":
+            return func.create_op(name, operands, attrs=attrs, custom=custom)
+        if way == "replace_op":
+            return func.replace_op(func.ops[1], name, operands, attrs=attrs, custom=custom)
+        return ctx.create_value(func, name, operands, attrs=attrs, custom=custom)
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(EditError, match=said + r".* `custom=True` makes it nevertheless\."):
+            make(func, ctx, False)
+        assert func.op_count == 2
+        if way != "create_value":
+            make(func, ctx, True)
+
+    @rule("onnx.Relu(%x)")
+    def makes(rewriter: Rewriter, match: Match) -> Any:
+        with pytest.raises(EditError, match=said):
+            rewriter.op(name, [match["x"]] * count, attrs)
+
+    if way == "rewriter":
+        rules_pass("acme.Makes", makes)(module(MODEL))
+    else:
+        edited(edit)
+
+
+def test_an_operand_that_an_op_has_always() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(EditError, match=r"^`onnx\.Relu` has operand 0 always\."):
+            func.create_op("onnx.Relu", [None])
+        func.create_op("onnx.Clip", [func.params[0], None, None])
+
+    edited(edit)
+
+
+def test_attributes_that_an_op_keeps_are_its_own() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        leaky = func.ops[0]
+        with pytest.raises(EditError, match=r"`onnx\.Relu` has no attribute `alpha`"):
+            func.replace_op(leaky, "onnx.Relu", [func.params[0]], keep_attrs=True)
+        elu = func.replace_op(leaky, "onnx.Elu", [func.params[0]], keep_attrs=True)
+        assert elu.attrs == {"alpha": 0.5}
+
+    edited(edit)
+
+
+def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
+    """And a list of nothing is of any kind."""
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        op = func.create_op("onnx.LeakyRelu", [func.params[0]], attrs=MappingProxyType({"alpha": 2}))
+        assert isinstance(op.attr("alpha"), float)
+        three: Any = np.int64(3)
+        func.set_attr(op, "alpha", three)
+        assert op.attr("alpha") == 3.0 and isinstance(op.attr("alpha"), float)
+        scaler = func.create_op("ai.onnx.ml.Scaler", [func.params[0]], attrs={"offset": [1, 2], "scale": []})
+        assert repr(scaler.attrs) == "{'offset': [1.0, 2.0], 'scale': []}"
+        func.set_opset("ai.onnx.ml", 3)
+
+    onnx.checker.check_model(onnx.load_from_string(edited(edit).to_onnx()))
+
+
+def test_attributes_that_are_set_are_those_of_the_definition() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        leaky, relu = func.ops
+        with pytest.raises(EditError, match=r"`onnx\.LeakyRelu` has no attribute `alhpa`\. Did you mean `alpha`\?"):
+            func.set_attr(leaky, "alhpa", 1.0)
+        with pytest.raises(EditError, match=r"is a float, and this is a text\. `custom=True` sets it nevertheless\."):
+            func.set_attr(leaky, "alpha", "1")
+        func.set_attr(leaky, "alpha", 1.0)
+        func.set_attr(relu, "k", 1, custom=True)
+        assert (leaky.attrs, relu.attrs) == ({"alpha": 1.0}, {"k": 1})
+        # Nobody defines it.
+        own = func.create_op("acme.A", [], custom=True)
+        func.set_attr(own, "k", 1)
+
+    edited(edit)
+
+
+def attr_of(op: Op, func: Function, said: Any) -> Any:
+    func.set_attr(op, "a", said, custom=True)
+    return op.attr("a")
+
+
+def test_attributes_that_were_read_can_be_set() -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        op = func.ops[0]
+        constant, ty = func.add_constant([1.0]).constant, func.params[0].type
+        for said, kept in (
+            (np.array([True, False]), "[1, 0]"),
+            ([np.True_], "[1]"),
+            (np.True_, "1"),
+            (np.arange(3), "[0, 1, 2]"),
+            (np.array([1.5]), "[1.5]"),
+            ([1, np.float32(2.5)], "[1.0, 2.5]"),
+            (bytearray(b"ab"), "'ab'"),
+            (b"\xff", "b'\\xff'"),
+            ([b"\xff", "a"], "[b'\\xff', 'a']"),
+            ([constant], "[<passdock.Constant f32(1,)>]"),
+            ([ty, ty], "[<passdock.Type f32[2,3]>, <passdock.Type f32[2,3]>]"),
+        ):
+            read = attr_of(op, func, said)
+            assert repr(read) == kept
+            assert repr(attr_of(op, func, read)) == kept
+        # All of them at once.
+        func.create_op("acme.A", [], attrs=op.attrs, custom=True)
+
+    edited(edit)
+
+
+@pytest.mark.parametrize("said", [[1, "a"], [[1]], {}, object(), np.zeros((1, 1))])
+def test_what_is_no_attribute(said: Any) -> None:
+    def edit(func: Function, ctx: PassContext) -> None:
+        with pytest.raises(TypeError, match="an attribute is an int, .*, or a list of one kind of them, not"):
+            attr_of(func.ops[0], func, said)
+        with pytest.raises(ValueError, match="surrogates not allowed"):
+            attr_of(func.ops[0], func, "\ud800")
+        for wrong in (
+            lambda: func.set_attr(func.ops[0], "", 1, custom=True),
+            lambda: func.set_function_attr("", 1),
+            lambda: func.create_op("acme.A", [], attrs={"": 1}, custom=True),
+        ):
+            with pytest.raises(ValueError, match="an attribute needs a name"):
+                wrong()
+
+    edited(edit)

@@ -1,0 +1,119 @@
+"""What is gone says so: regions whose op was erased, and what is in functions that were removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from passdock import Function, Module, PassContext, StaleError, get_pass, module_pass
+from support import module, on_functions, two_functions
+
+BRANCHES = """
+    module {
+      fn @main(%c: bool[], %x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
+        %y = onnx.If(%c) : f32[n]
+          region then_branch {
+            %a = onnx.Neg(%x) : f32[n]
+            yield %a
+          }
+          region else_branch {
+            %b = onnx.Abs(%x) : f32[n]
+            yield %b
+          }
+        return %y
+      }
+    }
+"""
+
+
+def test_regions_go_with_their_op() -> None:
+    def edit(func: Function, ctx: PassContext) -> Function:
+        (if_,) = (op for op in func.ops if op.kind == "if")
+        region = if_.region("else_branch")
+        assert region.is_live and func.body.is_live
+        func.replace_op_with(if_, [func.params[1]])
+        asked: list[Callable[[], object]] = [
+            lambda: region.name,
+            lambda: region.args,
+            lambda: region.ops,
+            lambda: region.all_ops,
+            lambda: region.terminator,
+            lambda: region.parent_op,
+            lambda: func.create_op("onnx.Abs", [func.params[1]], end_of=region),
+            lambda: func.set_results([func.params[1]], region),
+        ]
+        for ask in asked:
+            with pytest.raises(StaleError, match=r"^The region was erased\.$"):
+                ask()
+        assert not region.is_live
+        assert repr(region) == "<passdock.Region that isn't there any more>"
+        return func
+
+    on_functions("Edits", edit)(module(BRANCHES))
+
+
+def check_gone(old: Function) -> Callable[[], None]:
+    """Holds a function, and what is in it, to being gone, when it is."""
+    op, value, region = old.ops[0], old.params[0], old.body
+
+    def check() -> None:
+        asked: list[Callable[[], object]] = [
+            lambda: old.name,
+            lambda: str(old),
+            lambda: op.name,
+            lambda: value.type,
+            lambda: region.ops,
+            lambda: old.set_attr(op, "k", 1),
+            lambda: old.add_param("p", "f32[2]"),
+        ]
+        for ask in asked:
+            with pytest.raises(StaleError, match=r"^The function was removed\.$"):
+                ask()
+        assert not (op.is_live or value.is_live or region.is_live or old.is_editable)
+        assert repr(old) == "<passdock.Function that isn't there any more>"
+
+    return check
+
+
+def test_what_was_in_a_removed_function_isnt_in_one_of_its_name() -> None:
+    @module_pass(opt_level=0)
+    def remove(mod: Module, ctx: PassContext) -> Module:
+        old = mod["other"]
+        check = check_gone(old)
+        mod.remove("other")
+        check()
+        new = mod.create("other")
+        x = new.add_param("z", "f32[3]")
+        new.set_results([new.create_op("onnx.Neg", [x]).result], names=["o"])
+        check()
+        assert mod["other"] is new and new is not old
+        assert [op.name for op in new.ops] == ["onnx.Neg"] and new.ops[0].is_live
+        return mod
+
+    assert str(remove(two_functions())["other"]).startswith("fn @other(%z: f32[3]) -> (%o")
+
+
+@pytest.mark.parametrize("is_asked_between", [True, False])
+def test_a_pass_that_is_run_may_remove_a_function(is_asked_between: bool) -> None:
+    @module_pass(opt_level=0, name="acme.RemovesOther")
+    def removes(mod: Module, ctx: PassContext) -> Module:
+        mod.remove("other")
+        return mod
+
+    removes.register(override=True)
+
+    @module_pass(opt_level=0)
+    def remove(mod: Module, ctx: PassContext) -> Module:
+        check = check_gone(mod["other"])
+        ctx.run_pass(mod, "acme.RemovesOther")
+        if is_asked_between:
+            check()
+        new = mod.create("other")
+        new.set_results([new.create_op("onnx.Neg", [new.add_param("z", "f32[3]")]).result], names=["o"])
+        check()
+        assert mod["other"] is new
+        return mod
+
+    remove(two_functions())
+    assert get_pass("acme.RemovesOther")(two_functions()).get("other") is None
