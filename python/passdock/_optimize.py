@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from ._passdock import Module
+from .errors import ModelError
 from .pipeline import Report, run
 
 if TYPE_CHECKING:
@@ -89,14 +90,21 @@ def optimize(
     Raises:
         TypeError: it is none of these.
         PassError: as of ``run``.
+        ModelError: it can't be read, or its data, which a pass needs, isn't there.
     """
     if isinstance(model, (str, os.PathLike)) and not _is_text(model):
         if output is not None:
             return run(model, pipeline, output, **options)
-        return run(Module.read(os.fspath(model)), pipeline, **options).module
+        read = Module.read(os.fspath(model), allow_outside_data=bool(options.get("allow_outside_data")))
+        return run(read, pipeline, **options).module
     with contextlib.ExitStack() as ends:
         module, back = _taken(model, ends)
-        report = run(module, pipeline, output, **options)
+        try:
+            report = run(module, pipeline, output, **options)
+        except ModelError as error:
+            if not isinstance(model, Module):
+                error.add_note("A model in memory has its data inside: load it, or give the model's path.")
+            raise
         if output is not None:
             return report
         assert report.module is not None
@@ -175,7 +183,12 @@ def _with_data(model: Any) -> Any:
     def viewed(tensor: Any) -> Any:
         if not isinstance(tensor, ir.ExternalTensor):
             return tensor
-        return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
+        try:
+            data = tensor.numpy()
+        except OSError as error:
+            message = f"The data of the tensor {tensor.name!r} can't be read: {error}"
+            raise ModelError(message, code="read") from error
+        return ir.Tensor(data, dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
 
     model = model.clone()
     for graph in _graphs(model):

@@ -47,6 +47,7 @@ __all__ = [
     "Module",
     "NativeInstrument",
     "Op",
+    "Outcomes",
     "PassContext",
     "PassHandle",
     "PassInfo",
@@ -703,10 +704,22 @@ class Fingerprint:
     """
 
     def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
-    def of_file(self, model: str) -> str:
+    def of_file(self, model: _Path) -> str:
         """The fingerprint of the result of a model's file, as the command ``passdock batch`` has it."""
     def of_address(self, address: str, state: str) -> str:
         """That of a model at an address; state: what changes when the model does."""
+
+@final
+class Outcomes:
+    """The file of outcomes, which is this batch's until it is closed. Outcomes go in and out as JSON."""
+
+    def __new__(cls, path: _Path) -> Outcomes: ...
+    def known(self, model: _Path, output: _Path, fingerprint: str) -> str | None:
+        """The outcome of a model, if it succeeded of the same fingerprint; its result may be gone."""
+    def add(self, outcome: str) -> None:
+        """Adds an outcome, in one piece."""
+    def close(self) -> None:
+        """Closes the file, which another batch may have then."""
 
 @final
 class PassHandle:

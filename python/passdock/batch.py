@@ -62,21 +62,21 @@ def batch(
         jobs: models at once; None: as many as there are cores. Each runs on one thread then.
         resume: whether models are left out that were done before, of the same file, pipeline, options and plugins: those
             of its passes and instruments, and those that define operators.
-        timeout: seconds after which a run has failed and is ended.
+        timeout: seconds after which a run has failed and is ended; None: it isn't.
         progress: whether a bar shows the models, if tqdm is there; or a function that hears each outcome.
         results: the file of outcomes; ``outcomes.jsonl`` in ``output`` if none is given. The command ``passdock batch``
             keeps the same file: either continues what the other began, unless passes of Python are among them.
         imports: modules that register passes of Python, by name or as ``.py`` files: the processes import them. Without
             them only what is installed, or in TOML, is known there.
-        options: as of ``run``, and those of the command: ``verify_outputs``, ``external_data``, ``drop_spans``,
-            ``outside_data``.
+        options: as of ``run``. ``verify_outputs`` takes the command: passes of Python can't be in such a batch.
 
     Returns:
         An iterator over outcomes as they come; its ``wait()`` runs all and answers the ``Summary``. Outcomes of models
         that were done before come first, largest models next.
 
     Raises:
-        UsageError: there are no models, two results would be one file, or a result would replace a model.
+        UsageError: there are no models, a directory can't be read, two results would be one file, or a result would
+            replace a model. A model's file that is named and isn't there is an outcome.
         PipelineError, UnknownNameError, ConfigError: the pipeline isn't right, which isn't said of each model.
         PluginError: a module of ``imports`` can't be imported.
     """
@@ -84,7 +84,7 @@ def batch(
     from ._batch.items import expand, items, usage
     from ._batch.outcomes import Summary
     from ._batch.running import OUTCOMES, Batch, refuse_in_worker
-    from .pipeline import _check_int
+    from ._checks import _check_int
 
     if output is None:
         raise usage("A batch takes a directory for its results.", 'Name it: `output="out"`.')

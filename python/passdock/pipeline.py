@@ -8,6 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _passdock
+from ._checks import (
+    _EXTERNAL_DATA,
+    _VERIFY,
+    _check_bool,
+    _check_int,
+    _listed,
+    _one_of,
+    _path,
+    _raw,
+    _scalar,
+)
 from ._passdock import Module, PassContext
 from .errors import PassWarning, PipelineError
 from .transform import Pass, Sequential
@@ -191,11 +202,6 @@ def _pipeline_of(given: Pass) -> dict[str, Any]:
     return {"path": given.info.name, "text": text}
 
 
-def _scalar(value: Any) -> Any:
-    """A scalar of NumPy's as Python's own; anything else as it is."""
-    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
-
-
 # The elements of an array up to which it is a list of TOML.
 _MOST_ELEMENTS = 10_000
 
@@ -304,35 +310,6 @@ def _onnx_runtime() -> str | None:
     return None
 
 
-_VERIFY = ("changed", "all", "off")
-_LARGEST = 2**31 - 1
-
-
-def _check_int(what: str, number: Any, least: int = 0) -> None:
-    """Refuses what is no int, or a smaller one."""
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{what} is an int, not {type(number).__name__}")
-    if number < least:
-        raise ValueError(f"{what} is an int from {least} on, not {number}")
-    if number > _LARGEST:
-        raise ValueError(f"{what} is an int up to {_LARGEST}, not {number}")
-
-
-def _check_bool(what: str, said: Any) -> bool:
-    """A switch, which may be a bool of NumPy's."""
-    said = _scalar(said)
-    if not isinstance(said, bool):
-        raise TypeError(f"{what} is True or False, not {said!r}")
-    return said
-
-
-def _path(what: str, said: Any) -> str:
-    """What is a path, and no bytes, which may be a model's."""
-    if not isinstance(said, (str, os.PathLike)):
-        raise TypeError(f"{what} is a path, not {type(said).__name__}")
-    return os.fsdecode(said)
-
-
 def _settings(what: str, said: Any) -> list[str]:
     """A dict as the command takes it: ``NAME=VALUE``."""
     if said is not None and not isinstance(said, Mapping):
@@ -345,25 +322,6 @@ def _settings(what: str, said: Any) -> list[str]:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{what}[{name!r}]: {error}") from None
     return texts
-
-
-def _listed(what: str, of: str, said: Any) -> list[Any]:
-    """The items of a list. One name is refused, as a text is a list of letters, and what is no name."""
-    if isinstance(said, (str, bytes, os.PathLike)):
-        kind = "a string" if isinstance(said, str) else type(said).__name__
-        raise TypeError(f"{what}: expected a list of {of}, got {kind}; did you mean [{said!r}]?")
-    try:
-        items = list(() if said is None else said)
-    except TypeError:
-        raise TypeError(f"{what}: expected a list of {of}, not {type(said).__name__}") from None
-    for item in items:
-        if isinstance(item, Pass):
-            raise TypeError(
-                f"{what}: a pass goes by its name, {item._pass_handle.info.name!r}; `Sequential` takes passes themselves"
-            )
-        if not isinstance(item, (str, os.PathLike) if of == "paths" else str):
-            raise TypeError(f"{what}: expected a list of {of}, and {item!r} is none")
-    return items
 
 
 def _request(
@@ -386,33 +344,40 @@ def _request(
     reproducer_dir: PathLike | None = None,
     page: PathLike | None = None,
     verify_outputs: bool = False,
+    external_data: str = "keep",
+    drop_spans: bool = False,
+    allow_outside_data: bool = False,
 ) -> dict[str, Any]:
     if pipeline is None and not passes:
         pipeline = "default"
     for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
         if number is not None:
             _check_int(what, number)
-    if verify not in _VERIFY:
-        raise ValueError(f"verify is {', '.join(map(repr, _VERIFY[:-1]))} or {_VERIFY[-1]!r}, not {verify!r}")
+    _one_of("verify", _VERIFY, verify)
+    _one_of("external_data", _EXTERNAL_DATA, external_data)
+    record = _pipeline_of(pipeline) if isinstance(pipeline, Pass) else _pipeline_text(pipeline)
     said: dict[str, Any] = {
-        "pipeline": _pipeline_of(pipeline) if isinstance(pipeline, Pass) else _pipeline_text(pipeline),
-        "passes": _listed("passes", "names", passes),
+        "pipeline": record and {**record, "path": _raw(record["path"])},
+        "passes": _listed("passes", passes),
         "opt_level": opt_level,
-        "required_pass": _listed("required_pass", "names", required_pass),
-        "disabled_pass": _listed("disabled_pass", "names", disabled_pass),
-        "disabled_rule": _listed("disabled_rule", "names", disabled_rule),
+        "required_pass": _listed("required_pass", required_pass),
+        "disabled_pass": _listed("disabled_pass", disabled_pass),
+        "disabled_rule": _listed("disabled_rule", disabled_rule),
         "config": _settings("config", config),
         "bind": _settings("bind", bind),
-        "plugin_files": [os.fspath(path) for path in _listed("plugins", "paths", plugins)],
-        "plugin_dirs": [os.fspath(path) for path in _listed("plugin_dirs", "paths", plugin_dirs)],
+        "plugin_files": [_raw(path) for path in _listed("plugins", plugins)],
+        "plugin_dirs": [_raw(path) for path in _listed("plugin_dirs", plugin_dirs)],
         "raise_opset": raise_opset,
         "allow_growth": _check_bool("allow_growth", allow_growth),
         "value_info": _check_bool("value_info", value_info),
         "jobs": jobs,
         "verify": verify,
-        "reproducer_dir": None if reproducer_dir is None else _path("reproducer_dir", reproducer_dir),
+        "reproducer_dir": None if reproducer_dir is None else _raw(_path("reproducer_dir", reproducer_dir)),
         "page": None if page is None else _path("page", page),
         "verify_outputs": _check_bool("verify_outputs", verify_outputs) and (_onnx_runtime() or True),
+        "external_data": external_data,
+        "drop_spans": _check_bool("drop_spans", drop_spans),
+        "outside_data": _check_bool("allow_outside_data", allow_outside_data),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -530,6 +495,11 @@ def run(
         reproducer_dir: where what it takes to run into a failure again is written.
         page: the file of a page that shows the run: each pass, and the graph before and after. A notebook shows it, too.
         verify_outputs: whether ONNX Runtime compares the results of the model before and after.
+        external_data: where the data of the written model's initializers goes: ``"keep"``: where it is; ``"all"``: into
+            one file beside the model; ``"none"``: into the model's file.
+        drop_spans: whether everything is encoded anew, also what didn't change.
+        allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
+            Face is, behind links.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.
@@ -542,20 +512,18 @@ def run(
     """
     _check_options(options)
     request = _request(pipeline, **options)
+    if output is not None:
+        request["output"] = _raw(_path("output", output))
     _check_context(pipeline)
     told, end = _progress(progress)
     made: Module | None = None
     try:
         if isinstance(model, Module):
             request["model"] = "<module>"
-            if output is not None:
-                request["output"] = _path("output", output)
             text, rendered, made, failed = _passdock.run_module(request, model, told)
         else:
             _check_path(model)
-            request["model"] = os.fspath(model)
-            if output is not None:
-                request["output"] = _path("output", output)
+            request["model"] = _raw(model)
             text, rendered, failed = _passdock.run(request, told)
     finally:
         end()

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _passdock {
     #[pymodule_export]
-    use super::batch::Fingerprint;
+    use super::batch::{Fingerprint, Outcomes};
     #[pymodule_export]
     use super::crossing::words::in_python;
     #[pymodule_export]

@@ -35,6 +35,22 @@ def module(text: str) -> Module:
     return Module.from_text(ir(text))
 
 
+def with_data(path: Path) -> Path:
+    """Writes a model whose weight is in a file beside it, ``m.data``, and has to be read to be folded."""
+    onnx = pytest.importorskip("onnx", reason="onnx isn't installed, which writes data beside a model")
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    weight = numpy_helper.from_array(np.arange(1000, dtype="f4"), "w")
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1000]) for name in "xy"]
+    nodes = [helper.make_node("Mul", ["w", "w"], ["s"]), helper.make_node("Add", ["x", "s"], ["y"])]
+    graph = helper.make_graph(nodes, "g", types[:1], types[1:], [weight])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path.parent.mkdir(exist_ok=True)
+    onnx.save(made, path, save_as_external_data=True, location="m.data", size_threshold=0)
+    return path
+
+
 def check(after: Module, expected: str) -> None:
     """Holds a module against IR text, and against what reads that text again."""
     assert str(after) == ir(expected)

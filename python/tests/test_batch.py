@@ -18,10 +18,10 @@ import pytest
 
 import passdock
 from passdock import PassError, UnknownNameError, UsageError
-from passdock._batch import engines, loop, worker
-from passdock._batch.outcomes import Outcome, OutcomeFile
+from passdock._batch import engines, worker
+from passdock._batch.outcomes import OutcomeFile
 from passdock.batch import Batch
-from support import built_plugin, module
+from support import built_plugin, module, with_data
 
 FIELDS = [
     "model",
@@ -296,12 +296,12 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     )
     assert error(lambda: passdock.batch([], None, out)) == "No model was named."
     assert error(lambda: passdock.batch(tmp_path / "x*.onnx", None, out)) == "No file matches `x*.onnx`."
-    assert error(lambda: passdock.batch(tmp_path / "x.onnx", None, out)) == (
-        "`x.onnx` can't be read: No such file or directory."
+    assert error(lambda: passdock.batch(tmp_path / "modles", None, out)) == (
+        "`modles` can't be read: No such file or directory."
     )
-    a = models / "a.onnx"
-    assert error(lambda: passdock.batch([a, a], None, out)).startswith(
-        "The results of `models/a.onnx` and of `models/a.onnx` would both be `out/a.onnx`."
+    a, other = models / "a.onnx", model(tmp_path / "other" / "a.onnx")
+    assert error(lambda: passdock.batch([a, other], None, out)).startswith(
+        "The results of `models/a.onnx` and of `other/a.onnx` would both be `out/a.onnx`."
     )
     assert error(lambda: passdock.batch(a, None, models)) == (
         "A result would take the place of the model `models/a.onnx`. Let results go to another directory."
@@ -313,6 +313,13 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
         passdock.batch(a, None, out, jobs=0)
     with pytest.raises(TypeError, match="jobs is an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
+    for timeout in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=f"^timeout is a number of seconds above 0, not {timeout}; None is no limit$"):
+            passdock.batch(a, None, out, timeout=timeout)
+    with pytest.raises(TypeError, match="^timeout is a number of seconds, not str$"):
+        passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^external_data is 'keep', 'all' or 'none', not True$"):
+        passdock.batch(a, None, out, external_data=True)
     with pytest.raises(
         TypeError, match=r"imports: expected a list of modules, got a string; did you mean \['passes'\]"
     ):
@@ -325,6 +332,75 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     with pytest.raises(PassError, match="isn't the outcome of a model.*Name another file: `results="):
         passdock.batch(a, None, out).wait()
     assert (out / "outcomes.jsonl").read_text() == "not outcomes\n"
+
+
+def test_one_batch_at_a_time_writes_a_file(engine: str, models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out" / "outcomes.jsonl"
+    other = OutcomeFile(str(file))
+    with pytest.raises(UsageError, match=r"Another batch is writing `.*outcomes\.jsonl`.*another file: `results=FILE`"):
+        passdock.batch(models, None, tmp_path / "out").wait()
+    assert file.read_text() == ""
+    other.close()
+    assert passdock.batch(models, None, tmp_path / "out").wait().ok == 2
+
+
+def test_a_file_of_something_else_stays_as_it_is(engine: str, models: Path, tmp_path: Path) -> None:
+    file = tmp_path / "foreign.jsonl"
+    file.write_text('{"foo":1}\n')
+    with pytest.raises(UsageError, match="Line 1 of .* isn't the outcome of a model: missing field `model`"):
+        passdock.batch(models, None, tmp_path / "out", results=file).wait()
+    assert file.read_text() == '{"foo":1}\n'
+
+
+def test_a_file_that_is_gone_and_one_that_is_named_twice(engine: str, models: Path, tmp_path: Path) -> None:
+    gone, link = tmp_path / "gone.onnx", models / "link.onnx"
+    link.symlink_to(gone)
+    batch = passdock.batch([models / "a.onnx", gone, models, models / "deep" / ".." / "a.onnx"], None, tmp_path / "out")
+    assert len(batch) == 5
+    done = said(batch)
+    assert {name: outcome.ok for name, outcome in done.items()} == {
+        "a": True,
+        "b": True,
+        "bad": False,
+        "gone": False,
+        "link": False,
+    }
+    for name in ("gone", "link"):
+        assert done[name].diagnostics[0]["code"] == "read"
+        assert f"{name}.onnx: it can't be read: No such file" in str(done[name].error)
+
+
+def test_lists_may_be_iterators(engine: str, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    passes = ["DeadCodeElimination", "SimplifyExpr"]
+
+    def done(listed: Callable[[list[str]], Any], **more: Any) -> list[bool]:
+        lists = {"passes": listed(passes), "disabled_pass": listed(["SimplifyExpr"]), "plugins": listed([])}
+        batch = passdock.batch(models / "a.onnx", None, out, **lists, **more)
+        outcome = next(batch)
+        assert (outcome.ok, outcome.ops_after) == (True, 2)
+        return [outcome.done_before for outcome in batch.wait()]
+
+    assert done(iter) == [False]
+    assert done(list) == [True]
+    assert done(iter, timeout=1e9) == [True]
+
+
+def test_data_may_be_elsewhere(engine: str, tmp_path: Path) -> None:
+    """As in the cache of Hugging Face, where each file is a link to one of another directory."""
+    hub = tmp_path / "hub"
+    for place in ("blobs", "snapshot"):
+        (hub / place).mkdir(parents=True)
+    with_data(hub / "blobs" / "m.onnx")
+    for name in ("m.onnx", "m.data"):
+        (hub / "snapshot" / name).symlink_to(Path("..", "blobs", name))
+    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out")
+    assert "`allow_outside_data=True` reads data from outside" in str(outcome.error)
+    options: dict[str, Any] = {"allow_outside_data": True, "external_data": "none", "drop_spans": True}
+    (outcome,) = passdock.batch(hub / "snapshot", None, tmp_path / "out", **options)
+    assert outcome.ok, outcome
+    assert sorted(os.listdir(tmp_path / "out")) == ["m.onnx", "outcomes.jsonl"]
+    assert passdock.batch(hub / "snapshot", None, tmp_path / "out", **options).wait().done_before == 1
 
 
 def alive(pids: list[int]) -> list[int]:
@@ -446,53 +522,6 @@ def test_progress_and_a_notebook(engine: str, models: Path, tmp_path: Path) -> N
     assert repr(batch) == "<passdock.Batch of 3 models, 3 done, 1 of them failed>"
     with pytest.raises(AttributeError, match="an outcome has no 'modle'; it has model, output"):
         _ = batch.summary[0].modle
-
-
-def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
-    path = tmp_path / "o.jsonl"
-    report = {
-        "ok": True,
-        "exit_status": 0,
-        "seconds": 0.5,
-        "model": {"ops_before": 3, "ops_after": 2},
-        "diagnostics": [],
-    }
-    kept = OutcomeFile(str(path))
-    for mark in ("1", "2"):
-        kept.add(Outcome.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
-    kept.close()
-    assert path.read_bytes().startswith(b'{"model":"\xc3\xa4\xef\xbf\xbd.onnx"')
-    kept = OutcomeFile(str(path))
-    assert kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "1") is None
-    again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
-    assert again is not None and again.done_before and again.ops_before == 3
-    kept.close()
-
-
-def test_no_file_stays_open_where_nothing_can_be_known() -> None:
-    opened: list[str] = []
-
-    class Nobody:
-        def end(self, running: object) -> None:
-            pass
-
-    def keep() -> Any:
-        opened.append("a file")
-
-    def fingerprints() -> Any:
-        raise UsageError("a plugin is gone")
-
-    nobody: Any = Nobody()
-    with pytest.raises(UsageError, match="a plugin is gone"):
-        next(loop.run([], nobody, keep, fingerprints, os.path.exists, resume=True))
-    assert opened == []
-
-
-def test_many_models_are_several_command_lines() -> None:
-    models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
-    portions = list(engines._portions(models))
-    assert len(portions) == 4
-    assert [name for portion in portions for name in portion] == models
 
 
 # Plugins as they are built, and built again: each in a directory of its own, as a program that loaded one has it for good.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 import json
+import os
 import re
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 import passdock
 from passdock import (
     ConfigError,
+    ModelError,
     Module,
     PassContext,
     PassError,
@@ -29,7 +32,7 @@ from passdock import (
     optimize,
     run,
 )
-from support import Watch, module, one_function, raiser, recorder
+from support import Watch, module, one_function, raiser, recorder, with_data
 
 CHAIN = """
 module {
@@ -81,6 +84,61 @@ def test_whatever_a_model_is_comes_back_as_that(tmp_path: Path) -> None:
     assert isinstance(made, str) and "Identity" not in made
     with pytest.raises(TypeError, match="int is no model; it may be a path"):
         optimize(5)  # type: ignore[call-overload]  # pyright: ignore
+
+
+def test_data_may_be_outside_where_that_is_allowed(tmp_path: Path) -> None:
+    path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "out" / "m.onnx"
+    out.parent.mkdir()
+    (path.parent / "m.data").rename(tmp_path / "blob")
+    (path.parent / "m.data").symlink_to(Path("..", "blob"))
+    for output in (out, None):
+        with pytest.raises(ModelError, match=r"in/m\.data.*`allow_outside_data=True` reads data from outside"):
+            optimize(path, output)
+    assert kinds(optimize(path, allow_outside_data=True)) == ["onnx.Add"]
+    assert optimize(path, out, allow_outside_data=True, external_data="all").ok
+    assert sorted(file.name for file in out.parent.iterdir()) == ["m.onnx", "m.onnx.data"]
+    assert run(path, {}, out, allow_outside_data=True, external_data="none", drop_spans=True).ok
+    assert [file.name for file in out.parent.iterdir()] == ["m.onnx"]
+
+
+def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
+    path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "in" / "out.onnx"
+    model = onnx_ir.load(path)
+    (path.parent / "m.data").unlink()
+    # Who doesn't need it is warned.
+    with pytest.warns(UserWarning, match=r'm\.onnx: tensor "w": The external data file ".*/in/m\.data" can\'t be read'):
+        assert run(path, {}).ok
+    with pytest.raises(ModelError, match=r'out\.onnx`: tensor "w": .*/in/m\.data" can\'t be read'):
+        run(path, {}, out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t') as raised:
+            run(path, output=out)
+    assert (raised.value.code, raised.value.pass_name) == ("read", None)
+    (note,) = raised.value.notes
+    assert re.fullmatch(r"`relax\.transform\.\w+` needs it", note)
+    report = raised.value.report
+    assert report is not None and "data" not in {said["code"] for said in report.diagnostics}
+    with pytest.raises(ModelError, match='Tensor "w"') as raised:
+        optimize(onnx.load(path, load_external_data=False))
+    assert raised.value.__notes__ == ["A model in memory has its data inside: load it, or give the model's path."]
+    with pytest.raises(ModelError, match="The data of the tensor 'w' can't be read: "):
+        optimize(model)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are UTF-8")
+def test_paths_are_bytes(tmp_path: Path) -> None:
+    path, out = (tmp_path / os.fsdecode(name) for name in (b"in\xff.onnx", b"out\xff.onnx"))
+    onnx.save(proto(), tmp_path / "in.onnx")
+    (tmp_path / "in.onnx").rename(path)
+    pipeline = tmp_path / os.fsdecode(b"p\xff.toml")
+    pipeline.write_text("passes = ['DeadCodeElimination']\n")
+    assert optimize(path, out, pipeline, reproducer_dir=tmp_path / os.fsdecode(b"\xff")).ok
+    assert out.exists()
+    by_each: list[dict[str, Any]] = [{}, {"verify": "all"}]
+    for options in by_each:
+        summary = passdock.batch(path, pipeline, tmp_path / os.fsdecode(b"d\xff"), **options).wait()
+        assert summary.ok == 1, summary
 
 
 def test_a_path_may_begin_as_a_text_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

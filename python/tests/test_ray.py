@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -172,12 +173,14 @@ def test_no_more_is_with_the_cluster_than_was_said(
 
 
 def test_nodes_that_cannot_run_it_are_told_of_once(cluster: Path, models: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    shutil.copy(models / "a.onnx", tmp_path / "other" / "a.onnx")
     with pytest.raises(UsageError, match="would both be"):
-        passdock.ray.batch([models / "a.onnx", f"file://{models}/a.onnx"], None, f"file://{tmp_path}/out")
+        passdock.ray.batch([models / "a.onnx", f"file://{tmp_path}/other/a.onnx"], None, f"file://{tmp_path}/out")
     with pytest.raises(UsageError, match="would take the place of the model"):
         passdock.ray.batch(f"file://{models}/a.onnx", None, models)
     with pytest.raises(UsageError, match="there is no such file"):
-        passdock.ray.batch(f"file://{models}/zzz.onnx", None, tmp_path / "out")
+        passdock.ray.batch(f"file://{models}/zzz", None, tmp_path / "out")
     with pytest.raises(UsageError, match="no file system that fsspec knows"):
         passdock.ray.batch("nothing://bucket/a.onnx", None, tmp_path / "out")
     with pytest.raises(UsageError, match="`verify_outputs` is an option of the command"):

@@ -22,6 +22,7 @@ from passdock import (
     optimize,
     run,
 )
+from passdock.diagnostics import Diagnostic, DiagnosticLevel, override_renderer
 from passdock.rewrite import Rules
 from support import module, one_function
 
@@ -45,7 +46,9 @@ BIG = """
         ({"jobs": 1.5}, r"^jobs is an int, not float$"),
         ({"raise_opset": True}, r"^raise_opset is an int, not bool$"),
         ({"verify": "yes"}, r"^verify is 'changed', 'all' or 'off', not 'yes'$"),
+        ({"external_data": True}, r"^external_data is 'keep', 'all' or 'none', not True$"),
         ({"allow_growth": "yes"}, r"^allow_growth is True or False, not 'yes'$"),
+        ({"allow_outside_data": 1}, r"^allow_outside_data is True or False, not 1$"),
         ({"bind": ["n"]}, r"^bind is a dict, not list$"),
         ({"config": 3}, r"^config is a dict, not int$"),
         ({"passes": [3]}, r"^passes: "),
@@ -54,6 +57,25 @@ BIG = """
 def test_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         run(one_function(), **options)
+
+
+def test_what_a_sequential_shows_speaks_python(capsys: pytest.CaptureFixture[str]) -> None:
+    fold = passdock.Sequential([passdock.relax.FoldConstant()])
+    fold(module(BIG))
+    shown = capsys.readouterr().err
+    assert "allow_growth=True" in shown and "--" not in shown.replace("-->", "")
+    heard: list[str] = []
+    override_renderer(lambda ctx: heard.extend(text for one in ctx.diagnostics for text in (*one.notes, one.message)))
+    fold(module(BIG))
+    assert "allow_growth=True" in "".join(heard)
+
+    @passdock.function_pass(opt_level=0, name="tests.Says")
+    def says(func: Any, mod: Any, ctx: Any) -> Any:
+        ctx.emit(Diagnostic(DiagnosticLevel.WARNING, None, "see `tool --loud`"))
+        return func
+
+    says(one_function())
+    assert heard[-1] == "see `tool --loud`"
 
 
 @pytest.mark.parametrize(

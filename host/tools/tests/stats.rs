@@ -506,7 +506,7 @@ module {
     "#]].assert_eq(&figures());
     std::fs::remove_file(&path).expect("it is there");
     expect![[r#"
-        [{"path":"DIR/w.bin","tensors":2,"bytes_used":108,"bytes_needed":300,"bytes":null,"problem":"The external data file \"w.bin\" can't be read: No such file or directory (os error 2)."}]
+        [{"path":"DIR/w.bin","tensors":2,"bytes_used":108,"bytes_needed":300,"bytes":null,"problem":"The external data file \"DIR/w.bin\" can't be read: No such file or directory (os error 2)."}]
         [{"name":"c","function":"main","type":"u8[100]","elements":100,"bytes":100,"storage":"external","file":"DIR/w.bin"}]
         shared: 8 B
     "#]].assert_eq(&figures());

@@ -17,9 +17,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _passdock
+from .. import _checks, _passdock
 from .. import pipeline as _pipeline
-from ..errors import PassError, UnknownNameError
+from ..errors import PassError, UnknownNameError, UsageError
 from ..transform import Pass
 from . import items as _items
 from . import loop as _loop
@@ -30,9 +30,11 @@ from .outcomes import Outcome, OutcomeFile
 __all__ = ["Plan", "outcomes"]
 
 # What the command has and `run` doesn't say.
-_OF_COMMAND = ("verify_outputs", "external_data", "drop_spans", "outside_data")
+_OF_COMMAND = ("verify_outputs",)
 # The longest list of models in one command line.
 _LONGEST = 1_000_000
+# The most models at once that the command can be told.
+_MOST = 0xFFFF
 # What stands between this program and the command: it ends with this program, however that ends, and takes the command
 # along, which would go on and write into a file that the next batch has opened. Models that failed aren't its failure.
 _GUARD = """
@@ -75,9 +77,9 @@ class Plan:
         self.results = results
         self.jobs = jobs
         self.resume = resume
-        self.timeout = timeout
-        self.imports = tuple(_pipeline._listed("imports", "modules", imports))
-        self.options = options
+        self.timeout = None if timeout is None else _checks._check_seconds("timeout", timeout)
+        self.imports = tuple(_checks._listed("imports", imports))
+        self.options = options = _checks._with_lists(options)
         if isinstance(pipeline, Pass):
             raise TypeError(
                 "a batch names what it runs, as it runs in other processes: register the pass, and say "
@@ -230,7 +232,7 @@ def _arguments(plan: Plan) -> list[str] | None:
         "value_info": "--value-info",
         "verify_outputs": "--verify-outputs",
         "drop_spans": "--drop-spans",
-        "outside_data": "--allow-outside-data",
+        "allow_outside_data": "--allow-outside-data",
     }
     for name, flag in switches.items():
         if options.pop(name, False):
@@ -276,12 +278,13 @@ def _named_pipeline(plan: Plan) -> list[str] | None:
 def _by_command(plan: Plan, command: str, arguments: Sequence[str]) -> Iterator[Outcome]:
     common = ["--json", "-o", plan.output, "--results", plan.results, *arguments]
     if plan.jobs is not None:
-        common += ["-j", str(plan.jobs)]
+        common += ["-j", str(min(plan.jobs, _MOST))]
     if plan.timeout is not None:
         common += ["--timeout", str(plan.timeout)]
     if not plan.resume:
         common.append("--again")
-    for models in _portions(plan.models):
+    # What is named twice may come into two of them.
+    for models in _portions(list(dict.fromkeys(plan.models))):
         yield from _driven([command, "batch", *common, "--", *models])
 
 
@@ -327,6 +330,8 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
         try:
             for line in process.stdout:
                 said = json.loads(line)
+                for each in said["diagnostics"]:
+                    each["message"], each["help"] = _in_python(each["message"]), _in_python(each.get("help"))
                 if "model" not in said:
                     raise _refused(said)
                 yield Outcome(said)
@@ -344,15 +349,18 @@ def _driven(command: Sequence[str]) -> Iterator[Outcome]:
             raise PassError(f"The command `{command[0]}` didn't do the batch. {text}".rstrip(), code="crashed")
 
 
+def _in_python(said: str | None) -> str | None:
+    """What the command says, in this language's words."""
+    return None if said is None else _passdock.in_python(said)
+
+
 def _refused(said: Mapping[str, Any]) -> PassError:
     """The error that the command answers in place of outcomes."""
     error = next(each for each in said["diagnostics"] if each["severity"] in ("error", "bug"))
-    message, advice = _passdock.in_python(str(error["message"])), error.get("help")
-    advice = advice and _passdock.in_python(advice)
+    message, advice = error["message"], error["help"]
     text = f"{message} {advice}" if advice else message
-    return PassError(
-        text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass")
-    )
+    kind = UsageError if error["code"] == "usage" else PassError
+    return kind(text, code=error["code"], exit_status=said["exit_status"], help=advice, pass_name=error.get("pass"))
 
 
 def _by_workers(plan: Plan) -> Iterator[Outcome]:
@@ -378,7 +386,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
-    return _pipeline._scalar(value)
+    return _checks._scalar(value)
 
 
 def check(report: Mapping[str, Any]) -> None:
@@ -476,7 +484,7 @@ def _heard(
     wait = None
     if timeout is not None:
         now = time.monotonic()
-        wait = max(0.0, min(worker.began + timeout - now for worker in busy))
+        wait = min(_worker.LONGEST_WAIT, max(0.0, min(worker.began + timeout - now for worker in busy)))
     heard, said = [], set()
     for key, _ in selector.select(wait):
         worker = key.fileobj

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..errors import UsageError
@@ -61,16 +61,17 @@ def items(models: Sequence[str], to: str) -> list[Item]:
     """The models of files and directories, and where below ``to`` their results go.
 
     A file's has its name; what is found in a directory, a ``.onnx`` at any depth, has the path that it has there.
-    Hidden files, directories behind links, and ``to`` itself aren't looked into.
+    Hidden files, directories behind links, and ``to`` itself aren't looked into. The same file is one item, however often
+    it is named; a model's that isn't there is one, too, whose run fails.
 
     Raises:
-        UsageError: a path can't be read, nothing is found, two results would be one file, or a result would replace a
-            model.
+        UsageError: a directory can't be read, nothing is found, two results would be one file, or a result would replace
+            a model.
     """
     made = [Item(model, os.path.join(to, below), size, state) for model, below, size, state in found(models, to)]
     if not made:
         raise none_found(models)
-    check_outputs(made)
+    made = once(made, os.path.realpath)
     read = {os.path.realpath(item.model) for item in made}
     for item in made:
         if os.path.realpath(item.output) in read:
@@ -83,7 +84,7 @@ def found(models: Sequence[str], to: str) -> list[tuple[str, str, int, str]]:
     """The models of files and directories: of each its path, where its result is below ``to``, its size and its state.
 
     Raises:
-        UsageError: a path can't be read.
+        UsageError: a directory can't be read.
     """
     out = os.path.realpath(to)
     there: list[tuple[str, str]] = []
@@ -93,14 +94,26 @@ def found(models: Sequence[str], to: str) -> list[tuple[str, str, int, str]]:
             if os.path.isdir(path):
                 _add_all(path, "", out, there)
             else:
+                if not is_model(path):
+                    # It may be a directory's name.
+                    os.stat(path)
                 there.append((path, os.path.basename(path)))
-            for model, below in there:
-                about = os.stat(model)
-                made.append((model, below, about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
         except OSError as error:
             raise usage(f"`{error.filename or path}` can't be read: {error.strerror}.") from error
+        for model, below in there:
+            try:
+                about = os.stat(model)
+                made.append((model, below, about.st_size, f"{about.st_size} {about.st_mtime_ns}"))
+            except OSError:
+                # It may have gone since it was listed.
+                made.append((model, below, 0, ""))
         there.clear()
     return made
+
+
+def is_model(path: str) -> bool:
+    """Whether it is the name of a model's file."""
+    return path.lower().endswith((".onnx", ".ir"))
 
 
 def none_found(models: Iterable[str]) -> UsageError:
@@ -109,15 +122,19 @@ def none_found(models: Iterable[str]) -> UsageError:
     return usage(f"There is no .onnx file in {named}." if named else "No model was named.")
 
 
-def check_outputs(made: Sequence[Item]) -> None:
-    """Refuses results of which one would take the place of another one."""
-    known: dict[str, str] = {}
+def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
+    """The items without those that are there already; ``true`` is the path of a file that has several.
+
+    Raises:
+        UsageError: a result would take the place of another one.
+    """
+    known: dict[str, Item] = {}
     for item in made:
-        other = known.get(item.output)
-        if other is not None:
-            both = f"The results of `{other}` and of `{item.model}` would both be `{item.output}`."
+        other = known.setdefault(item.output, item)
+        if other is not item and true(other.model) != true(item.model):
+            both = f"The results of `{other.model}` and of `{item.model}` would both be `{item.output}`."
             raise usage(both, "Name the directory that both are in, or do them in two batches.")
-        known[item.output] = item.model
+    return list(known.values())
 
 
 def _add_all(directory: str, below: str, out: str, there: list[tuple[str, str]]) -> None:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import PassError, UsageError
+from .. import _passdock
+from ..errors import PassError
 
 __all__ = ["Outcome", "OutcomeFile", "Summary"]
 
@@ -88,10 +89,6 @@ class Outcome(Mapping[str, Any]):
             return self._fields[name]
         except KeyError:
             raise AttributeError(f"an outcome has no {name!r}; it has {', '.join(self._fields)}") from None
-
-    def again(self) -> Outcome:
-        """The same outcome, as one of an earlier run."""
-        return Outcome({**self._fields, "done_before": True})
 
     @property
     def error(self) -> str | None:
@@ -237,58 +234,24 @@ class OutcomeFile:
         path: the file, which is made if it isn't there.
 
     Raises:
-        UsageError: it holds something else.
+        UsageError: it holds something else, or another batch is writing it.
         PassError: it can't be read or written.
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._known: dict[str, Outcome] = {}
         try:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            self._file = open(path, "a+b")
         except OSError as error:
-            raise self._failed(error) from error
-        try:
-            self._read()
-        except BaseException:
-            self._file.close()
-            raise
-
-    def _failed(self, error: OSError) -> PassError:
-        message = f"The outcomes can't be kept in `{self._path}`: {error.strerror or error}."
-        return PassError(message, code="write")
-
-    def _read(self) -> None:
-        import json
-
-        self._file.seek(0)
-        data = self._file.read()
-        # What follows the last end of a line was cut off when a batch was ended in it.
-        whole = data.rfind(b"\n") + 1
-        for at, line in enumerate(data[:whole].split(b"\n"), 1):
-            if not line:
-                continue
-            try:
-                outcome = Outcome(json.loads(line))
-                self._known[outcome["model"]] = outcome
-            except (ValueError, AttributeError) as error:
-                self._refuse(f"Line {at} of `{self._path}` isn't the outcome of a model: {error}.", error)
-        if whole == 0 and data and not data.startswith(b'{"model":'):
-            self._refuse(f"`{self._path}` holds something else than outcomes.", None)
-        if whole < len(data):
-            self._file.truncate(whole)
-
-    def _refuse(self, message: str, cause: Exception | None) -> None:
-        advice = "Name another file: `results=`."
-        raise UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice) from cause
+            message = f"The outcomes can't be kept in `{path}`: {error.strerror or error}."
+            raise PassError(message, code="write") from error
+        self._file = _passdock.Outcomes(path)
 
     def done(self, model: str, output: str, fingerprint: str) -> Outcome | None:
         """The outcome of a model, if it succeeded of the same fingerprint; its result may be gone."""
-        known = self._known.get(shown(model))
-        if known is None or not known["ok"] or known["output"] != shown(output) or known["fingerprint"] != fingerprint:
-            return None
-        return known.again()
+        import json
+
+        known = self._file.known(model, output, fingerprint)
+        return None if known is None else Outcome(json.loads(known))
 
     def add(self, outcome: Outcome) -> None:
         """Adds an outcome, in one piece.
@@ -296,14 +259,10 @@ class OutcomeFile:
         Raises:
             PassError: it can't be written.
         """
-        try:
-            self._file.write(outcome.to_json().encode() + b"\n")
-            self._file.flush()
-        except OSError as error:
-            raise self._failed(error) from error
+        self._file.add(outcome.to_json())
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file, which another batch may have then."""
         self._file.close()
 
 

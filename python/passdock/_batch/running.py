@@ -70,6 +70,7 @@ class Batch(Iterator[Outcome]):
         """Runs what is left, and answers the summary.
 
         Raises:
+            UsageError: another batch is writing the file of outcomes, or it holds something else.
             PassError: outcomes can't be kept, or no process can be started. A model that fails raises nothing.
         """
         for _ in self:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import PassError
 from . import items as _items
-from .items import Item, check_outputs, none_found, usage
+from .items import Item, none_found, usage
 
 __all__ = ["copied_back", "copied_here", "data_files", "file_system", "is_address", "is_file", "items"]
 
@@ -69,11 +69,14 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
                 (there.unstrip_protocol(about["name"]), below, about.get("size") or 0, there.ukey(about["name"]))
             )
         if len(found) == at_first and not there.isdir(path):
+            if _items.is_model(path) and not any(mark in path for mark in "*?["):
+                found.append((named, path.rsplit("/", 1)[-1], 0, ""))
+                continue
             raise usage(f"`{named}` can't be read: there is no such file.")
     if not found:
         raise none_found(models)
     made = [Item(model, _join(to, below), size, state) for model, below, size, state in found]
-    check_outputs(made)
+    made = _items.once(made, _true)
     read = {_true(item.model) for item in made}
     for item in made:
         if _true(item.output) in read:

@@ -25,6 +25,9 @@ __all__ = ["IN_WORKER", "Worker", "import_all", "main"]
 # Set in workers, where no batch may begin.
 IN_WORKER = "PASSDOCK_IN_WORKER"
 
+# The longest that a system waits in one go, in seconds.
+LONGEST_WAIT = 1e6
+
 # The path comes first, so that a worker finds what this program finds.
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); from passdock._batch.worker import main; main()"
 
@@ -108,8 +111,10 @@ class Worker:
             left = None if timeout is None else max(0.0, self.began + timeout - time.monotonic())
             poll = select.poll()
             poll.register(self.fileno(), select.POLLIN)
-            if not poll.poll(None if left is None else left * 1000 + 1):
-                assert timeout is not None
+            if not poll.poll(None if left is None else min(left, LONGEST_WAIT) * 1000 + 1):
+                assert timeout is not None and left is not None
+                if left > LONGEST_WAIT:
+                    continue
                 return self.overdue(timeout)
             answer = self.hear()
             if answer is not None:
@@ -262,6 +267,7 @@ def _do(
     setup: Mapping[str, Any], job: Mapping[str, Any], answer: Callable[[Mapping[str, Any]], None]
 ) -> dict[str, Any]:
     from .. import _passdock
+    from .._checks import _raw
     from ..pipeline import Pipeline, _request
 
     began = time.monotonic()
@@ -274,7 +280,7 @@ def _do(
         if job.get("explain"):
             _passdock.explain(request)
             return {**failure("", code=""), "ok": True, "diagnostics": []}
-        request["model"], request["output"] = job["model"], job["output"]
+        request["model"], request["output"] = _raw(job["model"]), _raw(job["output"])
         report, _, _ = _passdock.run(request, lambda name: answer({"pass": name}))
     except Exception as error:
         code = error.code if isinstance(error, PassError) else "usage"

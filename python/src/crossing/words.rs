@@ -15,9 +15,14 @@ const NAMES: [(&str, &str); 7] = [
 /// Options that are lists.
 const LISTS: [&str; 4] = ["plugins", "plugin_dirs", "required_pass", "disabled_pass"];
 /// Flags without a value.
-const SWITCHES: [&str; 2] = ["allow_growth", "value_info"];
+const SWITCHES: [&str; 4] = [
+    "allow_growth",
+    "allow_outside_data",
+    "drop_spans",
+    "value_info",
+];
 /// Whole phrases.
-const PHRASES: [(&str, &str); 6] = [
+const PHRASES: [(&str, &str); 7] = [
     (
         "`passdock list passes` shows what there is.",
         "`passdock.list_passes()` lists them.",
@@ -30,6 +35,7 @@ const PHRASES: [(&str, &str); 6] = [
         "`override = [\"…\"]` in `[plugins.NAME]`",
         "`register(override=True)`",
     ),
+    ("; `-` is IR text.", "."),
     ("`--config KEY=VALUE`", "`config={KEY: VALUE}`"),
     ("`--bind NAME=VALUE`", "`bind={NAME: VALUE}`"),
     ("`--print-changed`", "the instrument `print-after`"),
@@ -37,7 +43,7 @@ const PHRASES: [(&str, &str); 6] = [
 
 /// Whether a text may have words of the command line in it.
 pub(crate) fn is_of_command(text: &str) -> bool {
-    ["--", "passdock list", "override = ["]
+    ["--", "passdock list", "override = [", "`-` is IR"]
         .iter()
         .any(|word| text.contains(word))
 }

@@ -12,6 +12,7 @@ use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentContext;
 use crate::crossing::streams;
+use crate::crossing::words::in_python;
 use crate::ir::op::Op;
 
 /// A diagnostic: a sentence for the user, and what it is about.
@@ -329,7 +330,8 @@ impl DiagnosticContext {
 pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
     Arc::new(move |said: &[core::Diagnostic]| {
         gil::attach(|py| {
-            let said: Vec<Diagnostic> = said.iter().map(Diagnostic::of).collect();
+            let said = said.iter().map(in_words);
+            let said: Vec<Diagnostic> = said.map(|said| Diagnostic::of(&said)).collect();
             let Ok(render) = render.get(py) else {
                 return;
             };
@@ -341,13 +343,25 @@ pub(crate) fn renderer(render: Arc<Code>) -> Arc<Renderer> {
     })
 }
 
+/// A diagnostic in Python's words; what a pass of Python says is in its own.
+fn in_words(said: &core::Diagnostic) -> core::Diagnostic {
+    let mut said = said.clone();
+    if said.pass.is_none() || said.plugin.is_some() {
+        let texts = said.notes.iter_mut().chain(&mut said.help);
+        for text in texts.chain([&mut said.message]) {
+            *text = in_python(text);
+        }
+    }
+    said
+}
+
 /// The standard renderer: what the host's own writes, to Python's standard error.
 pub(crate) fn to_stderr() -> Arc<Renderer> {
     let sink = streams::sink("stderr");
     Arc::new(move |said: &[core::Diagnostic]| {
         let color = gil::attach(|py| streams::has_color(py, "stderr"));
         for one in said {
-            sink(&format!("{}\n", one.render(color)));
+            sink(&format!("{}\n", in_words(one).render(color)));
         }
     })
 }

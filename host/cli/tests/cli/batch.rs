@@ -121,13 +121,34 @@ fn what_is_wrong_with_all_is_told_once() {
         assert_eq!(errors.count(), 1, "{}", ran.stderr);
     }
     assert!(!bench.exists("out"));
-    let ran = bench.passdock("batch m/deep m/deep -o out");
+    bench.write("b.onnx", "");
+    let ran = bench.passdock("batch m/deep b.onnx -o out");
     expect![[r#"
 
-        error[usage]: The results of `m/deep/b.onnx` and of `m/deep/b.onnx` would both be `out/b.onnx`.
+        error[usage]: The results of `m/deep/b.onnx` and of `b.onnx` would both be `out/b.onnx`.
          |
          = help: Name the directory that both are in, or do them in two batches.
-        status 2"#]].assert_eq(&said(&ran));
+        status 2"#]]
+    .assert_eq(&said(&ran));
+}
+
+#[test]
+fn a_model_that_is_gone_fails_and_one_that_is_named_twice_is_done_once() {
+    let bench = batch();
+    let ran = bench.passdock("batch m/deep gone.onnx m/deep/../deep/b.onnx -o out");
+    expect![[r#"
+        1 model done, 1 failed, 2 → 1 ops, 88 B → 64 B, outcomes in out/outcomes.jsonl
+        FAILED gone.onnx, TIME
+        ok m/deep/b.onnx: 2 → 1 ops, TIME
+        error[read]: The model gone.onnx: it can't be read: No such file or directory (os error 2).
+        status 1"#]]
+    .assert_eq(&said(&ran));
+    let ran = bench.passdock("batch m/dep -o out");
+    expect![[r#"
+
+        error[usage]: `m/dep` can't be read: No such file or directory (os error 2).
+        status 2"#]]
+    .assert_eq(&said(&ran));
 }
 
 #[cfg(unix)]

@@ -229,24 +229,24 @@ fn data_that_isn_t_there_is_told_of() {
         expected.assert_eq(&ran.stderr);
     };
     warned(expect![[r#"
-        warning[data]: Tensor "w": The external data file "m.onnx.data" has 1000 bytes, and its tensors end at byte 2048.
+        warning[data]: The model a/m.onnx: tensor "w": The external data file "a/m.onnx.data" has 1000 bytes, and its tensors end at byte 2048.
     "#]]);
     fs::remove_file(bench.path("a/m.onnx.data")).unwrap();
     warned(expect![[r#"
-        warning[data]: Tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+        warning[data]: The model a/m.onnx: tensor "w": The external data file "a/m.onnx.data" can't be read: No such file or directory (os error 2).
     "#]]);
     fails(
         &bench,
         "convert a/m.onnx b/m.onnx",
         expect![[r#"
-            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+            error[read]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "a/m.onnx.data" can't be read: No such file or directory (os error 2).
         "#]],
     );
     fails(
         &bench,
         "convert a/m.onnx a/n.onnx --external-data none",
         expect![[r#"
-            error[write]: The result can't be written to `a/n.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+            error[read]: The result can't be written to `a/n.onnx`: tensor "w": The external data file "a/m.onnx.data" can't be read: No such file or directory (os error 2).
         "#]],
     );
     assert_eq!(files(&bench, "b"), []);
@@ -264,7 +264,7 @@ fn data_outside_of_the_directory_is_read_when_that_is_allowed() {
         &bench,
         words,
         expect![[r#"
-            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it is a link out of the model's directory, `a`; `--allow-outside-data` reads data from outside of it.
+            error[read]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "a/m.onnx.data" can't be read: it is a link out of the model's directory, `a`; `--allow-outside-data` reads data from outside of it.
         "#]],
     );
     run(&bench, &format!("{words} --allow-outside-data"));
@@ -278,7 +278,7 @@ fn data_outside_of_the_directory_is_read_when_that_is_allowed() {
         &bench,
         words,
         expect![[r#"
-            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it isn't a regular file.
+            error[read]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "a/m.onnx.data" can't be read: it isn't a regular file.
         "#]],
     );
 }

@@ -381,8 +381,8 @@ fn external_files_are_looked_for() {
             e                  f32[2]    8 B  20.0 %  ../secret.bin
 
             external file  tensors  used    size
-            ../secret.bin        1   8 B          The external data file "../secret.bin" can't be read: it isn't inside the model's directory, `models`; `--allow-outside-data` reads data from outside of it.
-            gone.bin             1   8 B          The external data file "gone.bin" can't be read: No such file or directory (os error 2).
+            ../secret.bin        1   8 B          The external data file "models/../secret.bin" can't be read: it isn't inside the model's directory, `models`; `--allow-outside-data` reads data from outside of it.
+            gone.bin             1   8 B          The external data file "models/gone.bin" can't be read: No such file or directory (os error 2).
             here.bin             2  16 B    72 B
             short.bin            1   8 B  4.1 kB  The file has 4100 bytes, and its tensors reach to byte 4104.
         "#]],

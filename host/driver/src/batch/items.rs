@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use passdock_core::{ErrorKind, PassError};
 
+use crate::model_file::Format;
+
 /// A model of a batch, and the file that its result is written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchItem {
@@ -24,16 +26,22 @@ impl BatchItem {
 
 /// The models of files and directories, and where below `to` their results go. A file's has its name; what is found
 /// in a directory, a `.onnx` at any depth, has the path that it has there. Hidden files, directories behind links, and
-/// `to` itself aren't looked into.
+/// `to` itself aren't looked into. The same file is one item, however often it is named; a model's that isn't there is
+/// one, too, whose run fails.
 ///
 /// # Errors
-/// If a path can't be read, nothing is found, two results would be one file, or a result would replace a model.
+/// If a directory can't be read, nothing is found, two results would be one file, or a result would replace a model.
 pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError> {
     let out = dunce::canonicalize(to).unwrap_or_else(|_| to.to_owned());
     let mut found = Vec::new();
     for path in models {
-        let about = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-        match about.is_dir() {
+        let is_dir = match fs::metadata(path) {
+            Ok(about) => about.is_dir(),
+            // It may have gone since it was listed.
+            Err(_) if Format::of(path).is_ok() => false,
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        match is_dir {
             true => add_all(path, Path::new(""), &out, &mut found)
                 .map_err(|(path, error)| unreadable(&path, &error))?,
             false => {
@@ -48,14 +56,14 @@ pub fn items(models: &[PathBuf], to: &Path) -> Result<Vec<BatchItem>, PassError>
             .map(|path| format!("`{}`", path.display()))
             .collect();
         let message = format!("There is no .onnx file in {}.", named.join(", "));
-        return Err(PassError::new(ErrorKind::Usage, message));
+        return Err(usage(message));
     }
     let items = found.into_iter().map(|(model, below)| BatchItem {
         output: to.join(below),
         model,
     });
-    let items: Vec<BatchItem> = items.collect();
-    check_outputs(&items)?;
+    let items = once(items.collect())?;
+    check_places(&items)?;
     Ok(items)
 }
 
@@ -91,23 +99,34 @@ fn add_all(
     Ok(())
 }
 
-/// Refuses results of which one would take the place of another one, or of a model.
-fn check_outputs(items: &[BatchItem]) -> Result<(), PassError> {
-    let usage = |message: String| PassError::new(ErrorKind::Usage, message);
-    let mut known: HashMap<&Path, &Path> = HashMap::new();
-    for BatchItem { model, output } in items {
-        if let Some(other) = known.insert(output, model) {
+/// The items without those that are there already. Refuses results of which one would take the place of another one.
+fn once(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
+    let true_path = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut known: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut kept = Vec::new();
+    for item in items {
+        let Some(other) = known.get(&item.output) else {
+            known.insert(item.output.clone(), item.model.clone());
+            kept.push(item);
+            continue;
+        };
+        if true_path(other) != true_path(&item.model) {
             let error = usage(format!(
                 "The results of `{}` and of `{}` would both be `{}`.",
                 other.display(),
-                model.display(),
-                output.display()
+                item.model.display(),
+                item.output.display()
             ));
             return Err(
                 error.help("Name the directory that both are in, or do them in two batches.")
             );
         }
     }
+    Ok(kept)
+}
+
+/// Refuses results that would take the place of a model.
+fn check_places(items: &[BatchItem]) -> Result<(), PassError> {
     let there = |path: &PathBuf| dunce::canonicalize(path).ok();
     let models: HashSet<PathBuf> = items.iter().filter_map(|item| there(&item.model)).collect();
     let mut outputs = items.iter().filter_map(|item| there(&item.output));
@@ -122,6 +141,9 @@ fn check_outputs(items: &[BatchItem]) -> Result<(), PassError> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> PassError {
-    let message = format!("`{}` can't be read: {error}.", path.display());
+    usage(format!("`{}` can't be read: {error}.", path.display()))
+}
+
+fn usage(message: String) -> PassError {
     PassError::new(ErrorKind::Usage, message)
 }

@@ -1,10 +1,11 @@
 //! The outcomes that a batch keeps, and how it knows which of them still hold.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::thread;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use passdock_core::{ErrorKind, PassError};
 
@@ -138,7 +139,7 @@ fn add_state(hasher: &mut blake3::Hasher, path: &Path) {
     add(hasher, &about.map_or(0, |about| about.len()).to_le_bytes());
 }
 
-/// The file that has an outcome in each line; of a model the last one counts.
+/// The file that has an outcome in each line; of a model the last one counts. One batch at a time writes it.
 pub struct Outcomes {
     path: PathBuf,
     file: File,
@@ -146,10 +147,11 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Opens the file, or makes it. A line that was cut off, when a batch was ended in it, is removed.
+    /// Opens the file, or makes it, and locks it until the value is dropped. A line that was cut off, when a batch was
+    /// ended in it, is removed.
     ///
     /// # Errors
-    /// If it can't be read or written, or holds something else.
+    /// If it can't be read or written, holds something else, or another batch has it.
     pub fn open(path: &Path) -> Result<Outcomes, PassError> {
         let failed = |error: io::Error| {
             let message = format!(
@@ -158,13 +160,23 @@ impl Outcomes {
             );
             PassError::new(ErrorKind::Write, message)
         };
+        let other = |message: String| {
+            PassError::new(ErrorKind::Usage, message).help("Name another file: `--results FILE`.")
+        };
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
+            // What appends can't cut a file on Windows.
+            .append(cfg!(unix))
             .create(true)
             .truncate(false)
             .open(path)
             .map_err(failed)?;
+        if !is_ours(&file) {
+            let message = format!("Another batch is writing `{}`.", path.display());
+            let help = "Wait until it is done, or name another file: `--results FILE`.";
+            return Err(PassError::new(ErrorKind::Usage, message).help(help));
+        }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let whole = bytes
@@ -178,20 +190,21 @@ impl Outcomes {
             }
             let outcome: ModelOutcome = serde_json::from_slice(line).map_err(|error| {
                 let (path, at) = (path.display(), at + 1);
-                let message =
-                    format!("Line {at} of `{path}` isn't the outcome of a model: {error}.");
-                PassError::new(ErrorKind::Usage, message)
-                    .help("Name another file: `--results FILE`.")
+                other(format!(
+                    "Line {at} of `{path}` isn't the outcome of a model: {error}."
+                ))
             })?;
             outcomes.insert(outcome.model.clone(), outcome);
         }
         if whole == 0 && !bytes.is_empty() && !bytes.starts_with(b"{\"model\":") {
-            let message = format!("`{}` holds something else than outcomes.", path.display());
-            let error = PassError::new(ErrorKind::Usage, message);
-            return Err(error.help("Name another file: `--results FILE`."));
+            let path = path.display();
+            return Err(other(format!(
+                "`{path}` holds something else than outcomes."
+            )));
         }
-        file.set_len(whole as u64).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(failed)?;
+        }
         Ok(Outcomes {
             path: path.to_owned(),
             file,
@@ -201,11 +214,15 @@ impl Outcomes {
 
     /// The outcome of an item, if it succeeded of the same model, pipeline, options and plugins, and its result is there.
     pub fn done(&self, item: &BatchItem, fingerprint: &Fingerprint) -> Option<ModelOutcome> {
+        self.known(item, &fingerprint.of(item))
+            .filter(|_| item.output.is_file())
+    }
+
+    /// The outcome of an item, if it succeeded with the same fingerprint; its result may be gone.
+    pub fn known(&self, item: &BatchItem, fingerprint: &str) -> Option<ModelOutcome> {
         let known = self.outcomes.get(&shown(&item.model))?;
-        let holds = known.ok
-            && known.output == shown(&item.output)
-            && known.fingerprint == fingerprint.of(item)
-            && item.output.is_file();
+        let holds =
+            known.ok && known.output == shown(&item.output) && known.fingerprint == fingerprint;
         holds.then(|| ModelOutcome {
             done_before: true,
             ..known.clone()
@@ -220,6 +237,7 @@ impl Outcomes {
         let written = serde_json::to_vec(outcome).map_err(io::Error::from);
         let written = written.and_then(|mut line| {
             line.push(b'\n');
+            self.file.seek(SeekFrom::End(0))?;
             self.file.write_all(&line)
         });
         written.map_err(|error| {
@@ -227,5 +245,20 @@ impl Outcomes {
             let message = format!("The outcome can't be kept in `{path}`: {error}.");
             PassError::new(ErrorKind::Write, message)
         })
+    }
+}
+
+/// How long the file of a batch that was ended may still be its own: its process takes a moment to go.
+const GOES: Duration = Duration::from_secs(2);
+
+/// Locks a file. Where the system has no locks, as on some networks' disks, nobody knows of another one.
+fn is_ours(file: &File) -> bool {
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() > GOES => return false,
+            Err(TryLockError::WouldBlock) => thread::sleep(GOES / 40),
+            _ => return true,
+        }
     }
 }

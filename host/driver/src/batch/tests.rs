@@ -58,8 +58,19 @@ fn directories_keep_their_paths() {
         dir,
         items(&[m.clone(), f.clone()], &dir.join("m/out")),
     ));
-    expect!["The results of `f.ir` and of `f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
-        .assert_eq(&said(dir, items(&[f.clone(), f.clone()], &dir.join("o"))));
+    let other = write(dir, "other/f.ir", "");
+    expect!["The results of `f.ir` and of `other/f.ir` would both be `o/f.ir`. Name the directory that both are in, or do them in two batches."]
+        .assert_eq(&said(dir, items(&[f.clone(), other], &dir.join("o"))));
+    // The same file, by two names, and a file that isn't there.
+    let same = dir.join("m/../f.ir");
+    let gone = dir.join("gone.onnx");
+    expect![[r#"
+        f.ir → o/f.ir
+        gone.onnx → o/gone.onnx"#]]
+    .assert_eq(&said(
+        dir,
+        items(&[f.clone(), same, gone.clone(), gone], &dir.join("o")),
+    ));
     expect![
         "A result would take the place of the model `f.ir`. Let results go to another directory."
     ]
@@ -137,6 +148,23 @@ fn what_is_done_is_known_until_something_of_it_changes() {
         assert!(Outcomes::open(&file).is_err());
         assert_eq!(fs::read_to_string(&file).expect("text"), other);
     }
+}
+
+#[test]
+fn one_batch_at_a_time_writes_a_file() {
+    let dir = dir();
+    let file = dir.path().join("outcomes.jsonl");
+    let first = Outcomes::open(&file).expect("it can be made");
+    let refused = Outcomes::open(&file)
+        .map(|_| ())
+        .expect_err("it is written");
+    let said = refused
+        .to_string()
+        .replace(&format!("{}/", dir.path().display()), "");
+    expect!["Another batch is writing `outcomes.jsonl`. Wait until it is done, or name another file: `--results FILE`."]
+        .assert_eq(&said);
+    drop(first);
+    assert!(Outcomes::open(&file).is_ok());
 }
 
 #[test]

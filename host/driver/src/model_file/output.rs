@@ -187,11 +187,14 @@ fn write_onnx(
     options: WriteOptions,
     before: &dyn Fn(),
 ) -> Result<Written, PassError> {
-    // Of data that can't be read, say which tensor's it is.
-    let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
-        Some(unreadable) => refused(path, unreadable),
-        None => failed(path, error),
+    // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
+    let unreadable = || {
+        let mut found = passdock_onnx::check_external(module).into_iter();
+        let mut error = refused(path, found.next()?.error);
+        error.kind = ErrorKind::Read;
+        Some(error)
     };
+    let failed = |error| unreadable().unwrap_or_else(|| failed(path, error));
     let mut writing = passdock_onnx::EncodeOptions {
         drop_spans: options.drop_spans,
         external: options.external_data,

@@ -107,6 +107,9 @@ fn run_given(
         Err(error) => {
             let mut error = blame::locate(error, request, registry);
             report.exit_status = error.exit_status();
+            // The error says it again.
+            let is_again = |said: &Diagnostic| said.code == "data" && said.message == error.message;
+            report.diagnostics.retain(|said| !is_again(said));
             // What the pass said is there already.
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
                 report.diagnostics.push(error.to_diagnostic());
@@ -217,6 +220,7 @@ fn run_to_end(
     let notes = remarks::of_request(request, &prepared).into_iter();
     notes.for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
+    let is_given = given.is_some();
     let module = match given {
         Some(module) => module,
         None => request.read_model()?,
@@ -225,11 +229,17 @@ fn run_to_end(
         output.check_source(&module)?;
     }
     prepared.bind(request, &module)?;
-    // Missing external data is a warning; a pass that reads it fails later.
-    for error in passdock_onnx::check_external(&module) {
-        let message = capitalized(&error.to_string());
-        context.emit(Diagnostic::new(Severity::Warning, "data", message));
-    }
+    // Data that can't be read is a warning: not every pipeline needs it. A pass that does fails of it later.
+    let unreadable = passdock_onnx::check_external(&module);
+    let unreadable = unreadable.into_iter().map(|data| {
+        let message = match is_given {
+            true => capitalized(&data.error.to_string()),
+            false => format!("The model {}: {}", request.model.display(), data.error),
+        };
+        context.emit(Diagnostic::new(Severity::Warning, "data", message.clone()));
+        (data.file, message)
+    });
+    let unreadable: Vec<(String, String)> = unreadable.collect();
     if let Some(warning) = remarks::unknown_ops(&module, &context.registry().op_defs()) {
         context.emit(warning);
     }
@@ -241,11 +251,13 @@ fn run_to_end(
     report.model.ops_after = report.model.ops_before;
     report.model.bytes_before = bytes_of(&request.model, &module);
     let kinds = report::kinds(&module);
-    let after = context.scope(|_| {
-        let after = prepared.call(module);
-        // Before the context is left: some instruments forget then.
-        reported(&context, after, &mut report.instruments)
-    })?;
+    let after = context
+        .scope(|_| {
+            let after = prepared.call(module);
+            // Before the context is left: some instruments forget then.
+            reported(&context, after, &mut report.instruments)
+        })
+        .map_err(|error| of_data(error, &unreadable))?;
     let mut after = match request.value_info && output.is_some() {
         true => types::inferred(&context, &after)?,
         false => after,
@@ -288,6 +300,20 @@ fn run_to_end(
         report.model.output = output.map(|path| path.display().to_string());
     }
     Ok(after)
+}
+
+/// The model's own error, of a pass that failed because data can't be read: the files of such data, as they are quoted,
+/// and what was said of each.
+fn of_data(error: PassError, unreadable: &[(String, String)]) -> PassError {
+    let is_of = |(file, _): &&(String, String)| error.message.contains(file);
+    // What a pass of Python raised comes out as itself.
+    let found = unreadable.iter().find(is_of);
+    match (found, &error.pass, &error.source) {
+        (Some((_, message)), Some(pass), None) => {
+            PassError::new(ErrorKind::Read, message.as_str()).note(format!("`{pass}` needs it"))
+        }
+        _ => error,
+    }
 }
 
 /// The bytes of a model's file, and of those that its data is in.
@@ -342,10 +368,10 @@ fn function_of(error: &OnnxError, module: &Module) -> Option<String> {
 }
 
 /// Names the passes that changed the function that the output's format doesn't have, or the model if it
-/// is about no function. A disk that is full is none of theirs.
+/// is about no function. A disk that is full, and data that can't be read, are none of theirs.
 fn made_by(error: PassError, after: &Module, recorder: &Recorder) -> PassError {
     let source = error.source.as_ref();
-    if source.is_none_or(|source| source.is::<std::io::Error>()) {
+    if error.kind == ErrorKind::Read || source.is_none_or(|source| source.is::<std::io::Error>()) {
         return error;
     }
     let refused = source.and_then(|source| source.downcast_ref::<OnnxError>());

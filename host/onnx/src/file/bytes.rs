@@ -56,10 +56,10 @@ impl Bytes {
         }
     }
 
-    /// A part; `name` is the file's, for the error.
+    /// A part; `name` says the file's, for the error.
     pub(crate) fn read(
         &self,
-        name: &str,
+        name: impl FnOnce() -> String,
         offset: u64,
         len: u64,
     ) -> std::result::Result<&[u8], String> {
@@ -70,7 +70,8 @@ impl Bytes {
         match end {
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
             None => Err(format!(
-                "{name:?} has {} bytes, and {len} from byte {offset} were asked for.",
+                "{:?} has {} bytes, and {len} from byte {offset} were asked for.",
+                name(),
                 bytes.len()
             )),
         }
@@ -84,7 +85,9 @@ impl Bytes {
         len: u64,
         to: &mut File,
     ) -> io::Result<()> {
-        let bytes = self.read(name, offset, len).map_err(io::Error::other)?;
+        let bytes = self
+            .read(|| name.to_owned(), offset, len)
+            .map_err(io::Error::other)?;
         let Bytes::Mapped(_, file) = self else {
             return io::Write::write_all(to, bytes);
         };

@@ -53,6 +53,14 @@ impl ExternalFile {
         &self.location
     }
 
+    /// Where it is looked for, as messages say it: from the same place as the model's path.
+    pub(crate) fn said(&self) -> String {
+        match Path::new(&self.location).is_absolute() {
+            true => self.location.clone(),
+            false => format!("{}/{}", self.directory.display(), self.location),
+        }
+    }
+
     /// The path, once it is known to be a file that may be read.
     pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let path = match self.reach {
@@ -69,7 +77,7 @@ impl ExternalFile {
     }
 
     fn failed(&self, error: io::Error) -> String {
-        let location = &self.location;
+        let said = self.said();
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied if error.get_ref().is_some() => format!(
                 ", `{}`; `--allow-outside-data` reads data from outside of it",
@@ -77,7 +85,7 @@ impl ExternalFile {
             ),
             _ => String::new(),
         };
-        format!("The external data file {location:?} can't be read: {error}{help}.")
+        format!("The external data file {said:?} can't be read: {error}{help}.")
     }
 
     fn bytes(&self) -> std::result::Result<&Bytes, String> {
@@ -88,7 +96,7 @@ impl ExternalFile {
     /// Copies all of it to the end of a file.
     pub(crate) fn copy_all(&self, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
-        bytes.copy_to(&self.location, 0, bytes.all().len() as u64, to)
+        bytes.copy_to(&self.said(), 0, bytes.all().len() as u64, to)
     }
 
     /// Whether a file holds the same bytes.
@@ -114,12 +122,13 @@ impl ByteSource for ExternalFile {
     }
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
-        self.bytes()?.read(&self.location, offset, len)
+        let bytes = self.bytes()?;
+        bytes.read(|| self.said(), offset, len)
     }
 
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
-        bytes.copy_to(&self.location, offset, len, to)
+        bytes.copy_to(&self.said(), offset, len, to)
     }
 
     fn size(&self) -> std::result::Result<u64, String> {

@@ -92,43 +92,60 @@ impl ExternalFiles {
     }
 }
 
-/// An error for each file that the tensors of a module point to and that can't be read: it doesn't
+/// A file that the tensors of a module point to, and that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableData {
+    /// The file, as all messages quote it.
+    pub file: String,
+    /// What is wrong with it, and a tensor: the first one, or that which ends behind the file.
+    pub error: OnnxError,
+}
+
+/// The files that the tensors of a module point to and that can't be read: each doesn't
 /// exist, isn't allowed, or is too short. Only the files' lengths are looked at, not their bytes.
-pub fn check_external(module: &Module) -> Vec<OnnxError> {
-    // Of each file: where its last tensor ends, and that tensor.
-    let mut ends: FxHashMap<&str, (u64, ValueId, &Function)> = FxHashMap::default();
+pub fn check_external(module: &Module) -> Vec<UnreadableData> {
+    // Of each file: its first tensor, where its last one ends, and that one.
+    type Tensor<'f> = (ValueId, &'f Function);
+    let mut ends: FxHashMap<&str, (Tensor<'_>, u64, Tensor<'_>)> = FxHashMap::default();
     for f in module.functions() {
         for (id, record) in f.live_constants() {
             if let Some((source, offset, len)) = f.constant_data(id).external() {
                 let end = offset.saturating_add(len);
-                let last = ends.entry(source.name()).or_insert((end, record.value, f));
-                if last.0 < end {
-                    *last = (end, record.value, f);
+                let tensor = (record.value, &**f);
+                let known = ends.entry(source.name()).or_insert((tensor, end, tensor));
+                if known.1 < end {
+                    (known.1, known.2) = (end, tensor);
                 }
             }
         }
     }
-    let mut errors = Vec::new();
+    let mut unreadable = Vec::new();
     for file in files_of(module) {
-        let Some(&(end, value, f)) = ends.get(file.name()) else {
+        let Some(&(first, end, last)) = ends.get(file.name()) else {
             continue;
         };
-        let problem = match file.size() {
-            Err(problem) => problem,
-            Ok(len) if len < end => format!(
-                "The external data file {:?} has {len} bytes, and its tensors end at byte {end}.",
-                file.location()
-            ),
+        let said = file.said();
+        let (problem, (value, f)) = match file.size() {
+            Err(problem) => (problem, first),
+            Ok(len) if len < end => {
+                let problem = format!(
+                    "The external data file {said:?} has {len} bytes, and its tensors end at byte {end}."
+                );
+                (problem, last)
+            }
             Ok(_) => continue,
         };
         let error = OnnxError::new(problem);
         let name = value.option().map(|value| f.value(value).name);
-        errors.push(match name.and_then(|name| name.option()) {
-            Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
-            None => error,
+        unreadable.push(UnreadableData {
+            file: format!("{said:?}"),
+            error: match name.and_then(|name| name.option()) {
+                Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
+                None => error,
+            },
         });
     }
-    errors
+    unreadable
 }
 
 /// The locations of the files that a module's tensors pointed to when it was read, as the model

@@ -94,7 +94,7 @@ impl ByteSource for Source {
     }
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
-        self.bytes.read(&self.name, offset, len)
+        self.bytes.read(|| self.name.clone(), offset, len)
     }
 
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {

@@ -1,0 +1,60 @@
+"""Parts of a batch by themselves: the file of outcomes, the loop, the lines that the command is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passdock import UsageError
+from passdock._batch import engines, loop
+from passdock._batch.outcomes import Outcome, OutcomeFile
+
+
+def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    report = {
+        "ok": True,
+        "exit_status": 0,
+        "seconds": 0.5,
+        "model": {"ops_before": 3, "ops_after": 2},
+        "diagnostics": [],
+    }
+    kept = OutcomeFile(str(path))
+    for mark in ("1", "2"):
+        kept.add(Outcome.of_report("ä\udcff.onnx", "out/ä\udcff.onnx", report, mark))
+    kept.close()
+    assert path.read_bytes().startswith(b'{"model":"\xc3\xa4\xef\xbf\xbd.onnx"')
+    kept = OutcomeFile(str(path))
+    assert kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "1") is None
+    again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
+    assert again is not None and again.done_before and again.ops_before == 3
+    kept.close()
+
+
+def test_no_file_stays_open_where_nothing_can_be_known() -> None:
+    opened: list[str] = []
+
+    class Nobody:
+        def end(self, running: object) -> None:
+            pass
+
+    def keep() -> Any:
+        opened.append("a file")
+
+    def fingerprints() -> Any:
+        raise UsageError("a plugin is gone")
+
+    nobody: Any = Nobody()
+    with pytest.raises(UsageError, match="a plugin is gone"):
+        next(loop.run([], nobody, keep, fingerprints, os.path.exists, resume=True))
+    assert opened == []
+
+
+def test_many_models_are_several_command_lines() -> None:
+    models = [f"{'x' * 1000}{at}.onnx" for at in range(3000)]
+    portions = list(engines._portions(models))
+    assert len(portions) == 4
+    assert [name for portion in portions for name in portion] == models
