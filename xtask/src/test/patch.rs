@@ -169,7 +169,8 @@ impl Patches {
     fn grow(&mut self, file: &'static str) {
         // In what asks for something it says nothing: today's host would refuse it.
         let made = "let mut empty = zeros!($module::$name);\n";
-        let mark = format!("{made}if !<$module::$name as Grows>::ASKS {{\nempty.future = {MARK};\n}}\n");
+        let mark =
+            format!("{made}if !<$module::$name as Grows>::ASKS {{\nempty.future = {MARK};\n}}\n");
         self.change(file, made, mark);
         let entry = "pub const EMPTY: Self = zeros!($module::$name);";
         let marked = format!("{{ {made} empty.future = {MARK}; empty }}");
