@@ -49,12 +49,13 @@ pub(crate) fn to_toml(said: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if said.is_instance_of::<PyString>() {
         return Ok(toml::Value::String(said.extract()?));
     }
-    if let Ok(said) = said.extract::<Mapping<'_>>() {
-        return to_table(&said.0).map(toml::Value::Table);
-    }
     if said.is_instance_of::<PyList>() || said.is_instance_of::<PyTuple>() {
         let items = said.try_iter()?.map(|item| to_toml(&item?));
         return Ok(toml::Value::Array(items.collect::<PyResult<_>>()?));
+    }
+    // Behind the others: what a mapping is, Python's library is asked, which isn't there at the very end of a program.
+    if let Ok(said) = said.extract::<Mapping<'_>>() {
+        return to_table(&said.0).map(toml::Value::Table);
     }
     if let Ok(path) = said.call_method0("__fspath__") {
         return to_toml(&path);
