@@ -115,7 +115,9 @@ fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<String>
         json_version: pipeline::JSON_VERSION,
     };
     let mut json = serde_json::to_string(&told).map_err(is_wrong)?;
-    if is_of_command(&json) {
+    // Paths may have such words, too.
+    let said = || serde_json::to_string(&(&report.diagnostics, &report.passes));
+    if is_of_command(&json) && is_of_command(&said().map_err(is_wrong)?) {
         let mut value = serde_json::from_str::<Json>(&json).map_err(is_wrong)?;
         for part in ["diagnostics", "passes"] {
             value.get_mut(part).into_iter().for_each(say_in_python);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from passdock import UsageError
 from passdock._batch import engines, loop
+from passdock._batch.items import items
 from passdock._batch.outcomes import Outcome, OutcomeFile
 
 
@@ -32,6 +34,29 @@ def test_a_file_of_outcomes_is_the_last_of_each_model(tmp_path: Path) -> None:
     again = kept.done("ä\udcff.onnx", "out/ä\udcff.onnx", "2")
     assert again is not None and again.done_before and again.ops_before == 3
     kept.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_was_forked_does_not_keep_the_file(tmp_path: Path) -> None:
+    kept = OutcomeFile(str(tmp_path / "o.jsonl"))
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+    try:
+        kept.close()
+        OutcomeFile(str(tmp_path / "o.jsonl")).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_a_model_that_is_named_and_in_a_directory_is_one_item(tmp_path: Path) -> None:
+    model = tmp_path / "models" / "sub" / "a.onnx"
+    model.parent.mkdir(parents=True)
+    model.touch()
+    found = items([str(tmp_path / "models"), str(model)], str(tmp_path / "out"))
+    assert [item.output for item in found] == [str(tmp_path / "out" / "sub" / "a.onnx")]
 
 
 def test_no_file_stays_open_where_nothing_can_be_known() -> None:

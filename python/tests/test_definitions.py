@@ -93,6 +93,10 @@ def test_attributes_that_an_op_keeps_are_its_own() -> None:
             func.replace_op(leaky, "onnx.Relu", [func.params[0]], keep_attrs=True)
         elu = func.replace_op(leaky, "onnx.Elu", [func.params[0]], keep_attrs=True)
         assert elu.attrs == {"alpha": 0.5}
+        # What a model says beyond the definition isn't the program's mistake.
+        func.set_attr(elu, "more", 1, custom=True)
+        elu = func.replace_op(elu, "onnx.Elu", [func.params[0]], keep_attrs=True)
+        assert elu.attrs == {"alpha": 0.5, "more": 1}
 
     edited(edit)
 
@@ -106,6 +110,8 @@ def test_whole_numbers_are_floats_where_an_op_has_floats() -> None:
         three: Any = np.int64(3)
         func.set_attr(op, "alpha", three)
         assert op.attr("alpha") == 3.0 and isinstance(op.attr("alpha"), float)
+        with pytest.raises(EditError, match="float"):
+            func.set_attr(op, "alpha", 2**63 - 1)
         scaler = func.create_op("ai.onnx.ml.Scaler", [func.params[0]], attrs={"offset": [1, 2], "scale": []})
         assert repr(scaler.attrs) == "{'offset': [1.0, 2.0], 'scale': []}"
         func.set_opset("ai.onnx.ml", 3)

@@ -215,6 +215,24 @@ def in_a_child():
 """
 
 _FORKS = {
+    "beside a directory of many plugins": """
+import pathlib, tempfile
+
+def many(to):
+    for at in range(40):
+        (to / f"lib{at}.so").write_bytes(b"no plugin")
+    return [str(to)]
+
+def work():
+    with tempfile.TemporaryDirectory() as to:
+        try:
+            passdock.run(mod, passes=["InferType"], plugin_dirs=many(pathlib.Path(to)))
+        except passdock.PassError:
+            pass
+
+work()
+print(in_a_child())
+""",
     "after passes ran on all cores": """
 work()
 print(in_a_child())

@@ -59,7 +59,7 @@
  *             which one isn't (UNSUPPORTED).
  *             0 is an id, of the first op, value, type, ...: an id that is appended to a description
  *             counts only with a flag that says so. Descriptions are begun with their
- *             PASSDOCK_..._INIT, which has NONE where an id may be that. Of symbols 0 is the empty
+ *             PASSDOCK_..._INIT, which has NONE in each id that isn't said. Of symbols 0 is the empty
  *             text, which is as good as NONE where NONE may be.
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version

@@ -98,7 +98,7 @@ impl OpCall {
     /// A result has this type.
     ///
     /// # Errors
-    /// If there is no such result, or the type isn't one.
+    /// If there is no such result, or the type isn't one, and in `supports`, which only reads.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
         self.raw.set_result_type(self.op, index as u32, &ty.parts())
     }

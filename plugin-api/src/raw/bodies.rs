@@ -59,7 +59,7 @@ impl RawContext {
         values: &mut [ValueId],
     ) -> Result<(), EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let give = give.ok_or_else(|| EditError::unsupported(name, Some(op)))?;
+        let give = there(give, name, Some(op))?;
         let (out, count) = (values.as_mut_ptr(), values.len());
         // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
         let status = unsafe { give(self.handle, function.handle, op, out, count) };
@@ -97,7 +97,7 @@ impl RawContext {
         layouts: &[&str],
     ) -> Result<LaidOut, EditError> {
         self.tables.expect(function.tables, "the function")?;
-        let give = give.ok_or_else(|| EditError::unsupported(name, Some(op)))?;
+        let give = there(give, name, Some(op))?;
         let layouts: Vec<abi::Str> = layouts.iter().map(|text| abi::Str::new(text)).collect();
         let (wanted, count) = (layouts.as_ptr(), layouts.len());
         let mut said = abi::LaidOut::EMPTY;

@@ -129,7 +129,12 @@ def once(made: Iterable[Item], true: Callable[[str], str]) -> list[Item]:
         UsageError: a result would take the place of another one.
     """
     known: dict[str, Item] = {}
+    models: set[str] = set()
     for item in made:
+        # A model has one outcome: of a file in a directory that is named as well the first result counts.
+        if item.model in models:
+            continue
+        models.add(item.model)
         other = known.setdefault(item.output, item)
         if other is not item and true(other.model) != true(item.model):
             both = f"The results of `{other.model}` and of `{item.model}` would both be `{item.output}`."

@@ -28,6 +28,13 @@ impl<'py> FromPyObject<'_, 'py> for Mapping<'py> {
 
 /// A scalar of NumPy's as Python's own number; anything else as it is.
 pub(crate) fn plain<'py>(said: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    // Most are, and needn't be asked.
+    if said.is_exact_instance_of::<PyFloat>()
+        || said.is_exact_instance_of::<PyInt>()
+        || said.is_exact_instance_of::<PyString>()
+    {
+        return Ok(said.clone());
+    }
     match said.getattr("shape").and_then(|shape| shape.len()) {
         Ok(0) if said.hasattr("item")? => said.call_method0("item"),
         _ => Ok(said.clone()),

@@ -53,10 +53,10 @@ pub(crate) fn check_op(
         let kept: Vec<&str> = made.like.map_or_else(Vec::new, |op| {
             f.attrs(op).map(|(name, _)| f.text(name)).collect()
         });
-        if let Some(name) = kept
-            .iter()
-            .find(|name| !known.iter().any(|a| a.name == **name))
-        {
+        // What an op of the model has beyond its definition isn't the program's mistake.
+        let is_renamed = made.like.is_some_and(|op| f.name(op) != made.name);
+        let is_unknown = |name: &&&str| is_renamed && !known.iter().any(|a| a.name == **name);
+        if let Some(name) = kept.iter().find(is_unknown) {
             return Err(unknown(made.name, known, name));
         }
         let is_given =
@@ -127,6 +127,11 @@ fn definition(f: &sdk::Function, name: &str, defs: &OpDefs) -> Option<Arc<OpInfo
     known.get(name)?.iter().rev().find(fits).cloned()
 }
 
+/// Whether a float32 is this number.
+fn is_float(number: i64) -> bool {
+    number as f32 as i128 == i128::from(number)
+}
+
 fn check_attr(
     op: &str,
     known: &[AttrInfo],
@@ -138,10 +143,10 @@ fn check_attr(
     };
     // Python has one kind of numbers where an attribute has another, and lists without a kind.
     match (attr.kind, &*value) {
-        ("float", AttrValue::Int(number)) if *number as f32 as i64 == *number => {
+        ("float", AttrValue::Int(number)) if is_float(*number) => {
             *value = AttrValue::Float(*number as f32);
         }
-        ("floats", AttrValue::Ints(all)) if all.iter().all(|n| *n as f32 as i64 == *n) => {
+        ("floats", AttrValue::Ints(all)) if all.iter().all(|number| is_float(*number)) => {
             *value = AttrValue::Floats(all.iter().map(|number| *number as f32).collect());
         }
         ("strings", AttrValue::Ints(all)) if all.is_empty() => *value = AttrValue::Strings(vec![]),

@@ -23,7 +23,10 @@ impl Holds {
     /// Counts a Sequential among those that hold the pass.
     pub(crate) fn add(&self, pass: &PassRef, object: &Arc<()>, holds: &Holds) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|hold| hold.pass.strong_count() > 0);
+        // Where there is no room for more, so that each is looked at a few times in all.
+        if all.len() == all.capacity() {
+            all.retain(|hold| hold.pass.strong_count() > 0);
+        }
         all.push(Hold {
             pass: Arc::downgrade(pass),
             object: Arc::downgrade(object),

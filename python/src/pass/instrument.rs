@@ -294,8 +294,10 @@ pub(crate) fn traverse(own: &InstrumentRef, visit: &PyVisit<'_>) -> Result<(), P
     }
 }
 
-/// The program's objects for instruments of the host, by where those are.
-static OBJECTS: Mutex<BTreeMap<usize, Py<PyWeakrefReference>>> = Mutex::new(BTreeMap::new());
+/// The program's objects for instruments of the host, by where those are, and the number from which on those that are gone
+/// are taken out.
+static OBJECTS: Mutex<(BTreeMap<usize, Py<PyWeakrefReference>>, usize)> =
+    Mutex::new((BTreeMap::new(), 64));
 
 /// Remembers the program's object for an instrument of the host, as long as the program holds it.
 fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
@@ -304,18 +306,23 @@ fn remember(object: &Bound<'_, PyAny>, own: &InstrumentRef) {
     let Ok(known) = PyWeakrefReference::new(object) else {
         return;
     };
-    let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (objects, most) = &mut *kept;
     let is_gone = |known: &Py<PyWeakrefReference>| known.bind(py).upgrade().is_none();
-    let gone: Vec<_> = objects.extract_if(.., |_, known| is_gone(known)).collect();
+    let mut gone = Vec::new();
+    if objects.len() >= *most {
+        gone.extend(objects.extract_if(.., |_, known| is_gone(known)));
+        *most = 64.max(objects.len() * 2);
+    }
     let before = objects.insert(at, known.unbind());
-    drop(objects);
+    drop(kept);
     drop((gone, before));
 }
 
 /// The program's object for an instrument of the host.
 fn remembered(py: Python<'_>, own: &InstrumentRef) -> Option<Py<PyAny>> {
     let objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = objects.get(&Arc::as_ptr(own).addr())?.clone_ref(py);
+    let known = objects.0.get(&Arc::as_ptr(own).addr())?.clone_ref(py);
     drop(objects);
     let object = known.bind(py).upgrade()?;
     // Another instrument may lie where one was.

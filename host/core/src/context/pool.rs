@@ -14,8 +14,8 @@ const MAX_JOBS: usize = 1024;
 /// How many times this process, or one that it comes from, was forked.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The pool with a thread for each core, unless the system refuses to start them.
-static SHARED: Mutex<Option<&Pool>> = Mutex::new(None);
+/// The pool with a thread for each core, unless the system refuses to start them; how often this was forked before.
+static SHARED: Mutex<Option<(u32, Option<&Pool>)>> = Mutex::new(None);
 
 /// Forgets the threads of the process that this one was forked from.
 pub(crate) fn forked() {
@@ -46,11 +46,14 @@ impl Pool {
     }
 
     pub(super) fn shared() -> Option<&'static Pool> {
+        let forks = FORKS.load(Ordering::Relaxed);
         let mut shared = util::lock(&SHARED);
-        if shared.is_none_or(|pool| pool.threads().is_none()) {
-            *shared = Pool::new(0).ok().map(|pool| &*Box::leak(Box::new(pool)));
+        if let Some((_, pool)) = shared.filter(|(before, _)| *before == forks) {
+            return pool;
         }
-        *shared
+        let pool = Pool::new(0).ok().map(|pool| &*Box::leak(Box::new(pool)));
+        *shared = Some((forks, pool));
+        pool
     }
 
     /// Its threads, if they are this process's.

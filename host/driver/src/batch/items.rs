@@ -103,8 +103,13 @@ fn add_all(
 fn once(items: Vec<BatchItem>) -> Result<Vec<BatchItem>, PassError> {
     let true_path = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut known: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut models = HashSet::new();
     let mut kept = Vec::new();
     for item in items {
+        // A model has one outcome: of a file in a directory that is named as well the first result counts.
+        if !models.insert(item.model.clone()) {
+            continue;
+        }
         let Some(other) = known.get(&item.output) else {
             known.insert(item.output.clone(), item.model.clone());
             kept.push(item);

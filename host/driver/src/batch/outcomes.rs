@@ -144,6 +144,17 @@ pub struct Outcomes {
     path: PathBuf,
     file: File,
     outcomes: HashMap<String, ModelOutcome>,
+    /// The process that has the lock, which those that it forks share.
+    process: u32,
+}
+
+impl Drop for Outcomes {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // Whoever else has the file open: it is over.
+            _ = self.file.unlock();
+        }
+    }
 }
 
 impl Outcomes {
@@ -209,6 +220,7 @@ impl Outcomes {
             path: path.to_owned(),
             file,
             outcomes,
+            process: std::process::id(),
         })
     }
 

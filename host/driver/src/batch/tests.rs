@@ -71,6 +71,13 @@ fn directories_keep_their_paths() {
         dir,
         items(&[f.clone(), same, gone.clone(), gone], &dir.join("o")),
     ));
+    // A file of a directory that is named as well.
+    let both = [m.clone(), dir.join("m/a/c.onnx")];
+    expect![[r#"
+        m/a/c.onnx → o/a/c.onnx
+        m/b.onnx → o/b.onnx
+        m/out/e.onnx → o/out/e.onnx"#]]
+    .assert_eq(&said(dir, items(&both, &dir.join("o"))));
     expect![
         "A result would take the place of the model `f.ir`. Let results go to another directory."
     ]

@@ -194,7 +194,7 @@ fn write_onnx(
         error.kind = ErrorKind::Read;
         Some(error)
     };
-    let failed = |error| unreadable().unwrap_or_else(|| failed(path, error));
+    let unwritten = |error| unreadable().unwrap_or_else(|| failed(path, error));
     let mut writing = passdock_onnx::EncodeOptions {
         drop_spans: options.drop_spans,
         external: options.external_data,
@@ -212,25 +212,25 @@ fn write_onnx(
             if let Some(data) = output.data_files().first() {
                 let location = data.location();
                 let message = format!("its data is in `{location}`, and beside it is no place");
-                let error = failed(io::Error::other(message));
+                let error = failed(path, io::Error::other(message));
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
             before();
             let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
-            return written.map(|()| Written::default()).map_err(failed);
+            return written.map(|()| Written::default()).map_err(unwritten);
         }
     };
     let own = data_files::own_location(&place);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    check_room(directory_of(&place), output.new_bytes()).map_err(failed)?;
+    check_room(directory_of(&place), output.new_bytes()).map_err(|error| failed(path, error))?;
     let mut plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
         Taken::Refused(error) => refused(path, error),
-        Taken::Failed(error) => failed(error),
+        Taken::Failed(error) => unwritten(error),
         Taken::Other(to) => {
             let to = to.display();
             let error = io::Error::other(format!("its data goes to `{to}`, where other data is"));
-            failed(error).help(
+            failed(path, error).help(
                 "Write to another directory, or give the model a data file of its own: \
                  `--external-data all`.",
             )
@@ -241,7 +241,7 @@ fn write_onnx(
         output = encode(writing)?;
     }
     let written = file.anew().and_then(|file| output.write_file(file));
-    written.map_err(failed)?;
+    written.map_err(unwritten)?;
     let data = output
         .data_files()
         .iter()
@@ -250,7 +250,7 @@ fn write_onnx(
     let bytes = data.map(|data| data + output.len());
     plan.commit.durable = !options.temporary;
     let old = plan.commit.old.clone();
-    plan.commit.put(file, &place, before).map_err(failed)?;
+    plan.commit.put(file, &place, before).map_err(unwritten)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let gone = old.iter().map(|old| directory.join(old)).collect();
     Ok(Written { gone, bytes })

@@ -293,7 +293,7 @@ fn run_to_end(
         let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
         report.model.bytes_after = written.map_err(|error| {
             let broken = verify::broken(&after, &recorder.foreign());
-            broken.unwrap_or_else(|| made_by(error, &after, recorder))
+            broken.unwrap_or_else(|| of_data(made_by(error, &after, recorder), &unreadable))
         })?;
         on_write(Writing::Done);
         let output = request.output.as_ref();
@@ -302,18 +302,23 @@ fn run_to_end(
     Ok(after)
 }
 
-/// The model's own error, of a pass that failed because data can't be read: the files of such data, as they are quoted,
-/// and what was said of each.
+/// The model's own error, of a pass that failed because data can't be read, or of the output: the files of such data, as
+/// they are quoted, and what was said of each.
 fn of_data(error: PassError, unreadable: &[(String, String)]) -> PassError {
     let is_of = |(file, _): &&(String, String)| error.message.contains(file);
-    // What a pass of Python raised comes out as itself.
-    let found = unreadable.iter().find(is_of);
-    match (found, &error.pass, &error.source) {
-        (Some((_, message)), Some(pass), None) => {
-            PassError::new(ErrorKind::Read, message.as_str()).note(format!("`{pass}` needs it"))
-        }
-        _ => error,
+    let Some((_, message)) = unreadable.iter().find(is_of) else {
+        return error;
+    };
+    let mut of_model = PassError::new(ErrorKind::Read, message.as_str());
+    match (&error.pass, &error.source, error.kind) {
+        (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
+        (None, _, ErrorKind::Read) => {}
+        // What a pass of Python raised comes out as itself.
+        _ => return error,
     }
+    of_model.notes.extend(error.notes.iter().cloned());
+    of_model.help.clone_from(&error.help);
+    of_model
 }
 
 /// The bytes of a model's file, and of those that its data is in.

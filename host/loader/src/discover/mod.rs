@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_abi as abi;
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
@@ -89,9 +90,12 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
             known.map_or_else(|| Plugin::open(path), Ok).map(Arc::new)
         };
         let own = listing.own;
-        let opened: Vec<Result<Arc<Plugin>, PluginError>> = match own.len() < MANY {
-            true => own.iter().map(open).collect(),
-            false => own.par_iter().map(open).collect(),
+        // Threads of their own: those that a process shares aren't in one that was forked from it.
+        let threads = ThreadPoolBuilder::new();
+        let threads = (own.len() >= MANY).then(|| threads.build().ok()).flatten();
+        let opened: Vec<Result<Arc<Plugin>, PluginError>> = match threads {
+            Some(threads) => threads.install(|| own.par_iter().map(open).collect()),
+            None => own.iter().map(open).collect(),
         };
         let mut plugins = Vec::with_capacity(opened.len());
         for opened in opened {

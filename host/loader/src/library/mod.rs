@@ -356,6 +356,10 @@ impl LoadedPlugin {
             mut instruments,
         } = table;
         passes.retain(|(name, _)| !manifest.skips("pass", name));
+        if passes.iter().any(|(_, entry)| entry.reserved != 0) {
+            let why = "`reserved` in the entry of a pass has to be 0";
+            return Err(Kind::Table(why.to_owned()));
+        }
         instruments.retain(|(name, _)| !manifest.skips("instrument", name));
         // Several versions of an operator may have one name, so those that are left out go by their place, too.
         let mut specs = manifest.ops.iter().peekable();

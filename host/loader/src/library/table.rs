@@ -96,7 +96,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
     let (passes, count) = (table.passes.cast(), table.pass_count);
     let passes: Vec<abi::PassEntry> =
         entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
-    if table.reserved != 0 || passes.iter().any(|pass| pass.reserved != 0) {
+    if table.reserved != 0 {
         return Err(malformed("`reserved` in it has to be 0"));
     }
     let (ops, count) = (table.ops.cast(), table.op_count);

@@ -298,7 +298,7 @@ typedef struct passdock_rewrite_desc {
     passdock_str rules; /* the text of a `.rules` file, which is read once */
 } passdock_rewrite_desc;
 
-/* Each description to start from, with its size and strides, and NONE where an id may be that:
+/* Each description to start from, with its size and strides, and NONE in each id that isn't said:
  * `passdock_op_desc op = PASSDOCK_OP_DESC_INIT;`. One that is cleared instead has ids of 0, which
  * are the first op, value, type, ... */
 #define PASSDOCK_TYPE_DESC_INIT                                                                    \
