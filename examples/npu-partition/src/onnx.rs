@@ -1,6 +1,6 @@
 //! A partition as an ONNX model: as much of the format as kernels of an accelerator need.
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::Snapshot;
 
 /// A function as the bytes of a model, which has the functions that it calls, too: ops in other layouts, patterns.
