@@ -146,6 +146,11 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: A region's name has to be a symbol, and _ is none. [main]"],
         ),
         (
+            "an attribute without a name",
+            |f| set_attr(f, OpId(0), |attr| attr.name = abi::symbol::EMPTY),
+            expect!["failed: An attribute has to have a name. [main]"],
+        ),
+        (
             "a parameter of an op",
             |f| set_attr(f, OpId(0), |attr| attr.flags = abi::Attr::PARAM),
             expect!["failed: `index` would be a parameter, which only a function has. [main]"],

@@ -151,16 +151,12 @@ impl Function {
     }
 
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
-        match self.symbols.get(new.name) {
-            None => {
-                let message = format!(
-                    "An attribute's name has to be a symbol, and {} is none.",
-                    new.name
-                );
-                return Err(EditError::invalid(message));
-            }
-            Some("") => return Err(EditError::invalid("An attribute has to have a name.")),
-            Some(_) => {}
+        if self.symbols.get(new.name).is_none() {
+            let message = format!(
+                "An attribute's name has to be a symbol, and {} is none.",
+                new.name
+            );
+            return Err(EditError::invalid(message));
         }
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);

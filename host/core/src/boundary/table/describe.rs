@@ -182,6 +182,10 @@ unsafe fn new_attr<'a>(
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
     }
+    // Models have some, which stay.
+    if desc.name == abi::symbol::EMPTY {
+        return Err(EditError::invalid("An attribute has to have a name."));
+    }
     if desc.stands_for.0 > AttrKind::OPAQUE.0 {
         return Err(input::unknown("attribute", desc.stands_for.0));
     }
