@@ -108,8 +108,10 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     # Who doesn't need it is warned.
     with pytest.warns(UserWarning, match=r'm\.onnx: tensor "w": The external data file ".*/in/m\.data" can\'t be read'):
         assert run(path, {}).ok
-    with pytest.raises(ModelError, match=r'out\.onnx`: tensor "w": .*/in/m\.data" can\'t be read'):
+    with pytest.raises(ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t be read') as unwritten:
         run(path, {}, out)
+    assert unwritten.value.notes == ["the output needs it"]
+    assert unwritten.value.report is not None and len(unwritten.value.report.diagnostics) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t') as raised:

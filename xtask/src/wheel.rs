@@ -149,6 +149,13 @@ fn tools(project: &Project, zig: bool) -> Result<PathBuf> {
     environment::made(project, name, requirements)
 }
 
+/// The system's unwinder, which the module is linked with: `python/build.rs` says why.
+fn unwinder() -> Result<String> {
+    let mut compiler = Command::new("cc");
+    let path = shell::read(compiler.arg(format!("-print-file-name={}", elf::UNWINDER)))?;
+    Ok(path.trim().to_owned())
+}
+
 /// What cargo makes for the package.
 struct Files {
     module: PathBuf,
@@ -182,6 +189,7 @@ fn build(project: &Project, how: &How<'_>, tools: &Path) -> Result<Files> {
             let target = project.target.join("wheel");
             let mut zigbuild = Command::new(beside(tools, "cargo-zigbuild"));
             with_tools_in_path(zigbuild.arg("zigbuild"), tools)?
+                .env("PASSDOCK_UNWINDER", unwinder()?)
                 .env("CARGO_ZIGBUILD_CACHE_DIR", target.join("zig"))
                 .env("ZIG_GLOBAL_CACHE_DIR", target.join("zig/global"));
             (zigbuild, target)

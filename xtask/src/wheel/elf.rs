@@ -10,6 +10,9 @@ use object::read::elf::{ElfFile64, SectionHeader};
 
 use crate::dist;
 
+/// The system's unwinder.
+pub(super) const UNWINDER: &str = "libgcc_s.so.1";
+
 /// Prints a line for each ELF file below a directory; fails if one needs a glibc that is newer than `oldest`, or is
 /// `optimised` and has symbols that only a debugger wants.
 pub(super) fn check(root: &Path, oldest: Option<(u32, u32)>, optimised: bool) -> Result<()> {
@@ -34,6 +37,10 @@ pub(super) fn check(root: &Path, oldest: Option<(u32, u32)>, optimised: bool) ->
                 oldest.1
             );
         }
+        ensure!(
+            !shown.ends_with(".abi3.so") || about.needed.iter().any(|name| name == UNWINDER),
+            "{shown} has an unwinder of its own, and Python ends threads by the system's"
+        );
         ensure!(
             !optimised || !about.has_symbols,
             "{shown} has a table of symbols: it isn't stripped"

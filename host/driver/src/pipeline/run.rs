@@ -312,7 +312,7 @@ fn of_data(error: PassError, unreadable: &[(String, String)]) -> PassError {
     let mut of_model = PassError::new(ErrorKind::Read, message.as_str());
     match (&error.pass, &error.source, error.kind) {
         (Some(pass), None, _) => of_model.notes.push(format!("`{pass}` needs it")),
-        (None, _, ErrorKind::Read) => {}
+        (None, _, ErrorKind::Read) => of_model.notes.push("the output needs it".to_owned()),
         // What a pass of Python raised comes out as itself.
         _ => return error,
     }
