@@ -68,6 +68,7 @@ __all__ = [
     "override_renderer",
     "own_name",
     "register_config",
+    "rendered",
     "run",
     "run_module",
     "set_importer",
@@ -987,17 +988,20 @@ def override_renderer(render: Callable[[list[Diagnostic]], Any] | None) -> None:
 def register_config(key: str, default: Any, doc: str = "") -> None:
     """Registers a config key. fields: name to default, or one default for a key that is one value."""
 
+def rendered(json: str) -> list[str]:
+    """What the diagnostics of a report look like."""
+
 def run(
     said: dict[str, Any], on_pass: Callable[[str], Any] | None = None
-) -> tuple[str, list[str], BaseException | None]:
-    """Runs a request from file to file; answers the report as JSON, its diagnostics as text, and the exception of a run
-    that failed.
+) -> tuple[str, list[tuple[bool, str]], BaseException | None]:
+    """Runs a request from file to file; answers the report as JSON, what it has to say (whether it is a warning, and its
+    text), and the exception of a run that failed.
     """
 
 def run_module(
     said: dict[str, Any], module: Module, on_pass: Callable[[str], Any] | None = None
-) -> tuple[str, list[str], Module | None, BaseException | None]:
-    """Runs a request on a module; answers the report as JSON, its diagnostics as text, and the module that came out, or
+) -> tuple[str, list[tuple[bool, str]], Module | None, BaseException | None]:
+    """Runs a request on a module; answers the report as JSON, what it has to say, and the module that came out, or
     the exception.
     """
 

@@ -52,9 +52,8 @@ class Report(Mapping[str, Any]):
     ``print(report)`` shows the passes that changed something; a notebook shows a table.
     """
 
-    def __init__(self, text: str, rendered: list[str], module: Module | None = None) -> None:
+    def __init__(self, text: str, module: Module | None = None) -> None:
         self._text = text
-        self._rendered = rendered
         #: The module that came out, of a run on a module.
         self.module = module
 
@@ -65,6 +64,10 @@ class Report(Mapping[str, Any]):
 
         fields: dict[str, Any] = json.loads(self._text)
         return fields
+
+    @functools.cached_property
+    def _rendered(self) -> list[str]:
+        return _passdock.rendered(self._text)
 
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
@@ -414,26 +417,23 @@ def _toml_value(value: Any) -> str:
     return _toml({"v": value}, "a value").removeprefix('"v" = ').rstrip("\n")
 
 
-def _tell(report: Report) -> None:
-    """Says what a run had to say: warnings as Python's, notes in the log.
+def _tell(report: Report, told: list[tuple[bool, str]]) -> None:
+    """Says what a run had to say: warnings as Python's, other remarks in the log.
 
     If warnings are errors, the first one has the report, and the others are its notes.
     """
     first: Warning | None = None
-    for said in report["diagnostics"] if report._rendered else ():
-        text = said["message"]
-        if said.get("pass"):
-            text = f"{said['pass']}: {text}"
-        if said["severity"] == "warning":
-            try:
-                _warn(text)
-            except Warning as raised:
-                if first is None:
-                    first = raised
-                else:
-                    first.add_note(text)
-        elif said["severity"] in ("note", "help"):
+    for is_warning, text in told:
+        if not is_warning:
             _log(text)
+            continue
+        try:
+            _warn(text)
+        except Warning as raised:
+            if first is None:
+                first = raised
+            else:
+                first.add_note(text)
     if first is not None:
         _leave(first, report)
         raise first
@@ -520,21 +520,21 @@ def run(
     try:
         if isinstance(model, Module):
             request["model"] = "<module>"
-            text, rendered, made, failed = _passdock.run_module(request, model, told)
+            text, said, made, failed = _passdock.run_module(request, model, told)
         else:
             _check_path(model)
             request["model"] = _raw(model)
-            text, rendered, failed = _passdock.run(request, told)
+            text, said, failed = _passdock.run(request, told)
     finally:
         end()
-    report = Report(text, rendered, made)
+    report = Report(text, made)
     if failed is not None:
         _leave(failed, report)
         reproducer = report.get("reproducer")
         if reproducer is not None:
             failed.add_note(f"What it takes to run into it again is in {reproducer}")
         raise failed
-    _tell(report)
+    _tell(report, said)
     return report
 
 

@@ -48,7 +48,7 @@ mod _passdock {
     #[pymodule_export]
     use super::pass::rules::{Match, Rewriter, Rules};
     #[pymodule_export]
-    use super::pipeline::{built_in, explain, run, run_module};
+    use super::pipeline::{built_in, explain, rendered, run, run_module};
     #[pymodule_export]
     use super::registry::{
         config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,

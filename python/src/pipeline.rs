@@ -1,6 +1,6 @@
 //! Pipelines: what the command `passdock run` does, on files and on modules.
 
-use passdock::Registry;
+use passdock::{Registry, Severity};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -106,9 +106,11 @@ struct Told<'a> {
     json_version: u32,
 }
 
-/// A report as JSON, which Python reads when it is asked for a field, and what its diagnostics look like.
-fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<String>)> {
-    let is_wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+/// A warning, or a remark that isn't one, and its text.
+type Said = (bool, String);
+
+/// A report as JSON, which Python reads when it is asked for a field, and what it has to say beside failures.
+fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<Said>)> {
     let told = Told {
         report,
         page: page.map(|page| page.display().to_string()),
@@ -125,8 +127,24 @@ fn told(report: &Report, page: Option<PathBuf>) -> PyResult<(String, Vec<String>
         json = value.to_string();
     }
     let said = report.diagnostics.iter();
-    let said = said.map(|said| in_python(&said.render(false))).collect();
-    Ok((json, said))
+    let said = said.filter(|said| !said.severity.is_failure()).map(|said| {
+        let of = said.pass.as_ref().map(|pass| format!("{pass}: "));
+        let text = of.unwrap_or_default() + &said.message;
+        (said.severity == Severity::Warning, in_python(&text))
+    });
+    Ok((json, said.collect()))
+}
+
+/// What the diagnostics of a report look like.
+#[pyfunction]
+pub(crate) fn rendered(json: &str) -> PyResult<Vec<String>> {
+    let report: Report = serde_json::from_str(json).map_err(is_wrong)?;
+    let said = report.diagnostics.iter();
+    Ok(said.map(|said| in_python(&said.render(false))).collect())
+}
+
+fn is_wrong(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// The runs that may be inside of each other on a thread: a pass that runs a pipeline starts one.
@@ -157,7 +175,7 @@ where
     }
 }
 
-/// Runs a request from file to file; answers the report as JSON, its diagnostics as text, and the exception of a run
+/// Runs a request from file to file; answers the report as JSON, what it has to say, and the exception of a run
 /// that failed.
 #[pyfunction]
 #[pyo3(signature = (said, on_pass = None))]
@@ -165,19 +183,19 @@ pub(crate) fn run(
     py: Python<'_>,
     said: &Bound<'_, PyDict>,
     on_pass: Option<Py<PyAny>>,
-) -> PyResult<(String, Vec<String>, Option<PyErr>)> {
+) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
     let (mut report, ended) = nested(py, || {
         pipeline::run(Registry::global(), &request, watch(on_pass))
     })?;
     let failed = ended.err().map(|error| error::to_exception(py, &error));
     let page = write_page(py, page.as_deref(), &mut report)?;
-    let (json, rendered) = told(&report, page)?;
-    Ok((json, rendered, failed))
+    let (json, said) = told(&report, page)?;
+    Ok((json, said, failed))
 }
 
-/// What a run on a module answers: the report as JSON, its diagnostics as text, and the module or the exception.
-type OnModule = (String, Vec<String>, Option<Module>, Option<PyErr>);
+/// What a run on a module answers: the report as JSON, what it has to say, and the module or the exception.
+type OnModule = (String, Vec<Said>, Option<Module>, Option<PyErr>);
 
 /// Runs a request on a module.
 #[pyfunction]
@@ -194,12 +212,12 @@ pub(crate) fn run_module(
     })?;
     let (mut report, made) = ran;
     let page = write_page(py, page.as_deref(), &mut report)?;
-    let (json, rendered) = told(&report, page)?;
+    let (json, said) = told(&report, page)?;
     let (made, failed) = match made {
         Ok(made) => (Some(Module::own(made)), None),
         Err(error) => (None, Some(error::to_exception(py, &error))),
     };
-    Ok((json, rendered, made, failed))
+    Ok((json, said, made, failed))
 }
 
 /// What a request would run, in order, and why or why not: as ``passdock explain --json``.
@@ -211,8 +229,7 @@ pub(crate) fn explain<'py>(
     let (request, _) = request(said)?;
     let explained = gil::detach(py, || pipeline::explain(Registry::global(), &request));
     let explained = explained.map_err(|error| error::to_exception(py, &error))?;
-    let mut json = serde_json::to_value(&explained)
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut json = serde_json::to_value(&explained).map_err(is_wrong)?;
     json["json_version"] = pipeline::JSON_VERSION.into();
     convert::from_json(py, &json)
 }
