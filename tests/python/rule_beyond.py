@@ -47,9 +47,13 @@ def expand_that_stretches(b, operator):
     for position in range(count):
         own = T.BOOL if operator == "Where" and position == 0 else dtype
         if position == at:
-            x = b.data(own, b.under(fixed))
-            to = b.ints(fixed)
-            xs.append(b.one("Expand", [x, to], own, fixed))
+            under = b.under(fixed)
+            x = b.data(own, under)
+            if len(under) == len(fixed) and b.chance(0.5):
+                times = [dim if size == 1 else 1 for size, dim in zip(under, fixed)]
+                xs.append(b.one("Tile", [x, b.ints(times)], own, fixed))
+            else:
+                xs.append(b.one("Expand", [x, b.ints(fixed)], own, fixed))
         else:
             xs.append(b.data(own, shape if position == wide else b.under(shape)))
     return {"xs": xs}

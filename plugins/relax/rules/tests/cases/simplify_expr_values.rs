@@ -176,6 +176,71 @@ fn what_is_stretched_anyway() {
 }
 
 #[test]
+fn tiles_and_repeated_operands_of_ops_that_broadcast() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,m], %y: f32[n,m], %i: f32[3,1], %j: f32[1,4], %k: f32[3,1]) -> (%a: f32[n,m], %b: bool[n,m], %c: f32[3,4], %d: f32[3,4], %e: f32[3,4]) opset("" = 17) {
+    %w = const f32[1,4] [1.0, 2.0, 3.0, 4.0]
+    %r = const i64[2] [3, 1]
+    %q = const i64[2] [1, 4]
+    %s = onnx.Shape(%y) {end = 1} : i64[1]
+    %one = const i64[1] [1]
+    %t = onnx.Concat(%s, %one) {axis = 0} : i64[2]
+    %0 = onnx.Tile(%x, %t) : f32[n,m]
+    %1 = onnx.Sub(%0, %y) : f32[n,m]
+    %2 = onnx.GreaterOrEqual(%0, %y) : bool[n,m]
+    %3 = onnx.Tile(%w, %r) : f32[3,4]
+    %4 = onnx.Add(%i, %3) : f32[3,4]
+    %5 = onnx.Tile(%k, %q) : f32[3,4]
+    %6 = onnx.Tile(%j, %r) : f32[3,4]
+    %7 = onnx.Max(%5, %6) : f32[3,4]
+    %8 = onnx.Concat(%j, %j, %j) {axis = 0} : f32[3,4]
+    %9 = onnx.Mul(%8, %k) : f32[3,4]
+    return %1, %2, %4, %7, %9
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,m], %y: f32[n,m], %i: f32[3,1], %j: f32[1,4], %k: f32[3,1]) -> (%a: f32[n,m], %b: bool[n,m], %c: f32[3,4], %d: f32[3,4], %e: f32[3,4]) opset("" = 17) {
+                %w = const f32[1,4] [1.0, 2.0, 3.0, 4.0]
+                %0 = onnx.Sub(%x, %y) : f32[n,m]
+                %1 = onnx.GreaterOrEqual(%x, %y) : bool[n,m]
+                %2 = onnx.Add(%i, %w) : f32[3,4]
+                %3 = onnx.Max(%k, %j) : f32[3,4]
+                %4 = onnx.Mul(%j, %k) : f32[3,4]
+                return %0, %1, %2, %3, %4
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn tiles_whose_size_no_other_operand_has_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,4], %y: f32[2,4], %h: f32[6,4], %s: i64[2], %p: f32[4,4]) -> (%a: f32[3,4], %b: f32[6,4], %c: f32[?,4], %d: f32[1,3,4], %e: f32[4,4]) opset("" = 17) {
+    %r = const i64[2] [3, 1]
+    %u = const i64[3] [1, 3, 1]
+    %z = const f32[] 0.0
+    %v = const f32[1,1,4] [1.0, 2.0, 3.0, 4.0]
+    %0 = onnx.Tile(%x, %r) : f32[3,4]
+    %1 = onnx.Add(%0, %x) : f32[3,4]
+    %2 = onnx.Tile(%y, %r) : f32[6,4]
+    %3 = onnx.Mul(%2, %h) : f32[6,4]
+    %4 = onnx.Tile(%x, %s) : f32[?,?]
+    %5 = onnx.Add(%4, %x) : f32[?,4]
+    %6 = onnx.Tile(%v, %u) : f32[1,3,4]
+    %7 = onnx.Max(%6, %z) : f32[1,3,4]
+    %8 = onnx.Concat(%x, %x, %x, %x) {axis = 0} : f32[4,4]
+    %9 = onnx.PRelu(%8, %p) : f32[4,4]
+    return %1, %3, %5, %7, %9
+  }
+}"#,
+    );
+}
+
+#[test]
 fn what_is_stretched_further_stays() {
     check_stays(
         r#"module {
