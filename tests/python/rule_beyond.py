@@ -38,9 +38,11 @@ def min_of_mins(b, operator):
 def expand_that_stretches(b, operator):
     shape = b.shape(1, 4)
     fixed = tuple(dim if isinstance(dim, int) else 1 for dim in shape)
-    dtype = T.BOOL if operator in ("And", "Or") else b.dtype
+    dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
     if b.opset < 8:
         raise Unsuited("no Expand")
+    # Runtimes compute powers by one number in another way.
+    b.inexact |= operator == "Pow"
     count = 3 if operator == "Where" else 2
     wide, at = b.rng.sample(range(count), 2)
     xs = []
@@ -234,7 +236,7 @@ def op_of_transposes(b, operator):
     shape = wide(b, 2, 4)
     perm = turning(b, len(shape))
     back = [perm.index(at) for at in range(len(perm))]
-    dtype = T.BOOL if operator in ("And", "Or") else b.dtype
+    dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
     count = 3 if operator == "Where" else 2
     xs = []
     for at in range(count):
