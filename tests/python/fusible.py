@@ -1,15 +1,18 @@
 """Models that ONNX Runtime runs by fused and quantized kernels: transformer blocks and QDQ models, as exporters write them.
 
-`all_models()` yields a name and a model each.
+    fusible.py DIRECTORY
+
+writes those that are large enough to measure. `all_models()` yields a name and a model each, small ones.
 """
 
 import itertools
+import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-WIDTH, HEADS = 16, 2
 ROOT2, TANH_FACTOR, TANH_CUBE = 2**0.5, (2 / np.pi) ** 0.5, 0.044715
 SCALE, WEIGHT_SCALE = 0.05, 0.02
 
@@ -17,8 +20,9 @@ SCALE, WEIGHT_SCALE = 0.05, 0.02
 class Builder:
     """A graph in the making: each method adds ops and returns the name of their result."""
 
-    def __init__(self, opset, integer=np.uint8, per_channel=False):
+    def __init__(self, opset, integer=np.uint8, per_channel=False, width=16, heads=2):
         self.opset, self.integer, self.per_channel = opset, integer, per_channel
+        self.width, self.heads = width, heads
         self.random = np.random.default_rng(5)
         self.nodes, self.constants, self.inputs = [], {}, []
         # The scale of what is dequantized.
@@ -76,12 +80,12 @@ class Builder:
         d = self.op("Sub", x, self.mean(x))
         variance = self.mean(self.op("Pow", d, self.number(2)))
         n = self.op("Div", d, self.op("Sqrt", self.op("Add", variance, self.number(1e-5))))
-        return self.op("Add", self.op("Mul", n, self.floats(WIDTH)), self.floats(WIDTH))
+        return self.op("Add", self.op("Mul", n, self.floats(self.width)), self.floats(self.width))
 
     def rms_norm(self, x):
         variance = self.mean(self.op("Pow", x, self.number(2)))
         root = self.op("Sqrt", self.op("Add", variance, self.number(1e-5)))
-        return self.op("Mul", self.floats(WIDTH), self.op("Mul", x, self.op("Div", self.number(1), root)))
+        return self.op("Mul", self.floats(self.width), self.op("Mul", x, self.op("Div", self.number(1), root)))
 
     def gelu(self, x):
         e = self.op("Erf", self.op("Div", x, self.number(ROOT2)))
@@ -98,17 +102,19 @@ class Builder:
     def silu(self, x):
         return self.op("Mul", x, self.op("Sigmoid", x))
 
-    def heads(self, x, perm):
-        y = self.op("Reshape", x, np.array([0, 0, HEADS, WIDTH // HEADS]))
+    def split(self, x, perm):
+        """What each head takes."""
+        y = self.op("Reshape", x, np.array([0, 0, self.heads, self.width // self.heads]))
         return self.op("Transpose", y, perm=perm)
 
     def attention(self, x, bias):
-        q, k, v = (self.linear(x, WIDTH, WIDTH, bias) for _ in range(3))
-        q, k, v = (self.heads(y, perm) for y, perm in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3])))
-        scores = self.op("Div", self.op("MatMul", q, k), self.number((WIDTH / HEADS) ** 0.5))
+        width = self.width
+        q, k, v = (self.linear(x, width, width, bias) for _ in range(3))
+        q, k, v = self.split(q, [0, 2, 1, 3]), self.split(k, [0, 2, 3, 1]), self.split(v, [0, 2, 1, 3])
+        scores = self.op("Div", self.op("MatMul", q, k), self.number((width / self.heads) ** 0.5))
         y = self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
-        y = self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), np.array([0, 0, WIDTH]))
-        return self.linear(y, WIDTH, WIDTH, bias)
+        y = self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), np.array([0, 0, width]))
+        return self.linear(y, width, width, bias)
 
     # --- of QDQ models ---
 
@@ -159,21 +165,26 @@ class Builder:
         return self.op("Pad", x, np.array([0, 0, 1, 1, 0, 0, 1, 1]), mode=mode)
 
 
-def transformers():
-    norms = {"layer_norm": True, "rms_norm": False}
-    for opset, (norm, bias), gelu in itertools.product(
-        (13, 17, 20, 23), norms.items(), ("gelu", "tanh_gelu", "quick_gelu", "silu")
-    ):
-        b = Builder(opset)
-        normed, act = getattr(b, norm), getattr(b, gelu)
-        x = b.given("batch", 6, WIDTH)
+NORMS, GELUS = ("layer_norm", "rms_norm"), ("gelu", "tanh_gelu", "quick_gelu", "silu")
+
+
+def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
+    """Blocks of attention and two products by weights; those of RMSNorm have no biases."""
+    b = Builder(opset, **sizes)
+    normed, act, bias = getattr(b, norm), getattr(b, gelu), norm == "layer_norm"
+    x = b.given("batch", tokens, b.width)
+    y = normed(x)
+    for _ in range(blocks):
+        x = b.op("Add", x, b.attention(y, bias))
+        y = act(b.linear(normed(x), b.width, 4 * b.width, bias))
+        x = b.op("Add", x, b.linear(y, 4 * b.width, b.width, bias))
         y = normed(x)
-        for _ in range(2):
-            x = b.op("Add", x, b.attention(y, bias))
-            y = b.linear(act(b.linear(normed(x), WIDTH, 4 * WIDTH, bias)), 4 * WIDTH, WIDTH, bias)
-            x = b.op("Add", x, y)
-            y = normed(x)
-        yield f"transformer.{norm}.{gelu}.{opset}", b.model(y)
+    return b.model(y)
+
+
+def transformers():
+    for opset, norm, gelu in itertools.product((13, 17, 20, 23), NORMS, GELUS):
+        yield f"transformer.{norm}.{gelu}.{opset}", transformer(opset, norm, gelu)
 
 
 # Ops between a DequantizeLinear and a QuantizeLinear, of the shape [2, 4, 8, 8]; of those that move elements alone the
@@ -234,7 +245,7 @@ def gemm(b, x, width=4):
 
 def quantized_kinds():
     """How a QDQ model is quantized: the opset, the type of what is computed, and whether weights have a scale for each channel."""
-    yield from itertools.product((13, 19, 21), (np.uint8, np.int8), (False, True))
+    yield from itertools.product((13, 19), (np.uint8, np.int8), (False, True))
 
 
 def units():
@@ -359,3 +370,16 @@ def all_models():
     yield from units()
     yield from chains()
     yield "qdq.effnet", effnet()
+
+
+def measured_models():
+    for opset, norm, gelu in [(13, "layer_norm", "gelu"), (17, "layer_norm", "tanh_gelu"), (13, "rms_norm", "silu"),
+                              (17, "rms_norm", "gelu"), (20, "layer_norm", "quick_gelu"), (23, "rms_norm", "tanh_gelu")]:
+        yield f"block_{norm}_{gelu}_op{opset}", transformer(opset, norm, gelu, tokens=64, width=128, heads=4)
+    yield "effnet_qdq_int8", effnet()
+    yield "effnet_qdq_uint8", effnet(integer=np.uint8)
+
+
+if __name__ == "__main__":
+    for name, model in measured_models():
+        onnx.save(model, Path(sys.argv[1]) / f"{name}.onnx")
