@@ -20,9 +20,9 @@ SCALE, WEIGHT_SCALE = 0.05, 0.02
 class Builder:
     """A graph in the making: each method adds ops and returns the name of their result."""
 
-    def __init__(self, opset, integer=np.uint8, per_channel=False, width=16, heads=2):
+    def __init__(self, opset, integer=np.uint8, per_channel=False, width=16, heads=2, trained=True):
         self.opset, self.integer, self.per_channel = opset, integer, per_channel
-        self.width, self.heads = width, heads
+        self.width, self.heads, self.trained = width, heads, trained
         self.random = np.random.default_rng(5)
         self.nodes, self.constants, self.inputs = [], {}, []
         # The scale of what is dequantized.
@@ -76,16 +76,20 @@ class Builder:
             return self.op("ReduceMean", x, axes=axes)
         return self.op("ReduceMean", x, np.array(axes))
 
+    def of_norm(self, start):
+        """A scale or a bias, which starts as all ones or all zeros."""
+        return self.floats(self.width) if self.trained else self.constant(np.full(self.width, start, np.float32))
+
     def layer_norm(self, x):
         d = self.op("Sub", x, self.mean(x))
         variance = self.mean(self.op("Pow", d, self.number(2)))
         n = self.op("Div", d, self.op("Sqrt", self.op("Add", variance, self.number(1e-5))))
-        return self.op("Add", self.op("Mul", n, self.floats(self.width)), self.floats(self.width))
+        return self.op("Add", self.op("Mul", n, self.of_norm(1)), self.of_norm(0))
 
     def rms_norm(self, x):
         variance = self.mean(self.op("Pow", x, self.number(2)))
         root = self.op("Sqrt", self.op("Add", variance, self.number(1e-5)))
-        return self.op("Mul", self.floats(self.width), self.op("Mul", x, self.op("Div", self.number(1), root)))
+        return self.op("Mul", self.of_norm(1), self.op("Mul", x, self.op("Div", self.number(1), root)))
 
     def gelu(self, x):
         e = self.op("Erf", self.op("Div", x, self.number(ROOT2)))
@@ -185,6 +189,8 @@ def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
 def transformers():
     for opset, norm, gelu in itertools.product((13, 17, 20, 23), NORMS, GELUS):
         yield f"transformer.{norm}.{gelu}.{opset}", transformer(opset, norm, gelu)
+    for opset, norm in itertools.product((13, 17), NORMS):
+        yield f"transformer.untrained.{norm}.{opset}", transformer(opset, norm, "gelu", trained=False)
 
 
 # Ops between a DequantizeLinear and a QuantizeLinear, of the shape [2, 4, 8, 8]; of those that move elements alone the

@@ -504,3 +504,55 @@ fn zeros_that_change_a_sign_stay_if_asked() {
         "#]],
     );
 }
+
+#[test]
+fn scales_of_one_and_biases_of_zero_of_normalised_layers_stay() {
+    let layer = |tail: &str| {
+        format!(
+            r#"module {{
+  fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 13) {{
+    %ones = const f32[4] splat(1.0)
+    %zeros = const f32[4] splat(0.0)
+    %two = const f32[] 2.0
+    %one = const f32[] 1.0
+    %epsilon = const f32[] 1e-5
+    %0 = onnx.ReduceMean(%x) {{axes = [-1]}} : f32[n,1]
+    %1 = onnx.Sub(%x, %0) : f32[n,4]
+    %2 = onnx.Pow(%1, %two) : f32[n,4]
+    %3 = onnx.ReduceMean(%2) {{axes = [-1]}} : f32[n,1]
+    %4 = onnx.Add(%3, %epsilon) : f32[n,1]
+    %5 = onnx.Sqrt(%4) : f32[n,1]
+    {tail}
+  }}
+}}"#
+        )
+    };
+    for tail in [
+        "%6 = onnx.Div(%1, %5) : f32[n,4]
+    %7 = onnx.Mul(%6, %ones) : f32[n,4]
+    %8 = onnx.Add(%7, %zeros) : f32[n,4]
+    return %8",
+        "%6 = onnx.Div(%one, %5) : f32[n,1]
+    %7 = onnx.Mul(%1, %6) : f32[n,4]
+    %8 = onnx.Mul(%ones, %7) : f32[n,4]
+    return %8",
+        "%6 = onnx.Reciprocal(%5) : f32[n,1]
+    %7 = onnx.Mul(%1, %6) : f32[n,4]
+    %8 = onnx.Mul(%7, %ones) : f32[n,4]
+    return %8",
+    ] {
+        check_stays(&layer(tail));
+    }
+    let done = support::run(
+        PASS,
+        &layer(
+            "%6 = onnx.Mul(%5, %ones) : f32[n,4]
+    %7 = onnx.Add(%6, %zeros) : f32[n,4]
+    %8 = onnx.Div(%1, %5) : f32[n,4]
+    %9 = onnx.Add(%8, %zeros) : f32[n,4]
+    %10 = onnx.Add(%9, %7) : f32[n,4]
+    return %10",
+        ),
+    );
+    assert_eq!(done.matches("onnx.Add").count(), 2, "{done}");
+}
