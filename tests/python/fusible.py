@@ -304,6 +304,11 @@ def chains():
 
         b, scale, zero, x = start()
         y = b.quantized(b.conv(x), scale, zero)
+        again = b.op("QuantizeLinear", y, scale, zero)
+        yield f"qdq.quantized_for_another.{kind}", b.model(b.quantized(b.op("Sigmoid", y)), again)
+
+        b, scale, zero, x = start()
+        y = b.quantized(b.conv(x), scale, zero)
         moved = b.op("QuantizeLinear", b.op("Transpose", y, perm=[0, 2, 3, 1]), scale, zero)
         yield f"qdq.moved_at_the_end.{kind}", b.model(moved)
 
