@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What other tools make of models, beside passdock.
 
-    compare.py --passdock EXE --work-dir DIR [--models DIR] [--runs N] [--update] [MODEL|DIR...]
+    compare.py --passdock EXE --work-dir DIR [--models DIR] [--runs N] [--latency] [--update] [MODEL|DIR...]
 
-Models: those given, and without any the `light` ones of onnx's wheel and those of `--models`. Each tool
-runs with its defaults as a process of its own, `--runs` times in turn with the others; the least time and
-the least peak of memory count. What it made is judged by verdict.py. `--update` writes docs/comparison.md.
+Models: those given, and without any the `light` ones of onnx's wheel, those that fusible.py makes and those of
+`--models`. Each tool runs with its defaults as a process of its own, `--runs` times in turn with the others; the
+least time and the least peak of memory count. What it made is judged by verdict.py. `--update` writes
+docs/comparison.md. `--latency` prints how fast ONNX Runtime runs passdock's results, and runs no other tool.
 
 Nothing large is imported here: a child's peak of memory is at least what its parent had when it started.
 """
@@ -32,6 +33,8 @@ LIMIT = 300
 GROWTH, ALLOWANCE = 1.01, 256
 MARKS = {"invalid": "†", "interface": "‡", "different": "≠"}
 LARGER, NOTHING = "↑", "—"
+# Of the original's latency: a result that takes longer is slower.
+SLOWER = 1.02
 
 
 # --- running ------------------------------------------------------------------------
@@ -77,7 +80,7 @@ def compared(args, given):
     """Per tool what it cost and what came; of the baseline the costs only."""
     costs, found = {}, {}
     for _ in range(args.runs):
-        for tool in [BASELINE, *TOOLS]:
+        for tool in args.tools:
             made = args.work_dir / given.stem / tool / "model.onnx"
             made.parent.mkdir(parents=True, exist_ok=True)
             for old in made.parent.iterdir():
@@ -100,6 +103,10 @@ def models(args):
         return [path for each in args.model for path in (sorted(each.glob("*.onnx")) if each.is_dir() else [each])]
     light = Path(find_spec("onnx").origin).parent / LIGHT
     found = {path.stem: path for path in sorted(light.glob("*.onnx"))}
+    generated = args.work_dir / "generated"
+    generated.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "-B", HERE / "fusible.py", generated], check=True)
+    found.update((path.stem, path) for path in sorted(generated.glob("*.onnx")))
     if args.models:
         found.update((path.stem, path) for path in sorted(args.models.glob("*.onnx")))
     return list(found.values())
@@ -156,22 +163,34 @@ def totals_table(results):
     return len(common), table(head, lines)
 
 
+def latency_table(results):
+    """How long ONNX Runtime takes for each model and for passdock's result."""
+    lines = [[name, *costs(found[OURS])[-3:]] for name, (_, found) in results.items()]
+    return table(["model", "ms before", "ms after", "ratio"], lines)
+
+
+def slower(results):
+    """The models that are slower after passdock."""
+    ratios = {name: (found[OURS] or {}).get("latency", (0, 0, 0))[2] for name, (_, found) in results.items()}
+    return [f"{name} ({ratio:.2f})" for name, ratio in ratios.items() if ratio > SLOWER]
+
+
 def details_table(results):
     lines = []
     for name, (original, found) in results.items():
-        lines.append([name, "as given", f"{original['ops']:,}", "", "", f"{original['bytes']:,}", "", "", ""])
+        lines.append([name, "as given", f"{original['ops']:,}", "", "", f"{original['bytes']:,}", "", "", "", ""])
         lines += [["", tool, ops(original, result), *costs(result)] for tool, result in found.items()
                   if tool != BASELINE]
-    head = ["model", "tool", "ops", "seconds", "peak, MB", "bytes", "difference", "ms before", "ms after"]
+    head = ["model", "tool", "ops", "seconds", "peak, MB", "bytes", "difference", "ms before", "ms after", "ratio"]
     return table(head, lines)
 
 
 def costs(result):
     if result is None:
-        return [NOTHING] * 6
-    before, after = result.get("latency", (None, None))
+        return [NOTHING] * 7
+    before, after, ratio = result.get("latency", (None, None, None))
     show = [("{:.2f}", result["seconds"]), ("{:.0f}", result["peak"] / 1e6), ("{:,}", result.get("bytes")),
-            ("{:.0e}", result.get("error")), ("{:.2f}", before), ("{:.2f}", after)]
+            ("{:.0e}", result.get("error")), ("{:.2f}", before), ("{:.2f}", after), ("{:.2f}", ratio)]
     return [NOTHING if value is None else form.format(value) for form, value in show]
 
 
@@ -180,7 +199,7 @@ def page(results):
     intro = PAGE.read_text().split("\n## ")[0].rstrip() if PAGE.exists() else "# What other tools make of the same models"
     return "\n".join([intro, "", "## Ops", "", *ops_table(results), "", "## Costs and mistakes", "",
                       f"Seconds are sums over the {count} models that every tool takes, memory is the most for one of them.",
-                      "", *totals, "", "## Each model", "", *details_table(results), ""])
+                      "", *totals, "", "## Latency", "", *latency_table(results), "", "## Each model", "", *details_table(results), ""])
 
 
 def main():
@@ -189,22 +208,28 @@ def main():
     p.add_argument("--work-dir", type=Path, required=True)
     p.add_argument("--models", type=Path, help="a directory of real models")
     p.add_argument("--runs", type=int, default=3, help="how often each tool runs over a model")
+    p.add_argument("--latency", action="store_true", help="no other tools: print how fast ONNX Runtime runs the results")
     p.add_argument("--update", action="store_true", help="write docs/comparison.md")
     p.add_argument("model", nargs="*", type=Path, help="only these, or those of these directories")
     args = p.parse_args()
     if args.update and args.model:
         p.error("docs/comparison.md is about the models that are there without any given")
+    if args.update and args.latency:
+        p.error("docs/comparison.md is about all tools")
+    args.tools = [OURS] if args.latency else [BASELINE, *TOOLS]
     results = {}
     for given in models(args):
         results[given.stem] = original, found = compared(args, given.resolve())
         print(f"\n{given.stem}: {original['ops']:,} ops, {original['bytes']:,} bytes")
-        for tool in TOOLS:
+        for tool in [tool for tool in args.tools if tool != BASELINE]:
             print(f"  {tool:14} {ops(original, found[tool]):>12} ops  " + "  ".join(costs(found[tool])))
             for kind in MARKS:
                 if found[tool] and found[tool].get(kind):
                     print(f"    {MARKS[kind]} {found[tool][kind]}")
         sys.stdout.flush()
-    print("", *ops_table(results), "", *totals_table(results)[1], sep="\n")
+    if not args.latency:
+        print("", *ops_table(results), "", *totals_table(results)[1], sep="\n")
+    print("", *latency_table(results), "", f"slower than {SLOWER}: {', '.join(slower(results)) or 'none'}", sep="\n")
     if args.update:
         PAGE.write_text(page(results))
     return 0

@@ -38,18 +38,24 @@ def min_of_mins(b, operator):
 def expand_that_stretches(b, operator):
     shape = b.shape(1, 4)
     fixed = tuple(dim if isinstance(dim, int) else 1 for dim in shape)
-    dtype = T.BOOL if operator in ("And", "Or") else b.dtype
+    dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
     if b.opset < 8:
         raise Unsuited("no Expand")
+    # Runtimes compute powers by one number in another way.
+    b.inexact |= operator == "Pow"
     count = 3 if operator == "Where" else 2
     wide, at = b.rng.sample(range(count), 2)
     xs = []
     for position in range(count):
         own = T.BOOL if operator == "Where" and position == 0 else dtype
         if position == at:
-            x = b.data(own, b.under(fixed))
-            to = b.ints(fixed)
-            xs.append(b.one("Expand", [x, to], own, fixed))
+            under = b.under(fixed)
+            x = b.data(own, under)
+            if len(under) == len(fixed) and b.chance(0.5):
+                times = [dim if size == 1 else 1 for size, dim in zip(under, fixed)]
+                xs.append(b.one("Tile", [x, b.ints(times)], own, fixed))
+            else:
+                xs.append(b.one("Expand", [x, b.ints(fixed)], own, fixed))
         else:
             xs.append(b.data(own, shape if position == wide else b.under(shape)))
     return {"xs": xs}
@@ -230,7 +236,7 @@ def op_of_transposes(b, operator):
     shape = wide(b, 2, 4)
     perm = turning(b, len(shape))
     back = [perm.index(at) for at in range(len(perm))]
-    dtype = T.BOOL if operator in ("And", "Or") else b.dtype
+    dtype = T.BOOL if operator in ("And", "Or", "Xor") else b.dtype
     count = 3 if operator == "Where" else 2
     xs = []
     for at in range(count):
@@ -343,42 +349,6 @@ def view_after_ops(b, _):
             b.rng.shuffle(operands)
             value = b.one("Add", operands, value.dtype, value.shape)
     return {"inner": value}
-
-
-def moved(b, value):
-    """An op that only moves elements."""
-    choice = b.pick(["Transpose", "Transpose", "view", "Slice"])
-    if choice == "Transpose":
-        return transposed(b, value, shuffled(b, len(value.shape)))[0]
-    if choice == "view":
-        return viewed(b, value)
-    axis = b.pick(at for at, dim in enumerate(value.shape) if isinstance(dim, int))
-    start = b.rng.randint(0, value.shape[axis])
-    operands, attributes, shape = sliced(b, value, [(axis, start, b.rng.randint(start, value.shape[axis]), 1)])
-    return b.one("Slice", operands, value.dtype, shape, **attributes)
-
-
-def quantize_what_moved(b, _):
-    if b.opset < 10:
-        raise Unsuited("no such op")
-    b.tame = True
-    integer = b.memo["integer"] = b.pick([T.INT8, T.UINT8])
-    one = b.pick([(), (), (), (1,)]) if b.opset >= 13 else ()
-    scale = b.constant(np.abs(b.numbers(T.FLOAT, one, small=True)), T.FLOAT)
-    zero = None if integer == T.UINT8 and b.chance(0.3) else b.constant(b.numbers(integer, one), integer)
-
-    def real():
-        # A scale that has an axis needs one that is there.
-        x = b.data(integer, b.shape(2, 3), constants=False)
-        axis = None if one == () else b.pick(at for at, dim in enumerate(x.shape) if dim == 1)
-        return b.one("DequantizeLinear", [x, scale, zero], T.FLOAT, x.shape, axis=axis)
-
-    value = moved(b, real())
-    if b.chance(0.4):
-        value = moved(b, value)
-    elif value.shape and isinstance(value.shape[0], int) and b.chance(0.4):
-        value = b.one("Concat", [value], T.FLOAT, value.shape, axis=0)
-    return {"inner": value, "scale": scale, "zero": zero}
 
 
 # --- pieces and pads ----------------------------------------------------------------------
@@ -513,7 +483,6 @@ BEYOND = {
     "op_of_transposes": op_of_transposes,
     "matmul_of_transposes": matmul_of_transposes,
     "view_after_ops": view_after_ops,
-    "quantize_what_moved": quantize_what_moved,
     "squeezes_of_split": squeezes_of_split,
     "pad_of_pad": pad_of_pad,
     "slice_of_pad": slice_of_pad,

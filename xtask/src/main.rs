@@ -42,7 +42,7 @@ cargo xtask test              run every check; says what it skipped, or is not h
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides [WORD]     only what the guides say, of those whose name contains the word; UPDATE_EXPECT=1 corrects them
-cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md
+cargo xtask compare [MODEL|DIR…]  what other tools make of models, beside passdock; with --update writes docs/comparison.md, with --latency only how fast its results are
 cargo xtask install           passdock and its standard plugins where cargo installs programs; --root DIR
 cargo xtask dist              one archive of them, in target/distrib, unpacked and tried
 cargo xtask python            the Python package for development: PYTHONPATH=python uses it from the checkout

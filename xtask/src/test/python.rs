@@ -179,6 +179,12 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "fusing",
         arguments: &[Passdock],
     },
+    // Transformer blocks and QDQ models: what ONNX Runtime runs by one kernel, it still does.
+    Judge {
+        title: "fused and quantized kernels, by ONNX Runtime",
+        script: "fusions",
+        arguments: &[Passdock, Models],
+    },
     // ONNX's test cases, their operators replaced by what they are made of, and their graphs lifted to
     // functions and inlined again.
     Judge {

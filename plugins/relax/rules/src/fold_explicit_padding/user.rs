@@ -37,20 +37,12 @@ impl User {
                     || pads_nothing
                         && is(f, op, "count_include_pad", 0)
                         && f.opset("").is_some_and(|version| version >= 7);
-                padding.is_zero()
-                    && may_count
-                    && has_elements(f, padding.x)
-                    && fits_windows(f, op, &user.pads)
+                padding.is_zero() && may_count && fits_windows(f, op, padding.x, &user.pads)
             }
             "onnx.MaxPool" => {
-                // Behind a Relu, a window's largest element is no less than 0.
-                let is_behind_relu = made_by(f, padding.x, "onnx.Relu").is_some();
-                let is_least =
-                    padding.is_lowest() || padding.is_zero() && pads_nothing && is_behind_relu;
-                is_least
-                    && has_elements(f, padding.x)
-                    && f.result_count(op) == 1
-                    && fits_windows(f, op, &user.pads)
+                let is_least = padding.is_lowest()
+                    || padding.is_zero() && pads_nothing && is_not_negative(f, padding.x)?;
+                is_least && f.result_count(op) == 1 && fits_windows(f, op, padding.x, &user.pads)
             }
             _ => false,
         };
@@ -87,24 +79,76 @@ fn is(f: &Function, op: OpId, name: &str, wanted: i64) -> bool {
     }
 }
 
-/// Whether a pool may pad so: each window has something that isn't padding, and none goes beyond it.
-fn fits_windows(f: &Function, op: OpId, pads: &[i64]) -> bool {
-    let Some(windows) = f.ints(op, "kernel_shape") else {
+/// Whether a pool of a value may pad so: each window has an element of the value, and none goes beyond the padding.
+/// Runtimes refuse a pad as large as the window.
+fn fits_windows(f: &Function, op: OpId, x: ValueId, pads: &[i64]) -> bool {
+    let axes = pads.len() / 2;
+    let ones = |name: &str| match f.attr(op, name) {
+        None => Some(vec![1; axes]),
+        Some(Attr::Ints(steps)) if steps.len() == axes => Some(steps.to_vec()),
+        Some(_) => None,
+    };
+    let (Some(windows), Some(strides), Some(dilations)) = (
+        f.ints(op, "kernel_shape"),
+        ones("strides"),
+        ones("dilations"),
+    ) else {
         return false;
     };
-    let is_dense = match f.attr(op, "dilations") {
-        None => true,
-        Some(Attr::Ints(dilations)) => dilations.iter().all(|&step| step == 1),
-        Some(_) => false,
+    let rounds_down = is(f, op, "ceil_mode", 0);
+    let fits = |axis: usize| {
+        let (start, end) = (pads[axis], pads[axes + axis]);
+        let (window, stride, dilation) = (windows[axis], strides[axis], dilations[axis]);
+        let size = f
+            .dims(x)
+            .and_then(|mut dims| dims.nth(axis + 2)?.as_const());
+        let rest = || {
+            let span = (window - 1).checked_mul(dilation)?.checked_add(1)?;
+            let padded = size?.checked_add(start)?.checked_add(end)?;
+            padded.checked_sub(span)?.checked_rem(stride)
+        };
+        // The elements of a window are as far apart as the dilation: one of them is in what is as long.
+        start.max(end) < window
+            && (dilation == 1 || size >= Some(dilation))
+            && (rounds_down || stride == 1 || rest() == Some(0))
     };
-    let axes = windows.len();
-    let is_within = |(at, &pad): (usize, &i64)| pad < windows[at % axes];
-    let fits = pads.len() == 2 * axes && pads.iter().enumerate().all(is_within);
-    fits && is_dense && is(f, op, "ceil_mode", 0)
+    windows.len() == axes && (0..axes).all(fits) && has_elements(f, x)
 }
 
 /// Whether no spatial axis of a value may be empty: runtimes refuse pools whose pads alone fill a window.
 fn has_elements(f: &Function, value: ValueId) -> bool {
     let mut spatial = f.dims(value).into_iter().flatten().skip(2);
     spatial.all(|dim| dim.as_const().is_some_and(|size| size > 0))
+}
+
+/// Whether no element of a value is less than 0.
+fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
+    const NAMES: [&str; 7] = [
+        "onnx.Relu",
+        "onnx.Abs",
+        "onnx.Exp",
+        "onnx.HardSigmoid",
+        "onnx.Sigmoid",
+        "onnx.Softmax",
+        "onnx.Softplus",
+    ];
+    if NAMES.iter().any(|name| made_by(f, value, name).is_some()) {
+        return Ok(true);
+    }
+    let Some(clip) = made_by(f, value, "onnx.Clip") else {
+        return Ok(false);
+    };
+    let bound = |at: usize, name: &str| match f.operand(clip, at).and_then(ValueId::option) {
+        Some(bound) => f.constant_floats(bound),
+        None => Ok(match f.attr(clip, name) {
+            Some(Attr::Float(bound)) => Some(vec![bound]),
+            _ => None,
+        }),
+    };
+    let has_upper =
+        f.operand(clip, 2).is_some_and(|bound| bound.is_some()) || f.attr(clip, "max").is_some();
+    let is_positive =
+        |bound: Option<Vec<f32>>| matches!(bound.as_deref(), Some([bound]) if *bound >= 0.0);
+    // Where the bounds cross, the upper one is the result.
+    Ok(is_positive(bound(1, "min")?) && (!has_upper || is_positive(bound(2, "max")?)))
 }

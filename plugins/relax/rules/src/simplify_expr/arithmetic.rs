@@ -2,8 +2,10 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::read::{is, made_by};
+
 pub(super) static NEUTRAL: Rules = rules! {
-    rule mul_one { onnx.Mul(%x, 1) => %x }
+    rule mul_one { onnx.Mul(%x, 1) } => unless_scale;
     rule div_one { onnx.Div(%x, 1) => %x }
     rule pow_one { onnx.Pow(%x, 1) => %x }
     rule and_true { onnx.And(%x, 1) => %x }
@@ -30,7 +32,7 @@ pub(super) static NEUTRAL: Rules = rules! {
 pub(super) static ZEROS: Rules = rules! {
     rule sub_zero { onnx.Sub(%x, 0) => %x }
     rule abs_of_relu { %y = onnx.Relu(_) onnx.Abs(%y) => %y }
-    rule add_zero { onnx.Add(%x, 0) => %x }
+    rule add_zero { onnx.Add(%x, 0) } => unless_bias;
 };
 
 /// The zeros of these that leave every number as it is: `x - 0.0`, `x + -0.0`, and those of integers.
@@ -38,6 +40,46 @@ pub(super) static EXACT_ZEROS: Rules = rules! {
     rule sub_zero { onnx.Sub(%x, 0) } => if_positive;
     rule add_zero { onnx.Add(%x, 0) } => if_negative;
 };
+
+/// The other operand, unless this scales a layer that is normalised before: with its scale and its bias, runtimes compute
+/// that by one kernel.
+fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    Ok((!is_normalised(f, x)).then(|| vec![x]))
+}
+
+/// As [`unless_scale`], for the bias that is added after the scale.
+fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+    let f = r.function();
+    let x = m.value(f, "x");
+    let scaled = made_by(f, x, "onnx.Mul");
+    let is_layer = scaled.is_some_and(|op| f.operands(op).any(|n| is_normalised(f, n)));
+    Ok((!is_layer).then(|| vec![x]))
+}
+
+/// Whether a value is divided by the root of a mean.
+fn is_normalised(f: &Function, value: ValueId) -> bool {
+    let operand = |op: OpId, at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
+    let is_deviation = |value: ValueId| {
+        let sum = made_by(f, value, "onnx.Sqrt").map(|op| operand(op, 0));
+        sum.and_then(|sum| made_by(f, sum, "onnx.Add"))
+            .is_some_and(|sum| {
+                f.operands(sum)
+                    .any(|x| made_by(f, x, "onnx.ReduceMean").is_some())
+            })
+    };
+    let is_factor = |value: ValueId| {
+        let of = |name, at| made_by(f, value, name).is_some_and(|op| is_deviation(operand(op, at)));
+        of("onnx.Reciprocal", 0) || of("onnx.Div", 1)
+    };
+    let value = made_by(f, value, "onnx.Cast").map_or(value, |op| operand(op, 0));
+    let Some(op) = value.option().and_then(|value| f.defining_op(value)) else {
+        return false;
+    };
+    is(f, op, "onnx.Div") && is_deviation(operand(op, 1))
+        || is(f, op, "onnx.Mul") && f.operands(op).any(is_factor)
+}
 
 fn if_positive(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if_sign(r, m, false)

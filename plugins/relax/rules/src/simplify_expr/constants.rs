@@ -1,14 +1,13 @@
 //! Ops with constants one after another, and operands that are stretched before they would be anyway.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{int_or, known_dims, like, made_by};
+use crate::shared::read::{int_or, is, known_dims, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_at_once { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
     rule expand_that_stretches {
-        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Equal|onnx.Less|onnx.Greater|onnx.And|onnx.Or|onnx.Where(%xs...)
+        %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater|onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
     } => without_expand;
 };
 
@@ -96,7 +95,7 @@ fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
     Ok(floats.map(|floats| floats.into_iter().map(f64::from).collect()))
 }
 
-/// What is stretched to a shape that another operand has needn't be stretched before.
+/// An operand that is stretched to dims that the other operands have needn't be stretched before.
 fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");
@@ -108,25 +107,29 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     };
     let mut operands: Vec<ValueId> = f.operands(y).collect();
     for at in 0..operands.len() {
-        let expanded = operands[at];
-        let Some(source) = made_by(f, expanded, "onnx.Expand").and_then(|op| f.operand(op, 0))
-        else {
+        let stretched = operands[at];
+        let Some(source) = repeated(f, stretched) else {
             continue;
         };
-        let has_shape = |other: &ValueId| {
-            *other != expanded && known_dims(f, *other).is_some_and(|other| other == dims)
+        // From the last axis on.
+        let has = |value: ValueId, axis: usize, dim: Dim| {
+            let own = f.dims(value).and_then(|mut own| {
+                let at = own.len().checked_sub(axis + 1)?;
+                own.nth(at)
+            });
+            own == Some(dim)
         };
-        let Some(own) = f.dims(source) else {
-            continue;
+        let others_have = |axis: usize, dim: Dim| {
+            let mut others = operands.iter().filter(|other| **other != stretched);
+            others.any(|other| has(*other, axis, dim))
         };
-        let stretches = own.len() <= dims.len()
-            && own
-                .clone()
-                .zip(&dims[dims.len() - own.len()..])
-                .all(|(own, dim)| {
-                    own == Dim::constant(1) || own.kind != DimKind::UNKNOWN && own == *dim
-                });
-        if stretches && operands.iter().any(has_shape) {
+        let rank = f.rank(source).unwrap_or(usize::MAX);
+        let is_free = |(axis, dim): (usize, &Dim)| {
+            let is_unit = axis >= rank || has(source, axis, Dim::constant(1));
+            has(source, axis, *dim) || is_unit && others_have(axis, *dim)
+        };
+        // Dims of 1 at the front are dims of the result, too.
+        if rank <= dims.len() && dims.iter().rev().enumerate().all(is_free) {
             let Some(made) = like(f, y, &[]) else {
                 return Ok(None);
             };
@@ -135,4 +138,14 @@ fn without_expand(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }
     }
     Ok(None)
+}
+
+/// The value whose elements an op repeats along axes. Where it has one, this is what broadcasting does.
+fn repeated(f: &Function, value: ValueId) -> Option<ValueId> {
+    let op = value.option().and_then(|value| f.defining_op(value))?;
+    let first = f.operand(op, 0)?;
+    let repeats = is(f, op, "onnx.Expand")
+        || is(f, op, "onnx.Tile")
+        || is(f, op, "onnx.Concat") && f.operands(op).all(|operand| operand == first);
+    repeats.then_some(first)
 }

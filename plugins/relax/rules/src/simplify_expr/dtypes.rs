@@ -1,9 +1,12 @@
 //! Casts that change nothing and chains of them; what is dequantised and quantised the same way again.
+//!
+//! The ops between a `DequantizeLinear` and a `QuantizeLinear` stay between them, even if they only move elements:
+//! runtimes look for that pair around each op, and compute in integers where it is whole.
 
 use passdock_plugin_api::prelude::*;
 
 use super::bounds::fits;
-use crate::shared::read::{is, like, made_by};
+use crate::shared::read::like;
 
 pub(super) static RULES: Rules = rules! {
     rule cast_of_same_dtype { onnx.Cast|onnx.CastLike(%x, %like...) => %x }
@@ -15,11 +18,6 @@ pub(super) static RULES: Rules = rules! {
         %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
         onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
     } => quantized;
-    rule arg_of_dequantized {
-        %inner = onnx.DequantizeLinear(%x, %scale, %zero?)
-        onnx.ArgMax|onnx.ArgMin(%inner)
-    } => unscaled;
-    rule quantize_what_moved { %y = onnx.QuantizeLinear(%inner, %scale, %zero?) } => moved;
 };
 
 /// What is quantised as it was before is what it was: the error of the scale's product and quotient is less than half
@@ -48,85 +46,6 @@ fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
 fn is_plain(f: &Function, op: OpId) -> bool {
     let has = |name| !matches!(f.attr(op, name), None | Some(Attr::Unset | Attr::Int(0)));
     !has("block_size") && !has("output_dtype") && !has("precision")
-}
-
-/// The largest of integers of 8 bits is where the largest of what they mean is: no two of them mean the same number.
-fn unscaled(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let (x, scale) = (m.value(f, "x"), m.value(f, "scale"));
-    let is_small = [DType::I8, DType::U8].contains(&f.dtype(x)) && f.dtype(scale) == DType::F32;
-    let scales = f.constant_floats(scale)?.unwrap_or_default();
-    let is_one = matches!(scales[..], [scale] if (1e-30..1e30).contains(&scale));
-    if !is_small || !is_one || !is_plain(f, m.op("inner")) || f.use_count(m.value(f, "inner")) != 1
-    {
-        return Ok(None);
-    }
-    let made = like(f, m.root(), &[]);
-    made.map(|made| Ok(vec![r.op(made.operand(x))?]))
-        .transpose()
-}
-
-/// The most ops between a `DequantizeLinear` and a `QuantizeLinear`.
-const MOST_BETWEEN: usize = 32;
-
-/// What is dequantised, only moved, and quantised the same way again is moved as it is.
-fn moved(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
-    let f = r.function();
-    let is_one = f.type_of(m.value(f, "scale")).element_count() == Some(1);
-    let inner = m.value(f, "inner");
-    if !is_one || made_by(f, inner, "onnx.DequantizeLinear").is_some() {
-        return Ok(None);
-    }
-    let value = unquantized(r, m.root(), inner, &mut 0)?;
-    Ok(value.map(|value| vec![value]))
-}
-
-/// What a value is made of by ops that only move elements, of what was quantised before as the root does it again.
-fn unquantized(
-    r: &mut Rewriter<'_>,
-    root: OpId,
-    value: ValueId,
-    looked: &mut usize,
-) -> Result<Option<ValueId>, EditError> {
-    const MOVING: [&str; 8] = [
-        "onnx.Transpose",
-        "onnx.Reshape",
-        "onnx.Squeeze",
-        "onnx.Unsqueeze",
-        "onnx.Flatten",
-        "onnx.Slice",
-        "onnx.Expand",
-        "onnx.Gather",
-    ];
-    let f = r.function();
-    *looked += 1;
-    let Some(op) = f.defining_op(value).filter(|_| *looked <= MOST_BETWEEN) else {
-        return Ok(None);
-    };
-    if is(f, op, "onnx.DequantizeLinear") {
-        let is_same = f.operands(op).skip(1).eq(f.operands(root).skip(1));
-        return Ok(match is_same && is_exact(f, op, root)? {
-            true => f.operand(op, 0),
-            false => None,
-        });
-    }
-    let takes_many = is(f, op, "onnx.Concat");
-    let moves = takes_many || MOVING.iter().any(|name| is(f, op, name));
-    if !moves || f.use_count(value) != 1 || f.result_count(op) != 1 {
-        return Ok(None);
-    }
-    let Some(made) = like(f, op, &[]) else {
-        return Ok(None);
-    };
-    let mut operands: Vec<ValueId> = f.operands(op).collect();
-    let count = if takes_many { operands.len() } else { 1 };
-    for operand in &mut operands[..count] {
-        match unquantized(r, root, *operand, looked)? {
-            Some(value) => *operand = value,
-            None => return Ok(None),
-        }
-    }
-    r.op(made.operands(operands)).map(Some)
 }
 
 /// A cast of a cast is one, if the first loses nothing: its dtype has all numbers, or all that there can be.

@@ -178,7 +178,8 @@ fn before_pools_that_average() {
     for attrs in [
         // It counts what it pads, but not what was padded before.
         "kernel_shape = [3, 3], pads = [1, 1, 1, 1]",
-        "ceil_mode = 1, kernel_shape = [3, 3]",
+        // A window more begins in what the Pad adds.
+        "ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 1]",
         // A whole window would be padding.
         "kernel_shape = [1, 1]",
     ] {
@@ -218,20 +219,108 @@ fn before_pools_that_take_the_largest() {
     check(
         &zeros("Relu", "%2", ""),
         expect![[r#"
-        module {
-          fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,n,m]) opset("" = 18) {
-            %w = const f32[1,1,3,3] splat(0.5)
-            %0 = onnx.Relu(%x)
-            %1 = onnx.MaxPool(%0) {kernel_shape = [2, 2], pads = [1, 1, 1, 1]}
-            return %1
-          }
-        }
-    "#]],
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,n,m]) opset("" = 18) {
+                %w = const f32[1,1,3,3] splat(0.5)
+                %0 = onnx.Relu(%x)
+                %1 = onnx.MaxPool(%0) {kernel_shape = [2, 2], pads = [1, 1, 1, 1]}
+                return %1
+              }
+            }
+        "#]],
     );
     check_stays(&zeros("Neg", "%2", ""));
     check_stays(&zeros("Relu", "%2, %3", ""));
-    check_stays(&zeros("Relu", "%2", ", dilations = [2, 2]"));
+    // Both elements of a window would be padding.
+    check_stays(&zeros("Relu", "%2", ", dilations = [5, 1]"));
+    check_stays(&zeros("Relu", "%2", ", ceil_mode = 1, strides = [1, 3]"));
     check_stays(&zeros("Relu", "%2", ", pads = [1, 1, 1, 1]"));
+}
+
+#[test]
+fn before_pools_that_round_up_to_the_same_size() {
+    check(
+        "    %0 = onnx.Relu(%x)
+    %1 = onnx.Pad(%0, %pads)
+    %2 = onnx.MaxPool(%1) {ceil_mode = 1, kernel_shape = [2, 2]}
+    return %2",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,n,m]) opset("" = 18) {
+                %w = const f32[1,1,3,3] splat(0.5)
+                %0 = onnx.Relu(%x)
+                %1 = onnx.MaxPool(%0) {ceil_mode = 1, kernel_shape = [2, 2], pads = [1, 1, 1, 1]}
+                return %1
+              }
+            }
+        "#]],
+    );
+    check(
+        "    %0 = onnx.Pad(%x, %pads)
+    %1 = onnx.AveragePool(%0) {ceil_mode = 1, kernel_shape = [2, 3], strides = [2, 1]}
+    return %1",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,n,m]) opset("" = 18) {
+                %w = const f32[1,1,3,3] splat(0.5)
+                %0 = onnx.AveragePool(%x) {ceil_mode = 1, kernel_shape = [2, 3], strides = [2, 1], pads = [1, 1, 1, 1], count_include_pad = 1}
+                return %0
+              }
+            }
+        "#]],
+    );
+    // What is padded to 6, by windows whose elements are 2 apart.
+    check(
+        "    %lowest = const f32[] -inf
+    %0 = onnx.Pad(%x, %pads, %lowest)
+    %1 = onnx.MaxPool(%0) {ceil_mode = 1, dilations = [2, 1], kernel_shape = [3, 2], strides = [1, 2]}
+    return %1",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,1,4,4]) -> (%y: f32[1,1,n,m]) opset("" = 18) {
+                %w = const f32[1,1,3,3] splat(0.5)
+                %0 = onnx.MaxPool(%x) {ceil_mode = 1, dilations = [2, 1], kernel_shape = [3, 2], strides = [1, 2], pads = [1, 1, 1, 1]}
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn zeros_are_the_least_after_what_is_not_negative() {
+    for first in [
+        "onnx.Sigmoid(%x)",
+        "onnx.Clip(%x, %zero, %six)",
+        "onnx.Clip(%x, %zero)",
+    ] {
+        let body = format!(
+            "    %zero = const f32[] 0.0
+    %six = const f32[] 6.0
+    %0 = {first}
+    %1 = onnx.Pad(%0, %pads)
+    %2 = onnx.MaxPool(%1) {{kernel_shape = [3, 3], strides = [2, 2]}}
+    return %2"
+        );
+        let folded = support::run(PASS, &module(18, &body));
+        assert!(folded.contains("pads = [1, 1, 1, 1]"), "{folded}");
+    }
+    for first in [
+        "onnx.Clip(%x, %minus, %six)",
+        "onnx.Clip(%x, _, %six)",
+        "onnx.Clip(%x, %zero, %minus)",
+        "onnx.Tanh(%x)",
+    ] {
+        check_stays(&format!(
+            "    %zero = const f32[] 0.0
+    %six = const f32[] 6.0
+    %minus = const f32[] -1.0
+    %0 = {first}
+    %1 = onnx.Pad(%0, %pads)
+    %2 = onnx.MaxPool(%1) {{kernel_shape = [3, 3]}}
+    return %2"
+        ));
+    }
 }
 
 #[test]

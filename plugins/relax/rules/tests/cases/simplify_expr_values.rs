@@ -176,6 +176,71 @@ fn what_is_stretched_anyway() {
 }
 
 #[test]
+fn tiles_and_repeated_operands_of_ops_that_broadcast() {
+    check(
+        r#"module {
+  fn @main(%x: f32[1,m], %y: f32[n,m], %i: f32[3,1], %j: f32[1,4], %k: f32[3,1]) -> (%a: f32[n,m], %b: bool[n,m], %c: f32[3,4], %d: f32[3,4], %e: f32[3,4]) opset("" = 17) {
+    %w = const f32[1,4] [1.0, 2.0, 3.0, 4.0]
+    %r = const i64[2] [3, 1]
+    %q = const i64[2] [1, 4]
+    %s = onnx.Shape(%y) {end = 1} : i64[1]
+    %one = const i64[1] [1]
+    %t = onnx.Concat(%s, %one) {axis = 0} : i64[2]
+    %0 = onnx.Tile(%x, %t) : f32[n,m]
+    %1 = onnx.Sub(%0, %y) : f32[n,m]
+    %2 = onnx.GreaterOrEqual(%0, %y) : bool[n,m]
+    %3 = onnx.Tile(%w, %r) : f32[3,4]
+    %4 = onnx.Add(%i, %3) : f32[3,4]
+    %5 = onnx.Tile(%k, %q) : f32[3,4]
+    %6 = onnx.Tile(%j, %r) : f32[3,4]
+    %7 = onnx.Max(%5, %6) : f32[3,4]
+    %8 = onnx.Concat(%j, %j, %j) {axis = 0} : f32[3,4]
+    %9 = onnx.Mul(%8, %k) : f32[3,4]
+    return %1, %2, %4, %7, %9
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[1,m], %y: f32[n,m], %i: f32[3,1], %j: f32[1,4], %k: f32[3,1]) -> (%a: f32[n,m], %b: bool[n,m], %c: f32[3,4], %d: f32[3,4], %e: f32[3,4]) opset("" = 17) {
+                %w = const f32[1,4] [1.0, 2.0, 3.0, 4.0]
+                %0 = onnx.Sub(%x, %y) : f32[n,m]
+                %1 = onnx.GreaterOrEqual(%x, %y) : bool[n,m]
+                %2 = onnx.Add(%i, %w) : f32[3,4]
+                %3 = onnx.Max(%k, %j) : f32[3,4]
+                %4 = onnx.Mul(%j, %k) : f32[3,4]
+                return %0, %1, %2, %3, %4
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn tiles_whose_size_no_other_operand_has_stay() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[1,4], %y: f32[2,4], %h: f32[6,4], %s: i64[2], %p: f32[4,4]) -> (%a: f32[3,4], %b: f32[6,4], %c: f32[?,4], %d: f32[1,3,4], %e: f32[4,4]) opset("" = 17) {
+    %r = const i64[2] [3, 1]
+    %u = const i64[3] [1, 3, 1]
+    %z = const f32[] 0.0
+    %v = const f32[1,1,4] [1.0, 2.0, 3.0, 4.0]
+    %0 = onnx.Tile(%x, %r) : f32[3,4]
+    %1 = onnx.Add(%0, %x) : f32[3,4]
+    %2 = onnx.Tile(%y, %r) : f32[6,4]
+    %3 = onnx.Mul(%2, %h) : f32[6,4]
+    %4 = onnx.Tile(%x, %s) : f32[?,?]
+    %5 = onnx.Add(%4, %x) : f32[?,4]
+    %6 = onnx.Tile(%v, %u) : f32[1,3,4]
+    %7 = onnx.Max(%6, %z) : f32[1,3,4]
+    %8 = onnx.Concat(%x, %x, %x, %x) {axis = 0} : f32[4,4]
+    %9 = onnx.PRelu(%8, %p) : f32[4,4]
+    return %1, %3, %5, %7, %9
+  }
+}"#,
+    );
+}
+
+#[test]
 fn what_is_stretched_further_stays() {
     check_stays(
         r#"module {
@@ -441,48 +506,53 @@ fn zeros_that_change_a_sign_stay_if_asked() {
 }
 
 #[test]
-fn the_place_of_the_largest_of_dequantized_integers() {
-    check(
-        r#"module {
-  fn @main(%x: i8[n,4], %z: i8[]) -> (%a: i64[n,1], %b: i64[n]) opset("" = 17) {
-    %s = const f32[] 0.02
-    %0 = onnx.DequantizeLinear(%x, %s, %z) : f32[n,4]
-    %1 = onnx.ArgMax(%0) {axis = 1} : i64[n,1]
-    %2 = onnx.DequantizeLinear(%x, %s) : f32[n,4]
-    %3 = onnx.ArgMin(%2) {axis = -1, keepdims = 0, select_last_index = 1} : i64[n]
-    return %1, %3
-  }
-}"#,
-        expect![[r#"
-            module {
-              fn @main(%x: i8[n,4], %z: i8[]) -> (%a: i64[n,1], %b: i64[n]) opset("" = 17) {
-                %0 = onnx.ArgMax(%x) {axis = 1} : i64[n,1]
-                %1 = onnx.ArgMin(%x) {axis = -1, keepdims = 0, select_last_index = 1} : i64[n]
-                return %0, %1
-              }
-            }
-        "#]],
+fn scales_of_one_and_biases_of_zero_of_normalised_layers_stay() {
+    let layer = |tail: &str| {
+        format!(
+            r#"module {{
+  fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 13) {{
+    %ones = const f32[4] splat(1.0)
+    %zeros = const f32[4] splat(0.0)
+    %two = const f32[] 2.0
+    %one = const f32[] 1.0
+    %epsilon = const f32[] 1e-5
+    %0 = onnx.ReduceMean(%x) {{axes = [-1]}} : f32[n,1]
+    %1 = onnx.Sub(%x, %0) : f32[n,4]
+    %2 = onnx.Pow(%1, %two) : f32[n,4]
+    %3 = onnx.ReduceMean(%2) {{axes = [-1]}} : f32[n,1]
+    %4 = onnx.Add(%3, %epsilon) : f32[n,1]
+    %5 = onnx.Sqrt(%4) : f32[n,1]
+    {tail}
+  }}
+}}"#
+        )
+    };
+    for tail in [
+        "%6 = onnx.Div(%1, %5) : f32[n,4]
+    %7 = onnx.Mul(%6, %ones) : f32[n,4]
+    %8 = onnx.Add(%7, %zeros) : f32[n,4]
+    return %8",
+        "%6 = onnx.Div(%one, %5) : f32[n,1]
+    %7 = onnx.Mul(%1, %6) : f32[n,4]
+    %8 = onnx.Mul(%ones, %7) : f32[n,4]
+    return %8",
+        "%6 = onnx.Reciprocal(%5) : f32[n,1]
+    %7 = onnx.Mul(%1, %6) : f32[n,4]
+    %8 = onnx.Mul(%7, %ones) : f32[n,4]
+    return %8",
+    ] {
+        check_stays(&layer(tail));
+    }
+    let done = support::run(
+        PASS,
+        &layer(
+            "%6 = onnx.Mul(%5, %ones) : f32[n,4]
+    %7 = onnx.Add(%6, %zeros) : f32[n,4]
+    %8 = onnx.Div(%1, %5) : f32[n,4]
+    %9 = onnx.Add(%8, %zeros) : f32[n,4]
+    %10 = onnx.Add(%9, %7) : f32[n,4]
+    return %10",
+        ),
     );
-}
-
-#[test]
-fn the_place_of_the_largest_by_several_scales_stays() {
-    check_stays(
-        r#"module {
-  fn @main(%x: i8[n,2], %y: i32[n,2], %t: f32[]) -> (%a: i64[n,1], %b: i64[n,1], %c: i64[n,1], %d: i64[n,1], %e: f32[n,2]) opset("" = 17) {
-    %s = const f32[2] [0.02, 0.5]
-    %p = const f32[] 0.5
-    %q = const f32[] -0.5
-    %0 = onnx.DequantizeLinear(%x, %s) : f32[n,2]
-    %1 = onnx.ArgMax(%0) {axis = 1} : i64[n,1]
-    %2 = onnx.DequantizeLinear(%y, %p) : f32[n,2]
-    %3 = onnx.ArgMax(%2) {axis = 1} : i64[n,1]
-    %4 = onnx.DequantizeLinear(%x, %q) : f32[n,2]
-    %5 = onnx.ArgMax(%4) {axis = 1} : i64[n,1]
-    %6 = onnx.DequantizeLinear(%x, %p) : f32[n,2]
-    %7 = onnx.ArgMax(%6) {axis = 1} : i64[n,1]
-    return %1, %3, %5, %7, %6
-  }
-}"#,
-    );
+    assert_eq!(done.matches("onnx.Add").count(), 2, "{done}");
 }

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""ONNX Runtime runs the result by as many fused and quantized kernels as the original.
+
+    python fusions.py --passdock PASSDOCK --work-dir DIRECTORY [--models DIRECTORY]
+
+Transformer blocks, QDQ models and the models of a directory go through the pipeline `default`. ONNX Runtime
+optimises each, and what was made of it. A kernel that stands for several ops may be gone only if another of its kind
+is there instead, or if there are no more of the ops that it stands for; a kernel that takes in one op more, also if
+that saves as many nodes elsewhere. The result may have no more nodes than the original.
+"""
+
+import argparse
+import collections
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import onnxruntime
+
+import fusible
+
+LEVELS = ("EXTENDED", "ALL")
+# Each kind: kernels of which one may stand for another, and the ops that are there if none of them is.
+KINDS = [
+    ("Gelu BiasGelu FastGelu QuickGelu Swish", "Erf Tanh Sigmoid"),
+    ("LayerNormalization SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
+     "RMSNormalization EmbedLayerNormalization", "ReduceMean ReduceSum Pow Sqrt Div Reciprocal"),
+    ("Attention MultiHeadAttention GroupQueryAttention", "Softmax"),
+    ("QGemm QLinearMatMul MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul MatMulNBits", "Gemm MatMul FusedMatMul"),
+    ("QLinearConv ConvInteger", "Conv FusedConv"),
+]
+EXPECTED = [
+    "BiasGelu", "FastGelu", "QuickGelu", "SkipLayerNormalization", "SimplifiedLayerNormalization", "FusedMatMul",
+    "QGemm", "QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat", "QLinearWhere",
+]
+# As `KINDS`, for kernels that take in an op beside: what they are without it is as good where the graph has fewer nodes.
+WIDER = [
+    ("BiasGelu", "Add"),
+    ("SkipLayerNormalization SkipSimplifiedLayerNormalization", "Add"),
+    ("FusedMatMul", "Transpose Mul Div"),
+    ("FusedGemm FusedConv", "Relu LeakyRelu Sigmoid Tanh HardSigmoid Clip"),
+    ("BiasSoftmax", "Add"),
+]
+
+
+def optimised(path, level, work):
+    """The nodes of the graph that ONNX Runtime makes of a model, by operator, those of subgraphs included; None if it can't."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
+    options.optimized_model_filepath = str(work / "optimised.onnx")
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception:  # onnxruntime has many; its optimiser fails on some models
+        return None
+    found = collections.Counter()
+    graphs = [onnx.load(work / "optimised.onnx", load_external_data=False).graph]
+    while graphs:
+        for node in graphs.pop().node:
+            found[node.op_type] += 1
+            for attribute in node.attribute:
+                graphs += [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
+    return found
+
+
+def lost(before, after):
+    """What the second graph does with several kernels where the first has one, or None."""
+    if before is None or after is None:
+        return None if before is None else "ONNX Runtime optimises the original and not this"
+    alone = {name: name.removeprefix("QLinear") for name in sorted(before) if name.startswith("QLinear")}
+    saved = before.total() - after.total()
+    kinds = [(*kind, 0) for kind in [*KINDS, *alone.items()]] + [(*kind, max(saved, 0)) for kind in WIDER]
+    for kernels, parts, spare in kinds:
+        fused, ops = ([sum(graph[name] for name in names.split()) for graph in (before, after)] for names in (kernels, parts))
+        if fused[0] - fused[1] > spare and ops[1] > ops[0]:
+            return f"{fused[1]} instead of {fused[0]} of {kernels}, and {ops[1]} instead of {ops[0]} of {parts}"
+    if saved < 0:
+        return f"{after.total()} nodes instead of {before.total()}: more of {dict(after - before)}, fewer of {dict(before - after)}"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--passdock", type=Path, required=True, help="the executable")
+    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
+    p.add_argument("--models", type=Path, help="a directory of real models")
+    p.add_argument("--only", default="", help="models whose name has this in it")
+    args = p.parse_args()
+    given, made = args.work_dir / "given", args.work_dir / "made"
+    for directory in (given, made):
+        directory.mkdir(parents=True, exist_ok=True)
+        for old in directory.iterdir():
+            old.unlink()
+    chosen = {}
+    for name, model in fusible.all_models():
+        if args.only in name:
+            chosen[name] = given / f"{name}.onnx"
+            onnx.save(model, chosen[name])
+    if args.models:
+        chosen |= {path.stem: path for path in sorted(args.models.glob("*.onnx")) if args.only in path.stem}
+    command = [args.passdock, "batch", *chosen.values(), "-o", made, "--again", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit(done.stderr.strip()[-2000:])
+    wrong, kernels = 0, collections.Counter()
+    for name, path in chosen.items():
+        for level in LEVELS:
+            before, after = (optimised(each, level, args.work_dir) for each in (path, made / f"{name}.onnx"))
+            kernels += before or {}
+            why = lost(before, after)
+            if why:
+                wrong += 1
+                print(f"{name}, {level.lower()}: {why}")
+    print(f"{len(chosen)} models, {wrong} wrong")
+    # The models are there for what ONNX Runtime makes of them.
+    missing = [names for names in EXPECTED if not any(kernels[name] for name in names.split())]
+    if missing and not args.only:
+        print(f"ONNX Runtime makes none of {missing}")
+    return 1 if wrong or missing and not args.only else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
