@@ -14,6 +14,7 @@ use std::sync::Arc;
 use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
+use passdock_ir::text::{Constants, PrintOptions, print_function};
 use passdock_ir::{Function, Module, Symbols};
 use rayon::prelude::*;
 
@@ -172,7 +173,7 @@ impl LeafCall<'_> {
         let (input, mut slots) = ModuleInput::with_slots(module);
         let is_meant =
             |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
-        let mut changed = Vec::new();
+        let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
             let failed = self.collect(made.said);
@@ -195,6 +196,7 @@ impl LeafCall<'_> {
                     verify::kept(before, &after).map_err(in_function)?;
                 }
                 changed.push(after);
+                brought.extend(made.brought);
             }
             Ok(())
         };
@@ -233,6 +235,21 @@ impl LeafCall<'_> {
                 let message = format!("The function that the pass made can't be stored: {error}");
                 PassError::new(ErrorKind::Failed, message)
             })?;
+        }
+        for function in brought {
+            let known = module.function(function.name());
+            match known.or_else(|| after.function(function.name())) {
+                Some(known) if is_equal(known, &function) => {}
+                Some(_) => {
+                    let message = format!(
+                        "The pass calls a function `{0}` that it brought, and the module has another `{0}`: rename one.",
+                        function.text(function.name())
+                    );
+                    return Err(PassError::new(ErrorKind::Failed, message));
+                }
+                // Its name is free.
+                None => _ = after.insert(function),
+            }
         }
         Ok(after)
     }
@@ -302,6 +319,16 @@ impl LeafCall<'_> {
             }
         }
     }
+}
+
+/// Whether a function is one that was copied to its module. Both are of the same name.
+fn is_equal(known: &Function, copy: &Function) -> bool {
+    let embedded = PrintOptions {
+        constants: Constants::Embed,
+        ..PrintOptions::default()
+    };
+    let text = |f: &Function| print_function(&f.copied_to(copy.symbols()), &embedded);
+    text(known) == text(copy)
 }
 
 /// A pass's failure as an error of the run; `said`: the first error that it emitted.

@@ -48,6 +48,69 @@ impl Function {
         self.touch_function();
     }
 
+    /// The imports that copies of another function's ops need here: domains that this function doesn't import. `since` returns
+    /// the version that an op of a name has meant the same since, for a version of its domain; `None` if that isn't known.
+    ///
+    /// # Errors
+    /// If an op would mean something else in this function's version of its domain.
+    pub fn imports_of(
+        &self,
+        source: &Function,
+        ops: impl Iterator<Item = OpId>,
+        since: impl Fn(SymbolId, i64) -> Option<i64>,
+    ) -> Edit<Vec<Opset>> {
+        let mut needed: Vec<Opset> = Vec::new();
+        let is_here = |opset: &Opset| self.opset(opset.domain) == Some(opset.version);
+        if source.opsets.iter().all(is_here) {
+            return Ok(needed);
+        }
+        let mut seen = FxHashSet::default();
+        let names = ops.map(|op| source.op(op).name);
+        for name in names.filter(|&name| seen.insert(name)) {
+            let domain = OpName::parse(source.text(name)).and_then(|name| name.domain);
+            let domain = domain.and_then(|domain| source.symbols.find(&domain));
+            let opset = domain.and_then(|d| source.opsets.iter().find(|o| o.domain == d));
+            let Some(opset) = opset else { continue };
+            let Some(own) = self.opset(opset.domain) else {
+                if needed.iter().all(|known| known.domain != opset.domain) {
+                    needed.push(*opset);
+                }
+                continue;
+            };
+            let theirs = opset.version;
+            let meanings = [since(name, theirs), since(name, own)];
+            if own == theirs || matches!(meanings, [Some(a), Some(b)] if a == b) {
+                continue;
+            }
+            let name = source.text(name);
+            let (from, to) = (source.text(source.name), self.text(self.name));
+            let why = match meanings {
+                [Some(theirs), Some(own)] => {
+                    format!("its version there is {theirs}, here it is {own}")
+                }
+                _ => "no plugin defines it in both versions".to_owned(),
+            };
+            return Err(EditError::refused(format!(
+                "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}; \
+                 `relax.transform.RaiseOpset` takes models to a later opset"
+            )));
+        }
+        match self.opsets.len() + needed.len() > MAX_OPSETS {
+            true => Err(EditError::refused(format!(
+                "@{} would import more than {MAX_OPSETS} domains",
+                self.text(self.name)
+            ))),
+            false => Ok(needed),
+        }
+    }
+
+    /// Adds imports that [`Function::imports_of`] returned.
+    pub fn add_imports(&mut self, needed: &[Opset]) {
+        needed
+            .iter()
+            .for_each(|opset| self.set_opset(opset.domain, opset.version));
+    }
+
     /// Takes a domain back that none of the function's ops is of, in time of their number. ONNX's own stays.
     ///
     /// # Errors
