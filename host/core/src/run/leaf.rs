@@ -14,8 +14,8 @@ use std::sync::Arc;
 use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::text::{Constants, PrintOptions, print_function};
-use passdock_ir::{Function, Module, Symbols};
+use passdock_ir::text::same_functions;
+use passdock_ir::{Function, Module, OpName, Symbols};
 use rayon::prelude::*;
 
 use super::inner::Inner;
@@ -65,7 +65,15 @@ pub(super) fn call(
         call.run(work, module, &mut rewrites)
     };
     drop(entered);
-    let after = call.show(result).map_err(|error| error.run_by(name))?;
+    let mut after = call.show(result).map_err(|error| error.run_by(name))?;
+    let defs = call.frame.op_defs();
+    after.import_new_domains(module, |domain| {
+        let domain_of = |name| OpName::parse(name).and_then(|name| name.domain);
+        let of_it = defs
+            .iter()
+            .filter(|(name, ..)| domain_of(name).as_deref() == Some(domain));
+        of_it.map(|(_, since, _)| since).max()
+    });
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {
         // It may have asked its own context, past the frame.
@@ -239,10 +247,10 @@ impl LeafCall<'_> {
         for function in brought {
             let known = module.function(function.name());
             match known.or_else(|| after.function(function.name())) {
-                Some(known) if is_equal(known, &function) => {}
+                Some(known) if same_functions(known, &function) => {}
                 Some(_) => {
                     let message = format!(
-                        "The pass calls a function `{0}` that it brought, and the module has another `{0}`: rename one.",
+                        "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
                         function.text(function.name())
                     );
                     return Err(PassError::new(ErrorKind::Failed, message));
@@ -319,16 +327,6 @@ impl LeafCall<'_> {
             }
         }
     }
-}
-
-/// Whether a function is one that was copied to its module. Both are of the same name.
-fn is_equal(known: &Function, copy: &Function) -> bool {
-    let embedded = PrintOptions {
-        constants: Constants::Embed,
-        ..PrintOptions::default()
-    };
-    let text = |f: &Function| print_function(&f.copied_to(copy.symbols()), &embedded);
-    text(known) == text(copy)
 }
 
 /// A pass's failure as an error of the run; `said`: the first error that it emitted.

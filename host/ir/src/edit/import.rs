@@ -1,5 +1,7 @@
 //! Edits for importers and parsers: names, marks and locations as a file has them.
 
+use std::sync::Arc;
+
 use passdock_abi::{
     Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
@@ -8,10 +10,53 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::module::Module;
 use crate::name::OpName;
 
 /// The largest number of domains that a function or file may import: they are searched one by one.
 pub const MAX_OPSETS: usize = 1024;
+
+impl Module {
+    /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or that
+    /// `version_of` returns. A function without imports stays so, and so does one whose domain has no version.
+    pub fn import_new_domains(
+        &mut self,
+        before: &Module,
+        version_of: impl Fn(&str) -> Option<i64>,
+    ) {
+        let mut needed = Vec::new();
+        for f in self.functions().filter(|f| !f.opsets.is_empty()) {
+            let old = before.function(f.name);
+            if old.is_some_and(|old| Arc::ptr_eq(old, f)) {
+                continue;
+            }
+            let mut seen = FxHashSet::default();
+            for name in f.ops().map(|(_, op)| op.name) {
+                if !seen.insert(name) {
+                    continue;
+                }
+                let domain = OpName::parse(f.text(name)).and_then(|name| name.domain);
+                let Some(domain) = domain.filter(|_| self.function(name).is_none()) else {
+                    continue;
+                };
+                let symbol = self.symbols().intern(&domain);
+                let was_there = || old.is_some_and(|old| old.ops().any(|(_, op)| op.name == name));
+                if f.opset(symbol).is_some() || was_there() {
+                    continue;
+                }
+                let known = || self.functions().find_map(|other| other.opset(symbol));
+                let version = known().or_else(|| version_of(&domain));
+                needed.extend(version.map(|version| (f.name, symbol, version)));
+            }
+        }
+        for (function, domain, version) in needed {
+            let f = self.function_mut(function);
+            if let Some(f) = f.filter(|f| f.opsets.len() < MAX_OPSETS) {
+                f.set_opset(domain, version);
+            }
+        }
+    }
+}
 
 impl Function {
     /// Says that an op's file knows more of it than the IR does.
@@ -88,11 +133,15 @@ impl Function {
                 [Some(theirs), Some(own)] => {
                     format!("its version there is {theirs}, here it is {own}")
                 }
+                [Some(_), None] => format!("opset {own} doesn't have it"),
                 _ => "no plugin defines it in both versions".to_owned(),
             };
+            let help = match source.text(opset.domain) {
+                "" => "; `relax.transform.RaiseOpset` takes models to a later opset",
+                _ => "",
+            };
             return Err(EditError::refused(format!(
-                "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}; \
-                 `relax.transform.RaiseOpset` takes models to a later opset"
+                "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
             )));
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {
