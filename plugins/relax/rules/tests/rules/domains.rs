@@ -49,7 +49,8 @@ fn the_definition_says_which_version_is_imported() {
             return %y
           }
         }
-    "#]].assert_eq(&run(
+    "#]]
+    .assert_eq(&run(
         SQUARE,
         &module(r#"opset("" = 17, "my" = 1)"#, r#"opset("" = 17)"#),
     ));
