@@ -10,6 +10,7 @@ import pytest
 import passdock
 from passdock import (
     ConfigError,
+    EditError,
     Function,
     Module,
     PassContext,
