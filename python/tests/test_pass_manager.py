@@ -10,6 +10,7 @@ import pytest
 import passdock
 from passdock import (
     ConfigError,
+    EditError,
     Function,
     Module,
     PassContext,
@@ -174,6 +175,46 @@ def test_function_class_pass() -> None:
     assert fpass.info == PassInfo(1, "TestReplaceFunc")
     assert [op.name for op in fpass(f2)["main"].ops] == ["onnx.Neg"]
     assert [op.name for op in f2["main"].ops] == ["onnx.Log"]
+
+
+def test_a_function_of_an_earlier_opset_keeps_its_meaning() -> None:
+    """Another function is raised to the opset, brings what it calls, and is refused where its interface or its meaning would change."""
+    given = module("""
+        module {
+          fn @main(%x: f32[1,2,3]) -> (%y: f32[1,2,3]) opset("" = 17) {
+            %y = onnx.Neg(%x) : f32[1,2,3]
+            return %y
+          }
+        }
+    """)
+
+    def replaced(header: str, op: str, more: str = "") -> Module:
+        end = "" if "return" in op else "return %y"
+        other = Module.from_text(f"module {{ fn @f{header} {{ {op} {end} }} {more} }}")
+        return function_pass(opt_level=0, name="replace")(lambda func, mod, ctx: other["f"])(given)
+
+    header = '(%x: f32[n,c,s]) -> (%y: f32[n,c,s]) opset("" = {}, "acme" = 1)'
+    softmax = "%y = onnx.Softmax(%x) : f32[n,c,s]"
+    callee = f'fn @acme.Soft(%x: f32[n,c,s]) -> (%y: f32[n,c,s]) opset("" = 11) {{ {softmax} return %y }}'
+    x = np.linspace(-1, 1, 6, dtype=np.float32).reshape(1, 2, 3)
+    for made in (
+        replaced(header.format(11), softmax),
+        replaced(header.format(11), "%y = acme.Soft(%x) : f32[n,c,s]", callee),
+    ):
+        assert made["main"].opsets[""] == 17
+        data = made.to_onnx()
+        onnx.checker.check_model(onnx.load_from_string(data))
+        (result,) = onnxruntime.InferenceSession(data).run(None, {"x": x})
+        # From opset 13 on, each of the two rows would sum to 1.
+        assert np.isclose(np.asarray(result).sum(), 1.0)
+    assert "acme.Soft" in made
+    assert replaced(header.format(20), "%y = onnx.Relu(%x)")["main"].opsets[""] == 17
+    with pytest.raises(EditError, match=r"`onnx.Gelu` of @f \(opset 20\).*@main \(opset 17\)"):
+        replaced(header.format(20), "%y = onnx.Gelu(%x)")
+    with pytest.raises(EditError, match="2 results instead of 1"):
+        replaced("(%x: f32[1,2,3]) -> (%y, %z)", "%y = onnx.Relu(%x) return %y, %x")
+    with pytest.raises(EditError, match=r"result 0 is i64\[n\] instead of f32\[1,2,3\]"):
+        replaced("(%x: f32[1,2,3]) -> (%y: i64[n])", "%y = onnx.Shape(%x)")
 
 
 def test_module_class_pass() -> None:

@@ -107,6 +107,8 @@ fn regions_side_by_side() {
 fn functions() {
     let merge = "relax.transform.EliminateCommonSubexpr";
     check("functions that nobody calls", merge, SIZE + 1, SIZE + 1);
+    // Whether calls may be merged follows from the whole chain.
+    check("calls in a chain", merge, 2 * SIZE, SIZE + 1);
     let erase = "relax.transform.DeadCodeElimination";
     check(
         "every other function dead",

@@ -21,7 +21,7 @@ pub mod util;
 pub mod verify;
 
 pub use boundary::handles::{
-    FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
+    FunctionSnapshot, adopted, bring, constant_data, look_at, module_now, replace_module,
 };
 pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, OptionSource, Wrong};

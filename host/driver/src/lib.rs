@@ -8,6 +8,7 @@
 //! **Invariant:** `pipeline::run` is a function from a serialisable `Request` to a `Report`.
 
 pub mod batch;
+mod bodies;
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;
@@ -21,4 +22,5 @@ mod sent_error;
 pub mod supervised;
 pub mod testing;
 
+pub use bodies::{body_for, replace_body};
 pub use sent_error::SentError;

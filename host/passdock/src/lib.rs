@@ -158,11 +158,12 @@ pub mod sdk {
 /// ```
 pub mod ir {
     pub use passdock_core::{
-        FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
+        FunctionSnapshot, adopted, bring, constant_data, look_at, module_now, replace_module,
     };
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
+    pub use passdock_driver::{body_for, replace_body};
     pub use passdock_ir::text::{
         Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
         type_text,

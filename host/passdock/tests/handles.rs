@@ -106,6 +106,47 @@ fn a_function_of_another_module_is_copied() -> Result<(), PassError> {
 }
 
 #[test]
+fn a_body_brings_the_functions_that_it_calls() {
+    const CALLS: &str = r#"fn @f(%a: f32[2]) -> (%b: f32[2]) opset("" = 17, "acme" = 1) {
+        %b = acme.Twice(%a) return %b }"#;
+    const TWICE: &str = r#"fn @acme.Twice(%v: f32[2]) -> (%w) opset("" = 17) {
+        %c = const f32[1] [2.0] %w = onnx.Mul(%v, %c) return %w }"#;
+    const OTHER: &str = "fn @acme.Other(%v) -> (%w) { %w = onnx.Abs(%v) return %w }";
+    let parse = |text: &str| ir::parse_text("a.ir", &format!("module {{ {text} }}")).unwrap();
+    let other = parse(&format!("{CALLS} {OTHER} {TWICE}"));
+    let pass = create_function_pass(PassInfo::new("test.Put"), move |f, _| {
+        if f.function_name() != "main" {
+            return Ok(());
+        }
+        let part = ir::body_for(&other, "f", f.opset("")).map_err(|error| error.to_string())?;
+        Ok(ir::replace_body(f, &part, "f")?)
+    });
+    let run = |text: &str| match pass.call(parse(text)) {
+        Ok(after) => after.to_string(),
+        Err(error) => error.to_string(),
+    };
+    let main = r#"fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) { return %x }"#;
+    let brought = run(main);
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+            %b = acme.Twice(%x)
+            return %b
+          }
+          fn @acme.Twice(%v: f32[2]) -> (%w) opset("" = 17) {
+            %c = const f32[1] [2.0]
+            %w = onnx.Mul(%v, %c)
+            return %w
+          }
+        }
+    "#]]
+    .assert_eq(&brought);
+    // One that the module has already is shared, another one of the name is in the way.
+    assert_eq!(run(&format!("{main} {TWICE}")), brought);
+    expect!["Error in pass test.Put: A new body calls its own function `acme.Twice`, and the module has another `acme.Twice`: rename one."].assert_eq(&run(&format!("{main} {}", TWICE.replace("2.0", "3.0"))));
+}
+
+#[test]
 fn passes_of_another_language_are_imported() -> Result<(), PassError> {
     let pipeline = Pipeline::from_toml("[[passes]]\npython = 'acme.passes:stamp'\n")?;
     let registry = Registry::new();

@@ -200,6 +200,9 @@ pub struct FunctionApi {
     >,
     /// Whether a function of the module, as it is now, has this name: 1 or 0.
     pub names_function: Option<unsafe extern "C" fn(*const Function, name: SymbolId) -> u32>,
+    /// Replaces the body with a copy of that of another function of the module.
+    pub replace_body:
+        Option<unsafe extern "C" fn(*mut Function, source: *const Function) -> Status>,
 }
 
 /// Reading and editing a module.

@@ -216,6 +216,8 @@ impl OpEntry {
     pub const KNOWS_LAYOUT: u64 = 1 << 20;
     /// The definition wants layouts of its own. Set by the host.
     pub const ALTERS_LAYOUT: u64 = 1 << 21;
+    /// The op is defined only in a later version of its domain than the function's. It has no other traits. Set by the host.
+    pub const LATER: u64 = 1 << 22;
 }
 
 /// A plugin's table; lives as long as the library is loaded.

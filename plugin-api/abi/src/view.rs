@@ -188,7 +188,7 @@ pub struct ModuleView {
     pub struct_size: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// Grows when the list of functions changes.
+    /// Grows when the list of functions changes. That of the module that a function pass may read is of this call of the pass alone.
     pub version: u64,
     /// The symbols, for `SymbolApi`.
     pub symbols: *const Symbols,

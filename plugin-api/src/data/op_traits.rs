@@ -74,6 +74,8 @@ traits! {
     KNOWS_LAYOUT knows_layout;
     /// The definition wants layouts of its own.
     ALTERS_LAYOUT alters_layout;
+    /// The op is defined only in a later version of its domain than the function's. It has no other traits.
+    LATER is_later;
 }
 
 impl BitOr for OpTraits {

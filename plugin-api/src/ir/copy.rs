@@ -57,31 +57,14 @@ impl Function {
         self.raw.clone_ops(source, ops, at, captures, results)
     }
 
-    /// Puts a copy of what another function of the module does in the place of what this one does, whose parameters stand
-    /// for those of the other one. The functions have as many parameters and results.
+    /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position, and
+    /// sizes that `from` names after its parameters become those of this function's. Domains that only `from` imports are imported.
     ///
     /// # Errors
-    /// As [`Function::clone_region_from`].
+    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op would
+    /// mean something else in this function's opset.
     pub fn replace_body(&mut self, from: &Function) -> Result<(), EditError> {
-        let params = self.params().to_vec();
-        self.with_body(|f| {
-            let end = Position::end_of(f.body());
-            f.clone_region_from(from, from.body(), end, &params)
-        })
-    }
-
-    /// Makes a new body with what makes its ops and answers their results; then the old ones go.
-    pub(crate) fn with_body(
-        &mut self,
-        make: impl FnOnce(&mut Function) -> Result<Vec<ValueId>, EditError>,
-    ) -> Result<(), EditError> {
-        let body = self.body();
-        let old: Vec<OpId> = self.ops_in(body).rev().collect();
-        let results = make(self)?;
-        self.set_results(body, &results)?;
-        let end = self.terminator(body);
-        let mut old = old.into_iter().filter(|op| Some(*op) != end);
-        old.try_for_each(|op| self.erase_op(op))
+        self.raw.replace_body(&from.raw)
     }
 
     /// A type of another function of the module as a type of this one: ids of types belong to one function.

@@ -114,15 +114,18 @@ impl PassContext {
     /// # Errors
     /// As [`PassContext::insert_text`]; also if the function has no end.
     pub fn replace_body(&self, function: &mut Function, text: &str) -> Result<(), EditError> {
+        let body = function.body();
         let params = function.params().to_vec();
-        function.with_body(|f| {
-            let end = f.terminator(f.body()).ok_or_else(|| {
-                let message = "the function has no `return`".to_owned();
-                EditError::new(abi::Status::INVALID, message, None)
-            })?;
-            let count = f.operands(end).len();
-            self.insert_text(f, end, text, &params, count)
-        })
+        let end = function.terminator(body).ok_or_else(|| {
+            let message = "the function has no `return`".to_owned();
+            EditError::new(abi::Status::INVALID, message, None)
+        })?;
+        let old: Vec<OpId> = function.ops_in(body).rev().collect();
+        let count = function.operands(end).len();
+        let results = self.insert_text(function, end, text, &params, count)?;
+        function.set_results(body, &results)?;
+        let mut old = old.into_iter().filter(|op| *op != end);
+        old.try_for_each(|op| function.erase_op(op))
     }
 }
 

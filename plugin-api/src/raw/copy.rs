@@ -77,6 +77,11 @@ impl RawFunction {
         Ok(results)
     }
 
+    pub(crate) fn replace_body(&mut self, source: &RawFunction) -> Result<(), EditError> {
+        let source = self.source(Some(source))?.handle;
+        call!(self.replace_body(None; source))
+    }
+
     pub(crate) fn type_from(
         &mut self,
         source: &RawFunction,

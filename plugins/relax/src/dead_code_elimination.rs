@@ -44,7 +44,7 @@ options! {
 
 pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<DeadCodeElimination>()?;
-    let purity = Purity::new(&m.call_graph()?);
+    let purity = Purity::new(&m.call_graph()?, OpTraits::is_pure);
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
             let f = m.edit(entry.name)?;

@@ -47,6 +47,10 @@ options! {
 
 pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<DecomposeOps>()?;
+    if let Some(module) = cx.module() {
+        module.check_operators("ops", &options.ops)?;
+        module.check_operators("except", &options.except)?;
+    }
     replace_by_bodies(
         f,
         cx,

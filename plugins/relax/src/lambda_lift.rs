@@ -63,6 +63,7 @@ options! {
 
 pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<LambdaLift>()?;
+    m.check_operators("ops", &options.ops)?;
     let entries: Vec<_> = m.functions().collect();
     let functions: HashSet<String> = entries.iter().map(|f| m.text(f.name).to_owned()).collect();
     let mut names = FreeNames::of(m, &options.domain)?;

@@ -22,8 +22,8 @@ use crate::ir::value::Value;
 
 /// Where a function is.
 enum Source {
-    /// Held as it was.
-    Snapshot(Snapshot),
+    /// Held as it was, with its module.
+    Snapshot(Snapshot, passdock::Module),
     /// Lent to a function pass.
     Lent(Arc<LentFunction>),
     /// In a module that is lent to a module pass.
@@ -56,8 +56,8 @@ impl Function {
 
     /// A function that is held as it is, with the module that it is of.
     pub(crate) fn snapshot(function: Arc<ir::Function>, module: passdock::Module) -> Function {
-        let held = FunctionSnapshot::in_module(function, module);
-        Function::new(Source::Snapshot(Snapshot::new(held)))
+        let held = FunctionSnapshot::in_module(function, module.clone());
+        Function::new(Source::Snapshot(Snapshot::new(held), module))
     }
 
     /// The function of a function pass.
@@ -131,7 +131,7 @@ impl Function {
     pub(crate) fn read<R: Send>(&self, body: impl FnOnce(&sdk::Function) -> R) -> PyResult<R> {
         let gone = |gone: Gone| error::gone(gone, "function");
         match &self.source {
-            Source::Snapshot(held) => Ok(held.read(body)),
+            Source::Snapshot(held, _) => Ok(held.read(body)),
             Source::Lent(lent) => lent.read(body).map_err(gone),
             Source::Rewritten(lent) => lent
                 .read(|rewriter| body(rewriter.function()))
@@ -158,7 +158,7 @@ impl Function {
         body: impl FnOnce(&mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<Result<R, EditError>> {
         let edited = match &self.source {
-            Source::Snapshot(_) | Source::Rewritten(_) => Err(Gone::ReadOnly),
+            Source::Snapshot(..) | Source::Rewritten(_) => Err(Gone::ReadOnly),
             Source::Lent(lent) => lent.edit(body),
             Source::InModule(module, name) => match self.edit_in(module, *name, body) {
                 Ok(edited) => return edited,
@@ -176,20 +176,27 @@ impl Function {
         }
     }
 
-    /// Puts a copy of what this function does in the place of what another one does, which a function pass was given.
-    pub(crate) fn put_into(&self, other: &LentFunction) -> PyResult<()> {
+    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the functions that it
+    /// calls, and whose ops are raised to the other function's opset.
+    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> PyResult<()> {
         let gone = |gone: Gone| error::gone(gone, "function");
-        let copy = self.look(|from| {
-            other
-                .read(|to| ir::adopted(to, from))
-                .map(|made| made.map(Snapshot::new))
-        })?;
-        let copy = copy.map_err(gone)?;
-        let copy =
-            copy.map_err(|error| gil::attach(|py| error::raised(py, "EditError", &error.message)))?;
-        let put = copy.read(|from| other.edit(|to| to.replace_body(from)));
+        let name = self.read(|f| f.function_name().to_owned())?;
+        let module = match &self.source {
+            Source::Snapshot(_, module) => module.clone(),
+            // Of a run that goes on: what it calls is in the pass's module.
+            _ => self
+                .look(|f| {
+                    let mut alone = passdock::Module::new();
+                    alone.insert_copy(f).map(|()| alone)
+                })?
+                .map_err(|error| error::raised(py, "EditError", &error.message))?,
+        };
+        let opset = other.read(|to| to.opset("")).map_err(gone)?;
+        let part = gil::detach(py, || ir::body_for(&module, &name, opset));
+        let part = part.map_err(|error| error::to_exception(py, &error))?;
+        let put = other.edit(|to| ir::replace_body(to, &part, &name));
         put.map_err(gone)?
-            .map_err(|error| gil::attach(|py| error::edit_error(py, &error)))
+            .map_err(|error| error::edit_error(py, &error))
     }
 
     /// The text of a symbol, one object for each.
@@ -406,7 +413,7 @@ impl Function {
     /// Whether it can be edited: whether it is the one that a running pass was given.
     #[getter]
     fn is_editable(&self) -> bool {
-        !matches!(self.source, Source::Snapshot(_)) && self.edit(|_| Ok(())).is_ok()
+        !matches!(self.source, Source::Snapshot(..)) && self.edit(|_| Ok(())).is_ok()
     }
 
     fn __repr__(&self) -> String {

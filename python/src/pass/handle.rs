@@ -128,7 +128,7 @@ fn check_function(answer: &Bound<'_, PyAny>, f: &lend::Loan<sdk::Function>) -> P
     }
     match answer.cast::<Function>() {
         Ok(function) if function.get().is_lent_as(&f.lent()) => Ok(()),
-        Ok(other) => other.get().put_into(&f.lent()),
+        Ok(other) => other.get().put_into(answer.py(), &f.lent()),
         Err(_) => {
             let kind = answer.get_type();
             Err(PyTypeError::new_err(format!(

@@ -354,6 +354,7 @@ records! {
         clone_ops,
         type_from,
         names_function,
+        replace_body,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

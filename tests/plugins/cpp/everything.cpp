@@ -271,6 +271,8 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         made.erase_op(made.defining_op(copied[0]));
         expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REFUSED, "a parameter without a default stays");
         made.freeze_args({});
+        made.replace_body(moved);
+        expect(made.op_count() == moved.op_count(), "a body is that of another function");
     }
     expect(m.functions().size() == 2, "there is one more function");
     expect(m.edit("made").name() == "made", "a function is edited by its name");

@@ -53,6 +53,8 @@ pub(crate) fn definition_traits(
 ) -> u64 {
     match look_up(defs, function, name, |slot| slot.traits) {
         0 => 0,
+        // An operator that isn't there yet isn't meant.
+        OpEntry::LATER => OpEntry::LATER * u64::from(!names_function()),
         _ if names_function() => OpEntry::AMBIGUOUS,
         traits => traits,
     }
@@ -130,7 +132,13 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
     };
     let version = function.opset(domain);
     let definition = defs.find(text, version);
-    let own = definition.map_or(0, |d| d.entry.traits | OpEntry::DEFINED | d.answers());
+    let own = match definition {
+        Some(d) => d.entry.traits | OpEntry::DEFINED | d.answers(),
+        None => match version.zip(defs.first_version(text)) {
+            Some((version, first)) if version < first => OpEntry::LATER,
+            _ => 0,
+        },
+    };
     let extensions = defs.extensions(text, version);
     Slot {
         domain,

@@ -87,6 +87,20 @@ pub fn adopted(function: &sdk::Function, other: &Function) -> Edit<FunctionSnaps
     Ok(FunctionSnapshot::new(Arc::new(other.copied_to(&symbols))))
 }
 
+/// Adds a copy of a function of any module to the module of the function that a function pass edits, once the pass has run: one
+/// that the function's ops call. A function of its name that the module has must be equal to it.
+///
+/// # Errors
+/// If no function pass edits the function.
+pub fn bring(function: &sdk::Function, callee: &Function) -> Edit {
+    // SAFETY: as above.
+    let session = unsafe { FunctionSession::of(function.as_raw().handle) }?;
+    session.with(|state| {
+        let copy = callee.copied_to(state.read()?.symbols());
+        state.bring(copy)
+    })
+}
+
 /// A module as it is now, edits included.
 ///
 /// # Errors

@@ -28,7 +28,7 @@ const SIZES: [(u32, Sizes); 1] = [(
     Sizes {
         host: through(offset_of!(abi::Host, get_extension)),
         symbols: through(offset_of!(abi::SymbolApi, find)),
-        functions: through(offset_of!(abi::FunctionApi, names_function)),
+        functions: through(offset_of!(abi::FunctionApi, replace_body)),
         modules: through(offset_of!(abi::ModuleApi, outline)),
         context: through(offset_of!(abi::ContextApi, rewrite)),
         ops: through(offset_of!(abi::OpApi, supports)),

@@ -135,8 +135,9 @@ impl<'a> FunctionRunner<'a> {
     #[cold]
     #[inline(never)]
     fn made(&self, status: Status, slot: &mut FunctionSlot) -> MadeFunction {
+        let mut brought = Vec::new();
         // SAFETY: the pass has returned.
-        let own = unsafe { self.function.finish(slot) };
+        let own = unsafe { self.function.finish(slot, &mut brought) };
         let result = match (status, own) {
             (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
             (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
@@ -144,6 +145,7 @@ impl<'a> FunctionRunner<'a> {
         };
         Made {
             result,
+            brought,
             said: self.context.take_diagnostics(),
             rewrites: self.context.take_rewrites(),
         }
@@ -154,6 +156,8 @@ impl<'a> FunctionRunner<'a> {
 pub struct Made<T> {
     /// The function or the module; `None` if the pass changed nothing.
     pub result: Result<Option<T>, Box<CallFailure>>,
+    /// The functions that a function pass brought to the module.
+    pub brought: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
     pub said: Vec<Diagnostic>,
     /// How often the pass applied each of its rules, whether it failed afterwards or not.
@@ -220,6 +224,7 @@ fn with_module(
     };
     Made {
         result,
+        brought: Vec::new(),
         said: context.take_diagnostics(),
         rewrites: context.take_rewrites(),
     }

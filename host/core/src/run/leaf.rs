@@ -14,7 +14,8 @@ use std::sync::Arc;
 use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::{Function, Module, Symbols};
+use passdock_ir::text::same_functions;
+use passdock_ir::{Function, Module, OpName, Symbols};
 use rayon::prelude::*;
 
 use super::inner::Inner;
@@ -64,7 +65,15 @@ pub(super) fn call(
         call.run(work, module, &mut rewrites)
     };
     drop(entered);
-    let after = call.show(result).map_err(|error| error.run_by(name))?;
+    let mut after = call.show(result).map_err(|error| error.run_by(name))?;
+    let defs = call.frame.op_defs();
+    after.import_new_domains(module, |domain| {
+        let domain_of = |name| OpName::parse(name).and_then(|name| name.domain);
+        let of_it = defs
+            .iter()
+            .filter(|(name, ..)| domain_of(name).as_deref() == Some(domain));
+        of_it.map(|(_, since, _)| since).max()
+    });
     // Without the definition the result may not be what the user asked for.
     let missing = match is_host {
         // It may have asked its own context, past the frame.
@@ -172,7 +181,7 @@ impl LeafCall<'_> {
         let (input, mut slots) = ModuleInput::with_slots(module);
         let is_meant =
             |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
-        let mut changed = Vec::new();
+        let (mut changed, mut brought) = (Vec::new(), Vec::new());
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, made: MadeFunction| -> Result<(), PassError> {
             let failed = self.collect(made.said);
@@ -195,6 +204,7 @@ impl LeafCall<'_> {
                     verify::kept(before, &after).map_err(in_function)?;
                 }
                 changed.push(after);
+                brought.extend(made.brought);
             }
             Ok(())
         };
@@ -233,6 +243,21 @@ impl LeafCall<'_> {
                 let message = format!("The function that the pass made can't be stored: {error}");
                 PassError::new(ErrorKind::Failed, message)
             })?;
+        }
+        for function in brought {
+            let known = module.function(function.name());
+            match known.or_else(|| after.function(function.name())) {
+                Some(known) if same_functions(known, &function) => {}
+                Some(_) => {
+                    let message = format!(
+                        "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
+                        function.text(function.name())
+                    );
+                    return Err(PassError::new(ErrorKind::Failed, message));
+                }
+                // Its name is free.
+                None => _ = after.insert(function),
+            }
         }
         Ok(after)
     }

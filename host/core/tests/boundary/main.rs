@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 mod analyses;
+mod bodies;
 mod decompose;
 mod definitions;
 mod diagnostics;

@@ -168,7 +168,7 @@ impl Function {
 
     /// Refuses a copy that can't be made; the answer is the values that stand for those of
     /// `captures`.
-    fn check_clone(
+    pub(super) fn check_clone(
         &self,
         clone: &CloneRegion<'_>,
         region: RegionId,
@@ -268,7 +268,7 @@ impl Module {
 /// A copy under way. Everything was checked before it began.
 impl Transfer<'_> {
     /// Copies the root's ops and what is nested in them.
-    fn ops(&mut self, region: RegionId, before: OpId) {
+    pub(super) fn ops(&mut self, region: RegionId, before: OpId) {
         let first = self.source().region(self.root).first;
         self.chains(vec![(first, region, before)]);
     }
@@ -412,7 +412,7 @@ impl Transfer<'_> {
     }
 
     /// The values that stand for the operands of an op of the source.
-    fn values(&mut self, op: OpId) -> Vec<ValueId> {
+    pub(super) fn values(&mut self, op: OpId) -> Vec<ValueId> {
         let operands = self.source().operands(op).iter();
         let mut values: Vec<ValueId> = operands.map(|slot| slot.value).collect();
         for value in &mut values {

@@ -1,5 +1,7 @@
 //! Edits for importers and parsers: names, marks and locations as a file has them.
 
+use std::sync::Arc;
+
 use passdock_abi::{
     Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
@@ -8,10 +10,53 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::module::Module;
 use crate::name::OpName;
 
 /// The largest number of domains that a function or file may import: they are searched one by one.
 pub const MAX_OPSETS: usize = 1024;
+
+impl Module {
+    /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or that
+    /// `version_of` returns. A function without imports stays so, and so does one whose domain has no version.
+    pub fn import_new_domains(
+        &mut self,
+        before: &Module,
+        version_of: impl Fn(&str) -> Option<i64>,
+    ) {
+        let mut needed = Vec::new();
+        for f in self.functions().filter(|f| !f.opsets.is_empty()) {
+            let old = before.function(f.name);
+            if old.is_some_and(|old| Arc::ptr_eq(old, f)) {
+                continue;
+            }
+            let mut seen = FxHashSet::default();
+            for name in f.ops().map(|(_, op)| op.name) {
+                if !seen.insert(name) {
+                    continue;
+                }
+                let domain = OpName::parse(f.text(name)).and_then(|name| name.domain);
+                let Some(domain) = domain.filter(|_| self.function(name).is_none()) else {
+                    continue;
+                };
+                let symbol = self.symbols().intern(&domain);
+                let was_there = || old.is_some_and(|old| old.ops().any(|(_, op)| op.name == name));
+                if f.opset(symbol).is_some() || was_there() {
+                    continue;
+                }
+                let known = || self.functions().find_map(|other| other.opset(symbol));
+                let version = known().or_else(|| version_of(&domain));
+                needed.extend(version.map(|version| (f.name, symbol, version)));
+            }
+        }
+        for (function, domain, version) in needed {
+            let f = self.function_mut(function);
+            if let Some(f) = f.filter(|f| f.opsets.len() < MAX_OPSETS) {
+                f.set_opset(domain, version);
+            }
+        }
+    }
+}
 
 impl Function {
     /// Says that an op's file knows more of it than the IR does.
@@ -46,6 +91,73 @@ impl Function {
             }),
         }
         self.touch_function();
+    }
+
+    /// The imports that copies of another function's ops need here: domains that this function doesn't import. `since` returns
+    /// the version that an op of a name has meant the same since, for a version of its domain; `None` if that isn't known.
+    ///
+    /// # Errors
+    /// If an op would mean something else in this function's version of its domain.
+    pub fn imports_of(
+        &self,
+        source: &Function,
+        ops: impl Iterator<Item = OpId>,
+        since: impl Fn(SymbolId, i64) -> Option<i64>,
+    ) -> Edit<Vec<Opset>> {
+        let mut needed: Vec<Opset> = Vec::new();
+        let is_here = |opset: &Opset| self.opset(opset.domain) == Some(opset.version);
+        if source.opsets.iter().all(is_here) {
+            return Ok(needed);
+        }
+        let mut seen = FxHashSet::default();
+        let names = ops.map(|op| source.op(op).name);
+        for name in names.filter(|&name| seen.insert(name)) {
+            let domain = OpName::parse(source.text(name)).and_then(|name| name.domain);
+            let domain = domain.and_then(|domain| source.symbols.find(&domain));
+            let opset = domain.and_then(|d| source.opsets.iter().find(|o| o.domain == d));
+            let Some(opset) = opset else { continue };
+            let Some(own) = self.opset(opset.domain) else {
+                if needed.iter().all(|known| known.domain != opset.domain) {
+                    needed.push(*opset);
+                }
+                continue;
+            };
+            let theirs = opset.version;
+            let meanings = [since(name, theirs), since(name, own)];
+            if own == theirs || matches!(meanings, [Some(a), Some(b)] if a == b) {
+                continue;
+            }
+            let name = source.text(name);
+            let (from, to) = (source.text(source.name), self.text(self.name));
+            let why = match meanings {
+                [Some(theirs), Some(own)] => {
+                    format!("its version there is {theirs}, here it is {own}")
+                }
+                [Some(_), None] => format!("opset {own} doesn't have it"),
+                _ => "no plugin defines it in both versions".to_owned(),
+            };
+            let help = match source.text(opset.domain) {
+                "" => "; `relax.transform.RaiseOpset` takes models to a later opset",
+                _ => "",
+            };
+            return Err(EditError::refused(format!(
+                "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
+            )));
+        }
+        match self.opsets.len() + needed.len() > MAX_OPSETS {
+            true => Err(EditError::refused(format!(
+                "@{} would import more than {MAX_OPSETS} domains",
+                self.text(self.name)
+            ))),
+            false => Ok(needed),
+        }
+    }
+
+    /// Adds imports that [`Function::imports_of`] returned.
+    pub fn add_imports(&mut self, needed: &[Opset]) {
+        needed
+            .iter()
+            .for_each(|opset| self.set_opset(opset.domain, opset.version));
     }
 
     /// Takes a domain back that none of the function's ops is of, in time of their number. ONNX's own stays.

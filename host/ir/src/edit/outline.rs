@@ -40,7 +40,7 @@ impl Function {
     }
 
     /// Ops and all that is nested in them, each op before what is in it.
-    pub(crate) fn with_nested<'f>(&'f self, ops: &'f [OpId]) -> impl Iterator<Item = OpId> + 'f {
+    pub fn with_nested<'f>(&'f self, ops: &'f [OpId]) -> impl Iterator<Item = OpId> + 'f {
         ops.iter().flat_map(|&op| {
             let nested = self.regions_of(op).flat_map(|region| self.walk(region));
             std::iter::once(op).chain(nested)

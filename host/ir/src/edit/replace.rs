@@ -1,13 +1,15 @@
-//! Replacing ops, moving ops, moving uses.
+//! Replacing ops and bodies, moving ops, moving uses.
 
 use passdock_abi::{
-    Attr, AttrKind, LocId, LocKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value,
-    ValueId,
+    Attr, AttrKind, ConstId, Dim, DimKind, LocId, LocKind, Op, OpId, Range, RegionId, SymbolId,
+    TypeId, UseId, Value, ValueId,
 };
+use rustc_hash::FxHashMap;
 
-use super::{NewOp, Position};
+use super::{CloneRegion, NewOp, Position};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::function::transfer::Transfer;
 use crate::origin::Entity;
 use crate::pool::{slice, span};
 use crate::symbols::is_terminator;
@@ -315,5 +317,112 @@ impl Function {
         self.ids.extend_from_within(span(own));
         let len = taken.len + own.len;
         self.ops[to.index()].regions = Range { start, len };
+    }
+}
+
+impl Function {
+    /// Replaces the body with a copy of another function's. Parameters are matched by position, and sizes that the other
+    /// function names after its parameters become those of this one's. Domains that only the other one imports are
+    /// imported; `since` is that of [`Function::imports_of`].
+    ///
+    /// # Errors
+    /// Before anything is changed: if the functions haven't as many parameters and results, of types that fit, or an op would mean
+    /// something else in this function's opsets.
+    pub fn replace_body(
+        &mut self,
+        source: &Function,
+        since: impl Fn(SymbolId, i64) -> Option<i64>,
+    ) -> Edit {
+        let (body, at) = (self.body, Position::end(self.body));
+        let words = self.check_interface(source)?;
+        let needed = self.imports_of(source, source.walk(source.body), since)?;
+        let args: Vec<ValueId> = self.args(body).collect();
+        let clone = CloneRegion {
+            region: source.body,
+            source: Some(source),
+            at,
+            args: &args,
+            captures: &[],
+        };
+        let (region, before) = self.resolve(at)?;
+        let map = self.check_clone(&clone, region, before)?;
+        let ports = self.ports(body).to_vec();
+        self.end_region(body, &[], &[]);
+        let last = |f: &Function| f.op(f.terminator(body)?).prev.option();
+        while let Some(op) = last(self) {
+            self.erase_checked(op);
+        }
+        for constant in (0..self.constants.len() as u32).map(ConstId) {
+            // Defaults of parameters stay.
+            _ = self.erase_constant(constant);
+        }
+        let (_, before) = self.resolve(at)?;
+        let mut copy = Transfer::new(Some(source), self, source.body, map);
+        copy.words = words;
+        copy.ops(body, before);
+        let end = source.terminator(source.body);
+        let values = end.map_or(Vec::new(), |end| copy.values(end));
+        self.end_region(body, &values, &ports);
+        self.add_imports(&needed);
+        Ok(())
+    }
+
+    /// Refuses a body of another function whose parameters or results don't fit this one's; returns what its names of
+    /// dims are here, if any parameter names them otherwise.
+    fn check_interface(&mut self, source: &Function) -> Edit<Option<FxHashMap<SymbolId, Dim>>> {
+        let misfit = |f: &Function, why: String| {
+            let (own, theirs) = (f.text(f.name), source.text(source.name));
+            let message = format!("The body of @{theirs} can't replace that of @{own}: {why}.");
+            EditError::refused(message)
+        };
+        let sides = [self.interface(), source.interface()];
+        let (mut words, mut is_renamed) = (FxHashMap::default(), false);
+        for (at, what) in ["parameter", "result"].into_iter().enumerate() {
+            let [own, theirs] = [&sides[0][at], &sides[1][at]];
+            if own.len() != theirs.len() {
+                let why = format!("it has {} {what}s instead of {}", theirs.len(), own.len());
+                return Err(misfit(self, why));
+            }
+            for (index, (&own, &theirs)) in own.iter().zip(theirs).enumerate() {
+                let said = theirs.option().map(|ty| self.type_from(source, ty));
+                let said = said.transpose()?.unwrap_or(TypeId::NONE);
+                if !self.is_compatible(own, said) {
+                    let [own, said] = [own, said].map(|ty| crate::text::type_text(self, ty));
+                    let why = format!("its {what} {index} is {said} instead of {own}");
+                    return Err(misfit(self, why));
+                }
+                let is_param = at == 0 && own != said && own.is_some() && said.is_some();
+                if let Some((here, there)) = self
+                    .shape(own)
+                    .zip(source.shape(theirs))
+                    .filter(|_| is_param)
+                {
+                    let named = there.iter().zip(here);
+                    let named = named.filter(|(there, here)| {
+                        there.kind == DimKind::SYMBOL && here.kind != DimKind::UNKNOWN
+                    });
+                    let named = named.map(|(there, here)| (SymbolId(there.value as u32), *here));
+                    named.for_each(|(name, here)| _ = words.entry(name).or_insert(here));
+                }
+                is_renamed |= is_param;
+            }
+        }
+        Ok(is_renamed.then_some(words))
+    }
+
+    /// The types of the parameters, and those of the results as they are declared.
+    fn interface(&self) -> [Vec<TypeId>; 2] {
+        let params = self.args(self.body).map(|arg| self.value(arg).ty);
+        let end = self.terminator(self.body);
+        let values = end.into_iter().flat_map(|end| self.operands(end));
+        let results = self
+            .ports(self.body)
+            .iter()
+            .zip(values)
+            .map(|(port, slot)| {
+                let own = || slot.value.option().map(|value| self.value(value).ty);
+                port.ty.option().or_else(own).unwrap_or(TypeId::NONE)
+            });
+        [params.collect(), results.collect()]
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Transfer<'f> {
     pub(crate) values: FxHashMap<ValueId, ValueId>,
     /// The copies of regions.
     pub(crate) regions: FxHashMap<RegionId, RegionId>,
+    /// What dims that the source names are here; others have no name. `None`: the names stay.
+    pub(crate) words: Option<FxHashMap<SymbolId, Dim>>,
     types: FxHashMap<TypeId, TypeId>,
     exprs: FxHashMap<i64, Dim>,
 }
@@ -38,6 +40,7 @@ impl<'f> Transfer<'f> {
             root,
             values,
             regions: FxHashMap::default(),
+            words: None,
             types: FxHashMap::default(),
             exprs: FxHashMap::default(),
         }
@@ -99,7 +102,13 @@ impl<'f> Transfer<'f> {
 
     fn dim(&mut self, source: &Function, dim: Dim) -> Dim {
         let carried = match dim.kind {
-            DimKind::SYMBOL => Dim::symbol(self.symbol(SymbolId(dim.value as u32))),
+            DimKind::SYMBOL => {
+                let name = SymbolId(dim.value as u32);
+                match &self.words {
+                    None => Dim::symbol(self.symbol(name)),
+                    Some(words) => words.get(&name).copied().unwrap_or(Dim::UNKNOWN),
+                }
+            }
             DimKind::EXPR => match self.exprs.get(&dim.value) {
                 Some(&known) => known,
                 None => {

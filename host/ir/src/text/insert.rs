@@ -7,16 +7,18 @@ use crate::{Edit, EditError, Function, OpName, Position, Symbols};
 
 /// Copies the ops of a body that is given as text to the place before an op, with its location; returns what the body gives.
 /// `check` is asked how many values these may be. No op is copied whose name `is_taken`, with the body's symbols: it
-/// would call a function of the module.
+/// would call a function of the module. A domain that only the body imports is imported; `since` is that of
+/// [`Function::imports_of`].
 ///
 /// # Errors
-/// If the text isn't one function, or doesn't fit the arguments or the function's opsets. `NOT_FOUND` for a name that is taken.
+/// If the text isn't one function, or doesn't fit the arguments, or an op means something else in the function's opsets. `NOT_FOUND` for a name that is taken.
 pub fn insert_body(
     function: &mut Function,
     op: OpId,
     text: &str,
     args: &[ValueId],
     is_taken: impl Fn(&Symbols, SymbolId) -> bool,
+    since: impl Fn(&Symbols, SymbolId, i64) -> Option<i64>,
     check: impl FnOnce(usize) -> Result<(), String>,
 ) -> Edit<Vec<ValueId>> {
     let body = super::parse_body(text, function.symbols().clone()).map_err(|error| {
@@ -33,9 +35,12 @@ pub fn insert_body(
     }
     let fits = check_body(function, &body, args).and_then(|()| {
         let end = body.terminator(body.body());
-        check(end.map_or(0, |end| body.operands(end).len()))
+        check(end.map_or(0, |end| body.operands(end).len()))?;
+        let since = |name, version| since(body.symbols(), name, version);
+        let needed = function.imports_of(&body, body.walk(body.body()), since);
+        needed.map_err(|error| error.message)
     });
-    fits.map_err(|why| {
+    let needed = fits.map_err(|why| {
         let name = function.describe_op(op);
         EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
     })?;
@@ -47,6 +52,7 @@ pub fn insert_body(
         args,
         captures: &[],
     })?;
+    function.add_imports(&needed);
     name_place(function, before, op)?;
     Ok(values)
 }
@@ -65,30 +71,14 @@ fn check_body(function: &Function, body: &Function, args: &[ValueId]) -> Result<
             return Err(format!("it uses operand {index}, which is left out"));
         }
     }
-    for opset in body.opsets() {
-        let domain = body.text(opset.domain);
-        match function.opset(opset.domain) {
-            Some(version) if version == opset.version => {}
-            Some(version) => {
-                let wants = opset.version;
-                return Err(format!(
-                    "it is of opset {wants} of the domain \"{domain}\", the op's function of {version}"
-                ));
-            }
-            None => {
-                return Err(format!(
-                    "the op's function has no opset of the domain \"{domain}\""
-                ));
-            }
-        }
-    }
     if !function.opsets().is_empty() {
         for made in body.walk(body.body()) {
             let name = body.text(body.op(made).name);
             let domain = OpName::parse(name).and_then(|name| name.domain);
             let Some(domain) = domain else { continue };
             let known = function.symbols().find(&domain);
-            if known.and_then(|domain| function.opset(domain)).is_none() {
+            let is_known = |known| function.opset(known).or(body.opset(known)).is_some();
+            if !known.is_some_and(is_known) {
                 return Err(format!(
                     "it has {name}, and the op's function no opset of its domain"
                 ));

@@ -33,7 +33,8 @@ pub use parse::{parse, parse_body, parse_type, parse_with, set_attr_text};
 pub use print::options::{Constants, PrintOptions};
 pub use print::pieces::{Naming, Pieces};
 pub use print::{
-    attr_text, brief_value, print, print_brief_pair, print_function, print_with, write_module,
+    attr_text, brief_value, print, print_brief_pair, print_function, print_with, same_functions,
+    write_module,
 };
 pub use spans::OpSpans;
 pub use syntax::MAX_INLINE_ELEMENTS;

@@ -137,6 +137,11 @@ impl OpDefs {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
+    /// The version of its domain from which an op of this name has the definition that holds in `version`.
+    pub fn since(&self, name: &str, version: i64) -> Option<i64> {
+        Some(self.definition(name, Some(version))?.since)
+    }
+
     /// The names of all defined ops, unordered.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
         self.by_name.keys().map(String::as_str)

@@ -90,7 +90,7 @@ impl<'w> FunctionWriter<'w> {
             }
             // Said a second time.
             Some(None) => self.store.copy(field.record),
-            None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
+            None if !self.was_defined(body, name)? || self.fits_constant(symbol, message)? => {
                 self.store.copy(field.record);
             }
             None => {}
@@ -109,16 +109,25 @@ impl<'w> FunctionWriter<'w> {
         Ok(names.is_some_and(|names| names.contains(name)))
     }
 
-    /// Whether a constant that isn't declared has a name: one whose declared type says less.
-    fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
+    /// Whether a declaration is right of the constant of its name, which isn't declared: the file says less of it, or it took the
+    /// name of another one.
+    fn fits_constant(&mut self, name: Option<SymbolId>, declaration: Message<'_>) -> Result<bool> {
         let (f, plan, constants) = (self.f, &self.plan, self.layout.constants.all());
         let names = self.constant_names.get_or_insert_with(|| {
             constants
                 .iter()
-                .map(|&(_, id)| plan.name(f.constant(id).value))
+                .map(|&(_, id)| (plan.name(f.constant(id).value), id))
                 .collect()
         });
-        name.is_some_and(|name| names.contains(&name))
+        let Some(&constant) = name.and_then(|name| names.get(&name)) else {
+            return Ok(false);
+        };
+        let Some(body) = declaration.last(value_info::TYPE)? else {
+            return Ok(true);
+        };
+        let said = read_type(&mut self.types, body)?;
+        let is = self.types.type_from(f, f.constant(constant).ty);
+        Ok(is.is_ok_and(|is| self.types.is_compatible(said, is)))
     }
 
     /// Declarations that the original doesn't have.

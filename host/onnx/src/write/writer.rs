@@ -73,8 +73,8 @@ pub(super) struct FunctionWriter<'w> {
     /// The regions written so far.
     pub(super) done: FxHashMap<RegionId, ChainId>,
     pub(super) layout: Layout<'w>,
-    /// The names of constants, once they are asked for.
-    pub(super) constant_names: Option<FxHashSet<SymbolId>>,
+    /// The constants by their names, once they are asked for.
+    pub(super) constant_names: Option<FxHashMap<SymbolId, ConstId>>,
     /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
     pub(super) added_nodes: bool,
     /// The names of nodes that can't have that of their location.

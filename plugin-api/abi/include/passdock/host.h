@@ -134,6 +134,13 @@ typedef struct passdock_function_api {
      * name, else 0. An operator that has the name, too, is PASSDOCK_TRAIT_AMBIGUOUS. Any name: a symbol
      * of the module. */
     uint32_t (*names_function)(const passdock_function *, passdock_symbol_id name);
+    /* Replaces the body with a copy of that of another function of the module (a snapshot, or one that is
+     * edited). Parameters are matched by position, and sizes that `source` names after its parameters
+     * become those of this function's. Domains that only `source` imports are imported. REFUSED, and
+     * nothing is changed, if the functions haven't as many parameters and results, of types that fit, or
+     * an op would mean something else in this function's opset; `clone_region` and `clone_ops` refuse
+     * such an op, too. */
+    passdock_status (*replace_body)(passdock_function *, const passdock_function *source);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused.

@@ -30,7 +30,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
                                           const passdock_function_ref *function, passdock_op_id);
 
 /* Traits: what a definition says of every op of its name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
- * LEGALIZES, KNOWS_LAYOUT and ALTERS_LAYOUT are the host's answers; in a definition they are ignored. STATEFUL, READS, WRITES and ALLOCATES are
+ * LEGALIZES, KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are the host's answers; in a definition they are ignored. STATEFUL, READS, WRITES and ALLOCATES are
  * provisional: until version 1 of the contract what they mean may become narrower. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
@@ -58,6 +58,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)     /* has a `legalize` */
 #define PASSDOCK_TRAIT_KNOWS_LAYOUT (UINT64_C(1) << 20)  /* has a `layout` */
 #define PASSDOCK_TRAIT_ALTERS_LAYOUT (UINT64_C(1) << 21) /* has an `alter_layout` */
+#define PASSDOCK_TRAIT_LATER (UINT64_C(1) << 22)         /* is defined only in a later version of its domain */
 
 /* An attribute that an operator has. The default counts only with the flag. */
 typedef struct passdock_attr_entry {

@@ -77,7 +77,9 @@ typedef struct passdock_function_entry {
 typedef struct passdock_module_view {
     uint32_t struct_size;
     uint32_t reserved;
-    uint64_t version; /* grows when the list of functions changes; the function's own says the rest */
+    /* Grows when the list of functions changes; the function's own says the rest. Of the module that a function
+     * pass may read it is of this call of the pass alone. */
+    uint64_t version;
     const passdock_symbols *symbols;
     passdock_column functions; /* passdock_function_entry; `op_count` is as of then */
 } passdock_module_view;

@@ -7,10 +7,6 @@ use passdock_plugin_api::record::NameUse;
 use passdock_plugin_api::symbol;
 use passdock_plugin_api::{CallGraph, FunctionEntry};
 
-/// The number of functions that a function pass looks through, so that the time it takes doesn't
-/// grow with the square of their number.
-const MOST_FUNCTIONS: usize = 1000;
-
 /// A rule for the ops of a function, so that a call of it is like them.
 type Rule = fn(OpTraits) -> bool;
 
@@ -24,45 +20,23 @@ pub(crate) struct Purity {
 
 impl Purity {
     /// Looks through a module's functions; each counts as pure once all that it calls does.
-    pub(crate) fn new(graph: &CallGraph) -> Purity {
+    pub(crate) fn new(graph: &CallGraph, rule: Rule) -> Purity {
         let is_graph = |entry: &FunctionEntry| entry.kind == FunctionKind::GRAPH;
         let functions = graph.functions().filter(is_graph);
         let named = functions.map(|entry| (entry.name, graph.names(entry.name).to_vec()));
-        Purity::among(named, OpTraits::is_pure)
+        Purity::among(named, rule)
     }
 
-    /// As [`Purity::new`], of the functions that one calls, and those that these call.
-    pub(crate) fn of_calls(
-        f: &Function,
-        cx: &PassContext,
-        rule: Rule,
-    ) -> Result<Purity, EditError> {
-        let mut pending: Vec<NameUse> = f.names()?.iter().collect();
-        let mut seen = HashSet::new();
-        let mut functions = Vec::new();
-        while let Some(used) = pending.pop() {
-            let traits = OpTraits(used.traits);
-            let is_called = !traits.is_defined() && !traits.is_ambiguous();
-            if !is_called || !seen.insert(used.name) || functions.len() >= MOST_FUNCTIONS {
-                continue;
-            }
-            let callee = cx
-                .module()
-                .and_then(|module| module.snapshot(used.name).ok());
-            if let Some(callee) = callee.filter(|callee| callee.kind() == FunctionKind::GRAPH) {
-                let names: Vec<NameUse> = callee.names()?.iter().collect();
-                pending.extend(&names);
-                functions.push((used.name, names));
-            }
+    /// No function counts as pure.
+    pub(crate) fn of_ops(rule: Rule) -> Purity {
+        Purity {
+            rule,
+            pure_functions: HashSet::new(),
         }
-        Ok(Purity::among(functions, rule))
     }
 
     fn among(functions: impl IntoIterator<Item = (SymbolId, Vec<NameUse>)>, rule: Rule) -> Purity {
-        let mut purity = Purity {
-            rule,
-            pure_functions: HashSet::new(),
-        };
+        let mut purity = Purity::of_ops(rule);
         // Per function, the callers that wait for it to be pure, and how many each waits for.
         let mut waiting: HashMap<SymbolId, Vec<SymbolId>> = HashMap::new();
         let mut open: HashMap<SymbolId, usize> = HashMap::new();

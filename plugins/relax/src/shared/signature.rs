@@ -1,9 +1,11 @@
 //! Which ops compute the same.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
+use std::rc::Rc;
 
 use passdock_plugin_api::Attr;
 use passdock_plugin_api::prelude::*;
@@ -16,7 +18,13 @@ use super::purity::{Purity, callee_or_name};
 pub(crate) struct Signatures {
     /// The names of such ops.
     names: HashMap<SymbolId, OpTraits>,
-    calls: Purity,
+    calls: Rc<Purity>,
+}
+
+thread_local! {
+    /// The functions whose calls may be merged, by the call of the pass: of all of the module at once, as functions that call each
+    /// other in a chain would look through the rest of it each.
+    static CALLS: RefCell<Option<(u64, Rc<Purity>)>> = const { RefCell::new(None) };
 }
 
 impl Signatures {
@@ -24,7 +32,7 @@ impl Signatures {
         let named = |used: NameUse| (used.name, OpTraits(used.traits));
         let all = f.names()?;
         let mut names: HashMap<SymbolId, OpTraits> = all.of_ops().map(named).collect();
-        let calls = Purity::of_calls(f, cx, may_merge)?;
+        let calls = mergeable_calls(f, cx)?;
         names.retain(|&name, traits| {
             may_merge(*traits)
                 || name == symbol::CALL
@@ -104,6 +112,25 @@ impl Signatures {
         }
         Ok(true)
     }
+}
+
+/// The functions of the module whose calls may be merged, if the function calls any.
+fn mergeable_calls(f: &Function, cx: &PassContext) -> Result<Rc<Purity>, EditError> {
+    let calls = f.names()?.iter().any(|used| {
+        let traits = OpTraits(used.traits);
+        !traits.is_defined() && !traits.is_ambiguous()
+    });
+    let Some(module) = cx.module().filter(|_| calls) else {
+        return Ok(Rc::new(Purity::of_ops(may_merge)));
+    };
+    let version = module.version();
+    let known = CALLS.with_borrow(|known| known.clone());
+    if let Some((_, calls)) = known.filter(|known| known.0 == version) {
+        return Ok(calls);
+    }
+    let calls = Rc::new(Purity::new(&module.call_graph()?, may_merge));
+    CALLS.set(Some((version, calls.clone())));
+    Ok(calls)
 }
 
 fn may_merge(traits: OpTraits) -> bool {

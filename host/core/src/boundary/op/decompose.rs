@@ -98,6 +98,7 @@ pub(in crate::boundary) unsafe extern "C" fn insert_text(
                     given_text,
                     args,
                     is_taken,
+                    |symbols, name, version| context.since(symbols, name, version),
                     |given| {
                         if given == desc.result_count {
                             return Ok(());
@@ -180,10 +181,12 @@ fn replace_op(
     let results: Vec<ValueId> = function.results(op).collect();
     let wanted = results.len();
     let is_taken = |symbols: &Symbols, name| context.names_function(symbols, name);
-    let mut values = text::insert_body(function, op, body, &args, is_taken, |given| match given {
+    let since = |symbols: &Symbols, name, version: i64| context.since(symbols, name, version);
+    let check = |given| match given {
         given if given < wanted => Err(format!("it gives {given} of {wanted} results")),
         _ => Ok(()),
-    })?;
+    };
+    let mut values = text::insert_body(function, op, body, &args, is_taken, since, check)?;
     values.truncate(wanted);
     for (&result, &value) in results.iter().zip(&values) {
         // The known type of a result is merged into that of the value which replaces it. A

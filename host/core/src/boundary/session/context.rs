@@ -184,6 +184,18 @@ impl<'a> ContextSession<'a> {
         symbols.may_name_function(name) && self.module().is_some_and(|module| module.names(name))
     }
 
+    /// The version from which an op of this name means what it means in a version of its domain. A function means the same
+    /// in all.
+    pub(in crate::boundary) fn since(
+        &self,
+        symbols: &Symbols,
+        name: SymbolId,
+        version: i64,
+    ) -> Option<i64> {
+        let since = self.frame.op_defs().since(symbols.text(name), version);
+        since.or_else(|| self.names_function(symbols, name).then_some(0))
+    }
+
     fn module(&self) -> Option<&ModuleSession<'static>> {
         // SAFETY: `enter` was given a session that lives until the pass returns.
         unsafe { self.module.get().as_ref() }

@@ -103,6 +103,8 @@ pub(in crate::boundary) struct FunctionExtras {
     pub(in crate::boundary) laid_out: Option<LayoutAnswer>,
     /// The module that a held function is of, whatever pass runs.
     pub(in crate::boundary) module: Option<Module>,
+    /// Functions that the module gets once the pass has run.
+    brought: Vec<Arc<Function>>,
 }
 
 /// The function as it was handed out.
@@ -208,11 +210,15 @@ impl FunctionSession {
     pub(in crate::boundary) unsafe fn finish(
         &self,
         slot: &mut FunctionSlot,
+        brought: &mut Vec<Arc<Function>>,
     ) -> Result<Option<Box<Function>>, EditError> {
         // SAFETY: the caller's promise.
         let state = unsafe { &mut *self.state.get() };
         let access = std::mem::replace(&mut state.access, Access::Ended);
-        state.extras = None;
+        *brought = state
+            .extras
+            .take()
+            .map_or(Vec::new(), |extras| extras.brought);
         let Some(mut own) = state.own.take() else {
             return Ok(None);
         };
@@ -436,6 +442,16 @@ impl FunctionState {
     /// What the types of an op's results follow from.
     pub(in crate::boundary) fn premises(&self, op: OpId) -> Option<Premises> {
         self.function().premises(op, |value| self.known_dims(value))
+    }
+
+    /// Lets the module have another function once the function pass that edits this one has run.
+    pub(in crate::boundary) fn bring(&mut self, function: Function) -> Edit {
+        self.edit()?;
+        if !matches!(self.shared, Shared::Slot(_)) {
+            return Err(EditError::refused("Only a function pass brings functions."));
+        }
+        self.extras().brought.push(Arc::new(function));
+        Ok(())
     }
 
     /// Removes the known elements of small tensors.

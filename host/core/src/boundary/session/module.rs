@@ -80,7 +80,10 @@ impl<'a> ModuleSession<'a> {
     /// A session on the module that a function pass may read.
     #[inline]
     pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
-        ModuleSession::new(Held::Read(input.module), records(&input.list.entries))
+        let functions = records(&input.list.entries);
+        let mut session = ModuleSession::new(Held::Read(input.module), functions);
+        session.view.get_mut().version = input.version;
+        session
     }
 
     /// A session on the module that an instrument may read. The functions are listed in `room`,

@@ -1,6 +1,7 @@
 //! What passes on the functions of a module share, and what is kept of it for the next pass.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use passdock_abi::FunctionEntry;
 use passdock_ir::{Function, Module};
@@ -11,6 +12,8 @@ use super::function::FunctionSlot;
 pub struct ModuleInput<'m> {
     pub(super) module: &'m Module,
     pub(super) list: List,
+    /// The version of the list: no other input has it.
+    pub(super) version: u64,
 }
 
 /// The list of a module's functions.
@@ -35,8 +38,7 @@ impl List {
 impl<'m> ModuleInput<'m> {
     /// The input for a module, with a list of its functions.
     pub fn new(module: &'m Module) -> ModuleInput<'m> {
-        let list = List::new(module);
-        ModuleInput { module, list }
+        ModuleInput::of(module, List::new(module))
     }
 
     /// The input for a module, with a list of its functions, and a slot of each for function
@@ -53,7 +55,17 @@ impl<'m> ModuleInput<'m> {
             },
             |kept| *kept,
         );
-        (ModuleInput { module, list }, slots)
+        (ModuleInput::of(module, list), slots)
+    }
+
+    fn of(module: &'m Module, list: List) -> ModuleInput<'m> {
+        // More than a list that is edited gets to.
+        static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
+        ModuleInput {
+            module,
+            list,
+            version: NEXT.fetch_add(1, Ordering::Relaxed),
+        }
     }
 
     /// Keeps the slots for the next pass on the same state of the module.

@@ -1,12 +1,12 @@
 //! Copies: of regions, of ops and of types, within a function and from one to another.
 
 use passdock_abi as abi;
-use passdock_abi::{CloneDesc, CloneOpsDesc, FunctionRef, Status, TypeId};
+use passdock_abi::{CloneDesc, CloneOpsDesc, FunctionRef, OpId, Opset, Status, SymbolId, TypeId};
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditError, Function};
 
 use super::describe;
 use crate::boundary::session::function::{FunctionSession, FunctionState};
-use crate::boundary::session::{gate, input};
+use crate::boundary::session::{context, gate, input};
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
 // haven't ended, and what a description points to is there as long as the call.
@@ -30,13 +30,17 @@ pub(super) unsafe extern "C" fn clone_region(
                 let terminator = holder.terminator(desc.region);
                 let count = terminator.map_or(0, |op| holder.operands(op).len());
                 check_room("The region to copy gives", count, desc.result_count)?;
-                state.edit()?.clone_region(&CloneRegion {
+                let ops = holder.walk(desc.region);
+                let needed = imports(state, source, ops)?;
+                let made = state.edit()?.clone_region(&CloneRegion {
                     region: desc.region,
                     source,
                     at: describe::place(&desc.at),
                     args,
                     captures,
-                })
+                })?;
+                state.edit()?.add_imports(&needed);
+                Ok(made)
             })?;
             input::answer_all(desc.results, made);
             Ok(())
@@ -64,15 +68,33 @@ pub(super) unsafe extern "C" fn clone_ops(
                     count += holder.live_op(op)?.results.len as usize;
                 }
                 check_room("The ops to copy have", count, desc.result_count)?;
-                state.edit()?.clone_ops(&CloneOps {
+                let needed = imports(state, source, holder.with_nested(ops))?;
+                let made = state.edit()?.clone_ops(&CloneOps {
                     ops,
                     source,
                     at: describe::place(&desc.at),
                     captures,
-                })
+                })?;
+                state.edit()?.add_imports(&needed);
+                Ok(made)
             })?;
             input::answer_all(desc.results, made);
             Ok(())
+        })
+    }
+}
+
+pub(super) unsafe extern "C" fn replace_body(
+    f: *mut abi::Function,
+    source: *const abi::Function,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            with_source(f, state, bare(source), |state, source| {
+                let Some(source) = source else { return Ok(()) };
+                state.edit()?.replace_body(source, since(source))
+            })
         })
     }
 }
@@ -83,18 +105,41 @@ pub(super) unsafe extern "C" fn type_from(
     ty: TypeId,
     out: *mut TypeId,
 ) -> Status {
-    let source = FunctionRef {
-        handle: source.cast_mut(),
-        view: std::ptr::null(),
-    };
     // SAFETY: see above.
     unsafe {
         gate::edit_to(out, f, |state| {
-            with_source(f, state, source, |state, source| match source {
+            with_source(f, state, bare(source), |state, source| match source {
                 Some(source) => state.edit()?.type_from(source, ty),
                 None => state.read()?.live_type(ty).map(|_| ty),
             })
         })
+    }
+}
+
+/// The domains that a function doesn't import and that ops to copy from another one are of; refuses ops that would
+/// mean something else.
+fn imports(
+    state: &FunctionState,
+    source: Option<&Function>,
+    ops: impl Iterator<Item = OpId>,
+) -> Edit<Vec<Opset>> {
+    let Some(source) = source else {
+        return Ok(Vec::new());
+    };
+    state.read()?.imports_of(source, ops, since(source))
+}
+
+/// What [`Function::imports_of`] asks, by the definitions of the pass that runs.
+fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
+    let symbols = source.symbols();
+    move |name, version| context::with_current(|cx| cx.since(symbols, name, version)).flatten()
+}
+
+/// A reference without a view.
+fn bare(source: *const abi::Function) -> FunctionRef {
+    FunctionRef {
+        handle: source.cast_mut(),
+        view: std::ptr::null(),
     }
 }
 

@@ -45,6 +45,7 @@ pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     clone_ops: Some(copies::clone_ops),
     type_from: Some(copies::type_from),
     names_function: Some(names_function),
+    replace_body: Some(copies::replace_body),
     ..abi::FunctionApi::EMPTY
 };
 

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use passdock_diagnostic::terminal;
+use passdock_diagnostic::text_diff::{colored, unified};
 use passdock_ir::Module;
 
-use super::text_diff::{colored, unified};
 use crate::error::PassError;
 use crate::instrument::{
     InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running, Sink,

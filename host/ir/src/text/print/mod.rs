@@ -21,7 +21,7 @@ use crate::module::Module;
 pub use attr::attr_text;
 pub use brief::{brief_value, print_brief_pair};
 use names::{Spelling, ValueNames};
-use options::PrintOptions;
+use options::{Constants, PrintOptions};
 use out::Out;
 use printer::Printer;
 
@@ -53,6 +53,16 @@ pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String
         out.note();
     }
     out.text
+}
+
+/// Whether two functions are the same in another module, down to the data of their constants.
+pub fn same_functions(a: &Function, b: &Function) -> bool {
+    let options = PrintOptions {
+        constants: Constants::Embed,
+        ..PrintOptions::default()
+    };
+    let text = |f: &Function| print_function(&f.copied_to(b.symbols()), &options);
+    text(a) == text(b)
 }
 
 /// Writes a module as text.

@@ -161,6 +161,11 @@ public:
 
     /* ---- Regions, parameters and results */
 
+    /* Replaces the body with a copy of that of another function of the module. */
+    void replace_body(const function_view &source) {
+        check(PASSDOCK_CPP_CALL(api(), replace_body)(handle(), source.handle()));
+    }
+
     /* Copies a region, without its terminator, of this function or of another one. `args` stand for its
      * arguments, and `captures` says what stands here for values of the other function; what it answers
      * stands for each operand of its terminator. */

@@ -424,6 +424,17 @@ fn what_is_not_taken_has_a_reason() {
 }
 
 #[test]
+fn an_operator_of_a_later_opset_may_be_named() {
+    // One file of options serves models of several opsets; opset 13 has neither.
+    let options = r#"target = "npu", ops = ["onnx.Exp", "onnx.LayerNormalization", "onnx.Gelu"]"#;
+    let source = r#"module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 13) { %y = onnx.Exp(%x) : f32[2] return %y }
+    }"#;
+    let after = support::run_options(ANNOTATE, options, source);
+    assert!(after.contains("npu.exp(%x)"), "{after}");
+}
+
+#[test]
 fn options_that_say_nothing_are_refused() {
     let said = |options| support::run_options(ANNOTATE, options, DIAMOND);
     expect![[r#"

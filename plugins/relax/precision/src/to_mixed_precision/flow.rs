@@ -121,8 +121,9 @@ impl Flows {
                 }
             };
             match named {
-                Named::Nothing => {}
                 Named::Cast => flows.add_cast(f, op),
+                _ if is_quantized(f, op) || reduces(f, op) => {}
+                Named::Nothing => {}
                 Named::Member {
                     always,
                     rounds,
@@ -313,6 +314,22 @@ impl Flows {
 fn is_float(f: &Function, value: ValueId) -> bool {
     let ty = f.type_of(value);
     ty.is_tensor() && ty.dtype() == DType::F32
+}
+
+/// Whether an op is one of those between `DequantizeLinear` and `QuantizeLinear` that runtimes compute in integers.
+fn is_quantized(f: &Function, op: OpId) -> bool {
+    let mut operands = f.operands(op).filter_map(|operand| f.defining_op(operand));
+    let mut results = f.results(op).iter().flat_map(|&result| f.iter_uses(result));
+    operands.any(|maker| f.name(maker) == "onnx.DequantizeLinear")
+        || results.any(|used| f.name(used.op) == "onnx.QuantizeLinear")
+}
+
+/// Whether an op scatters and computes with what is there, which ONNX Runtime does in no smaller type.
+fn reduces(f: &Function, op: OpId) -> bool {
+    let scatters = matches!(f.name(op), "onnx.ScatterElements" | "onnx.ScatterND");
+    scatters
+        && f.attr(op, "reduction")
+            .is_some_and(|how| !matches!(how, Attr::String(b"none")))
 }
 
 /// What the ops of an op's name are.

@@ -381,3 +381,61 @@ fn functions_give_and_take_float32() {
 }"#,
     );
 }
+
+#[test]
+fn what_is_between_quantized_values_stays() {
+    // Weights alone may be quantized, or what an op makes, or all of it.
+    check_stays(
+        IMAGE,
+        r"    %s = const f32[] 0.5
+    %q = const i8[2,2,1,1] [1, 2, 3, 4]
+    %d = onnx.DequantizeLinear(%q, %s)
+    %0 = onnx.Conv(%x, %d)
+    %1 = onnx.Relu(%0)
+    return %1",
+    );
+    check_stays(
+        "%y: u8[1,2,4,4]",
+        r"    %s = const f32[] 0.5
+    %z = const u8[] 0
+    %0 = onnx.QuantizeLinear(%x, %s, %z)
+    %1 = onnx.DequantizeLinear(%0, %s, %z)
+    %2 = onnx.Relu(%1)
+    %3 = onnx.Conv(%2, %w)
+    %4 = onnx.QuantizeLinear(%3, %s, %z)
+    return %4",
+    );
+}
+
+#[test]
+fn what_scatters_and_reduces_stays() {
+    let dtype = |operator: &str, indices: &str, attrs: &str| {
+        let body = format!(
+            "    %k = const f32[2,2] [1.0, 0.0, 0.0, 1.0]
+    %i = const {indices}
+    %u = const f32[1,2] [1.0, 2.0]
+    %0 = onnx.MatMul(%m, %k)
+    %1 = onnx.{operator}(%0, %i, %u){attrs}
+    return %1"
+        );
+        let after = support::run(PASS, &module("%y: f32[n,2]", 18, &body));
+        assert!(after.contains("onnx.MatMul(%0, %k) : f16"), "{after}");
+        let mut lines = after.lines();
+        let line = lines
+            .find(|line| line.contains(operator))
+            .expect("it is there");
+        line.split(" : ").last().unwrap_or_default().to_owned()
+    };
+    for (operator, indices) in [
+        ("ScatterND", "i64[1,1] [0]"),
+        ("ScatterElements", "i64[1,2] [0, 0]"),
+    ] {
+        for reduction in ["add", "mul", "max", "min"] {
+            let attrs = format!(" {{reduction = \"{reduction}\"}}");
+            assert_eq!(dtype(operator, indices, &attrs), "f32[n,2]", "{reduction}");
+        }
+        for attrs in ["", " {reduction = \"none\"}"] {
+            assert_eq!(dtype(operator, indices, attrs), "f16[n,2]");
+        }
+    }
+}

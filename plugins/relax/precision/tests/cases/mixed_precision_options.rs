@@ -99,6 +99,19 @@ fn categories_that_contradict_or_are_of_nothing() {
 }
 
 #[test]
+fn operators_of_later_opsets_may_be_named() {
+    for list in ["always", "follow", "never"] {
+        let options = format!("{list} = [\"onnx.LayerNormalization\"]");
+        let body = "    %0 = onnx.Conv(%x, %w)\n    return %0";
+        let after = support::run_options(PASS, &options, &module(IMAGE, 13, body));
+        assert!(
+            after.contains("onnx.Conv") && after.contains("f16"),
+            "{after}"
+        );
+    }
+}
+
+#[test]
 fn operators_that_are_not_there_are_refused() {
     let body = "    %0 = onnx.Conv(%x, %w)\n    return %0";
     check(

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod conditions;
+mod domains;
 mod driver;
 mod examples;
 mod find;

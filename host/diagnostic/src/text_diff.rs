@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_diagnostic::terminal;
+use crate::terminal;
 use passdock_ir::{Function, Module, text};
 use similar::TextDiff;
 

@@ -1,0 +1,159 @@
+//! Bodies that come from other functions: what they mean, what they bring, what is refused before anything changes.
+
+use expect_test::{Expect, expect};
+use passdock_ir::text::{self, print_function};
+use passdock_ir::verify::verify;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::{OpDef, Position};
+use passdock_plugin_api::{EditError, PassContext};
+
+use crate::support::{Around, run};
+
+mod operators {
+    use super::*;
+    passdock_plugin_api::prelude::plugin! {
+        name: "operators",
+        // `t.Soft` means something else from version 5 on, `t.New` came with it.
+        ops: [OpDef::new("t.Soft", 1), OpDef::new("t.Soft", 5), OpDef::new("t.Same", 1), OpDef::new("t.New", 5)],
+    }
+}
+
+const MAIN: &str = "fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset(\"t\" = 4) \
+                    { %c = const f32[1] [1.0] %y = t.Old(%x, %c) : f32[n,3] return %y }";
+
+/// Lets a pass edit `@main`, beside another function; returns it, or what was refused.
+fn edited(
+    main: &str,
+    other: &str,
+    edit: impl Fn(&mut sdk::Function, &sdk::Function, &PassContext) -> Result<(), EditError>
+    + Send
+    + Sync
+    + 'static,
+) -> String {
+    let module = text::parse(&format!("module {{ {main} {other} }}")).expect("a module");
+    let around = Around::with_plugins(&[operators::PLUGIN]);
+    let done = run(&module, &around, move |f, cx| {
+        let module = cx.module().expect("it is there");
+        let version = f.version();
+        let done = edit(f, &*module.snapshot("t.other")?, cx);
+        let is_same = done.is_ok() || f.version() == version;
+        assert!(is_same, "refused before anything is changed");
+        Ok(done?)
+    });
+    match done {
+        Ok(Some(changed)) => {
+            verify(&changed).expect("a good function");
+            print_function(&changed, &Default::default())
+        }
+        Ok(None) => "unchanged".to_owned(),
+        Err(refused) => refused,
+    }
+}
+
+#[track_caller]
+fn replaced(other: &str, expected: Expect) {
+    let made = edited(MAIN, other, |f, other, _| f.replace_body(other));
+    expected.assert_eq(&made);
+}
+
+#[test]
+fn a_body_takes_the_parameters_and_the_names_of_sizes() {
+    replaced(
+        "fn @t.other(%a: f32[k,m]) -> (%b: f32[k,m]) opset(\"t\" = 9, \"u\" = 2) {
+           %s = u.Own(%a) : f32[k,other]
+           %b = t.Same(%s) : f32[k,m]
+           return %b
+         }",
+        expect![[r#"
+            fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("t" = 4, "u" = 2) {
+              %s = u.Own(%x) : f32[n,?]
+              %b = t.Same(%s) : f32[n,3]
+              return %b
+            }
+        "#]],
+    );
+    replaced(
+        "fn @t.other(%a: f32[n,3]) -> (%b) { return %a }",
+        expect![[r#"
+            fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("t" = 4) {
+              return %x
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn another_interface_is_refused() {
+    let cases = [
+        "(%a: f32[n,3], %b) -> (%c) { return %a }",
+        "(%a: f32[n,3]) -> (%c, %d) { return %a, %a }",
+        "(%a: f32[n,3]) -> () { return }",
+        "(%a: f32[n,4]) -> (%c) { return %a }",
+        "(%a: f32[n]) -> (%c) { return %a }",
+        "(%a: f32[n,3]) -> (%c: i64[n,3]) { %c = t.Cast(%a) return %c }",
+        "(%a: seq<f32[n,3]>) -> (%c) { %c = t.First(%a) return %c }",
+    ];
+    let replace =
+        |f: &mut sdk::Function, other: &sdk::Function, _: &PassContext| f.replace_body(other);
+    let said = cases.map(|case| edited(MAIN, &format!("fn @t.other{case}"), replace));
+    expect![[r#"
+        failed: The body of @t.other can't replace that of @main: it has 2 parameters instead of 1. [main]
+        failed: The body of @t.other can't replace that of @main: it has 2 results instead of 1. [main]
+        failed: The body of @t.other can't replace that of @main: it has 0 results instead of 1. [main]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n,4] instead of f32[n,3]. [main]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is f32[n] instead of f32[n,3]. [main]
+        failed: The body of @t.other can't replace that of @main: its result 0 is i64[n,3] instead of f32[n,3]. [main]
+        failed: The body of @t.other can't replace that of @main: its parameter 0 is seq<f32[n,3]> instead of f32[n,3]. [main]"#]].assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn an_op_that_would_mean_something_else_is_refused() {
+    let mut all = String::new();
+    for (op, version) in [("Soft", 9), ("New", 9), ("Unknown", 3)] {
+        let other = format!(
+            "fn @t.other(%a: f32[n,3]) -> (%b) opset(\"t\" = {version}) {{ %b = t.{op}(%a) return %b }}"
+        );
+        let said = edited(MAIN, &other, |f, other, _| f.replace_body(other));
+        let region = edited(MAIN, &other, |f, other, _| {
+            let (at, x) = (Position::end_of(f.body()), f.params()[0]);
+            f.clone_region_from(other, other.body(), at, &[x])
+                .map(|_| ())
+        });
+        let ops = edited(MAIN, &other, |f, other, _| {
+            let (at, x) = (Position::end_of(f.body()), f.params()[0]);
+            let pairs = [[other.params()[0], x]];
+            let ops: Vec<_> = other.first_op(other.body()).into_iter().collect();
+            f.clone_ops_from(other, &ops, at, &pairs).map(|_| ())
+        });
+        assert!(said == region && said == ops, "{said}\n{region}\n{ops}");
+        all += &(said + "\n");
+    }
+    expect![[r#"
+        failed: `t.Soft` of @t.other (opset 9) would mean something else in @main (opset 4): its version there is 5, here it is 1 [main]
+        failed: `t.New` of @t.other (opset 9) would mean something else in @main (opset 4): opset 4 doesn't have it [main]
+        failed: `t.Unknown` of @t.other (opset 3) would mean something else in @main (opset 4): no plugin defines it in both versions [main]
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn a_text_may_be_of_another_opset_where_that_means_the_same() {
+    let with = |text: &'static str| {
+        edited(MAIN, "fn @t.other() { return }", move |f, _, cx| {
+            cx.replace_body(f, text)
+        })
+    };
+    let same = "fn @f(%x) opset(\"t\" = 9, \"u\" = 2) { %a = t.Same(%x) %b = u.Own(%a) return %b }";
+    expect![[r#"
+        fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("t" = 4, "u" = 2) {
+          %c = const f32[1] [1.0]
+          %0 = t.Same(%x)
+          %1 = u.Own(%0)
+          return %1
+        }
+    "#]]
+    .assert_eq(&with(same));
+    let other = "fn @f(%x) opset(\"t\" = 9) { %a = t.Soft(%x) return %a }";
+    expect!["failed: The body of op1 (return) doesn't fit it: `t.Soft` of @f (opset 9) would mean something else in @main (opset 4): its version there is 5, here it is 1. [main, op1 (return)]"].assert_eq(&with(other));
+    let unsaid = "fn @f(%x) { %a = u.Own(%x) return %a }";
+    expect!["failed: The body of op1 (return) doesn't fit it: it has u.Own, and the op's function no opset of its domain. [main, op1 (return)]"].assert_eq(&with(unsaid));
+}
