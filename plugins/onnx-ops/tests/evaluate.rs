@@ -254,7 +254,16 @@ fn what_is_malformed_is_refused_not_guessed() {
         &[matrix()],
         vec![],
         expect![[r#"
-        onnx.Neg of opset 99 isn't known
+        f32[2, 2] [-1.0, -2.0, -3.0, -4.0]
+    "#]],
+    );
+    check(
+        "onnx.Neg",
+        99,
+        &[matrix()],
+        vec![("mode", Attr::Int(0))],
+        expect![[r#"
+        onnx.Neg has an unknown attribute `mode`
     "#]],
     );
 }
