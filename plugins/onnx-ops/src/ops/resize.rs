@@ -61,6 +61,10 @@ fn resize(op: &Infer) -> Answer {
         }
         None => (0..dims.len()).collect(),
     };
+    // ONNX Runtime gives an axis that is counted from the back its old size then.
+    let has_negative = op
+        .ints("axes")?
+        .is_some_and(|axes| axes.iter().any(|&axis| axis < 0));
     let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
     let new = if op.version >= 11 && op.has(3) {
         let policies = ["stretch", "not_larger", "not_smaller"];
@@ -70,6 +74,7 @@ fn resize(op: &Infer) -> Answer {
                 return wrong!("{} sizes for {} axes", sizes.len(), old.len());
             }
             Some(sizes) if policy == "stretch" => Some(sizes),
+            Some(_) if has_negative => None,
             Some(sizes) => in_proportion(&old, &sizes, policy == "not_larger"),
             None => None,
         }
