@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
+use crate::eval::sliding;
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -26,7 +27,8 @@ pub(super) const OPERATORS: &[Operator] = &[
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
         ])
-        .infers(conv),
+        .infers(conv)
+        .folds(sliding::conv),
     Operator::new("onnx.ConvInteger", 10, (2, 4))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
@@ -43,14 +45,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(conv_transpose),
     Operator::new("onnx.GlobalAveragePool", 1, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_average_pool),
     Operator::new("onnx.GlobalLpPool", 2, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![p: int = 2])
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_lp_pool),
     Operator::new("onnx.GlobalMaxPool", 1, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_max_pool),
     LP_POOL,
     LP_POOL.again(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
@@ -77,6 +82,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .infers(pool)
+    .folds(sliding::average_pool)
     .any_attrs();
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
@@ -85,14 +91,16 @@ const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
         auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
         strides: ints,
     ])
-    .infers(pool);
+    .infers(pool)
+    .folds(sliding::lp_pool);
 
 const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
     ])
-    .infers(pool);
+    .infers(pool)
+    .folds(sliding::max_pool);
 
 /// The windows that kernel, strides, dilations and pads cut out of the spatial dims. Where ONNX Runtime makes another
 /// number of them than ONNX's own inference says, it is unknown.

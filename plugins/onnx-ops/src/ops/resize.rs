@@ -45,6 +45,7 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
 const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
     .infers(upsample)
+    .folds(eval::resize::resize)
     .any_attrs();
 
 /// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
