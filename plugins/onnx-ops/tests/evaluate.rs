@@ -420,7 +420,7 @@ fn what_stays_has_a_reason_that_can_be_shown() {
         onnx.Gather: index 1 is out of range for a dim of 1
         onnx.TopK: whether NaN is greater or less isn't defined
         onnx.MatMul: a sum is larger than i64 holds
-        onnx.Conv: there is no evaluation of onnx.Conv
+        onnx.Conv: [2] has no spatial dims
     "#]]
     .assert_eq(&answers.concat());
 }

@@ -210,7 +210,8 @@ impl Movement for OneHot {
 
 /// A sum of two cosines, of one turn.
 pub(crate) fn blackman_window<'a>(call: &Call<'a>) -> Folded<'a> {
-    window(call, [0.42, 0.5, 0.08])
+    let alpha = 0.16_f32;
+    window(call, [(1.0 - alpha) / 2.0, 0.5, alpha / 2.0])
 }
 
 /// A cosine of one turn.

@@ -56,7 +56,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(x.dtype(), T => {
         let mut made: Vec<f64> = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
         let mut now = x.shape().to_vec();
-        for line in lines.iter().filter(|line| !line.is_same(way.place)) {
+        for line in lines.iter().filter(|line| !line.is_same()) {
             let taps = (0..line.new).map(|at| way.taps(at, line));
             let taps = taps.collect::<Result<Vec<_>, NotFolded>>()?;
             let most = taps.iter().flatten().map(Vec::len).max().unwrap_or(1);
@@ -108,8 +108,8 @@ struct Line {
 
 impl Line {
     /// Whether each element stays.
-    fn is_same(&self, place: &str) -> bool {
-        self.scale == 1.0 && (place != "tf_crop_and_resize" || self.part == [0.0, 1.0])
+    fn is_same(&self) -> bool {
+        self.scale == 1.0
     }
 }
 
@@ -190,7 +190,14 @@ fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Lin
         scale,
         part: [parts[at].into(), parts[at + count].into()],
     };
-    Ok(lines.map(line).collect())
+    let lines: Vec<Line> = lines.map(line).collect();
+    match lines
+        .iter()
+        .any(|line| line.is_same() && line.part != [0.0, 1.0])
+    {
+        true => refuse!("runtimes differ in parts that keep their axis's size"),
+        false => Ok(lines),
+    }
 }
 
 /// The sizes by one scale, if single precision rounds to the same.
@@ -290,7 +297,7 @@ impl Way {
     /// The nearest element, which has to be the same in single and in double precision.
     fn nearest(&self, at: usize, line: &Line) -> Result<usize, NotFolded> {
         let last = line.old - 1;
-        if line.is_same(self.place) {
+        if line.is_same() {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {

@@ -49,7 +49,8 @@ impl Axis {
         if auto_pad.starts_with("SAME") {
             self.count = self.size.div_ceil(stride);
             let covered = self.count.checked_sub(1)?.checked_mul(stride)?;
-            let more = covered.checked_add(reach)?.saturating_sub(self.size);
+            // Where a window ends before the last element, ONNX Runtime's pads are negative.
+            let more = covered.checked_add(reach)?.checked_sub(self.size)?;
             let [less, rest] = [more / 2, more - more / 2];
             self.pads = match auto_pad {
                 "SAME_UPPER" => [less, rest],
