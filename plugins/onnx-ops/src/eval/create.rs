@@ -6,6 +6,7 @@ use super::call::axis;
 use super::cast::{from_singles, singles};
 use super::cells::{Cell, Movement, rearrange};
 use super::data_movement::dims;
+use super::matrix::little_work;
 use super::number::{Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
@@ -225,6 +226,9 @@ pub(crate) fn hamming_window<'a>(call: &Call<'a>) -> Folded<'a> {
     window(call, [alpha, 1.0 - alpha, 0.0])
 }
 
+/// The multiplications that a cosine takes as long as.
+const COSINE: usize = 16;
+
 /// `a - b * cos(angle) + c * cos(2 * angle)`, with the factors in single precision, as ONNX Runtime has them.
 fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
     let [a, b, c] = factors.map(f64::from);
@@ -244,7 +248,9 @@ fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
             name_of(dtype)
         );
     }
-    let count = call.room_for(dtype, &dims(&[size])?)?;
+    let shape = dims(&[size])?;
+    little_work(&[shape[0], COSINE])?;
+    let count = call.room_for(dtype, &shape)?;
     let step = std::f64::consts::TAU / period as f64;
     with_number!(dtype, T => {
         let one = |at: usize| {

@@ -13,6 +13,9 @@ type Label = u32;
 /// The label of the last axis of the dots. No letter is as great.
 const DOTS: Label = Label::MAX;
 
+/// The multiplications that finding the next elements takes as long as.
+const STEP: usize = 4;
+
 /// The labels of a term's axes; `dotted` is the number of those that its dots stand for.
 fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
@@ -105,7 +108,8 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
             .collect::<Vec<usize>>()
     };
     let (shape, summed) = (dims_of(&kept), dims_of(&added));
-    little_work(&[&shape[..], &summed, &[operands.len()]].concat())?;
+    little_work(&[&shape[..], &summed, &[operands.len(), STEP]].concat())?;
+    little_work(&shape)?;
     let count = call.room_for(first.dtype(), &shape)?;
     let steps = |labels: &[Label]| -> Vec<Vec<usize>> {
         let step = |label| {

@@ -12,6 +12,9 @@ use super::number::{Number, with_float};
 use super::reduce::OVERFLOW;
 use super::{Call, Elements, Folded, NotFolded, Tensor, axes, refuse};
 
+/// The most results along an axis, of each of which the weights are kept.
+const LONGEST: usize = 1 << 20;
+
 /// Along each axis, the nearest element, or the sum of those around, weighed.
 pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
@@ -52,6 +55,10 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
         );
     }
     sums_are_defined(x)?;
+    little_work(&[&shape[..], &[4]].concat())?;
+    if shape.iter().any(|&dim| dim > LONGEST) {
+        return refuse!("an axis is longer than {LONGEST}");
+    }
     let outside = f64::from(call.float_or("extrapolation_value", 0.0)?);
     with_float!(x.dtype(), T => {
         let mut made: Vec<f64> = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();

@@ -7,7 +7,7 @@ use super::data_movement::dims;
 use super::matrix::{little_work, sums_are_defined};
 use super::number::{EXTREME, Number, with_float, with_number};
 use super::reduce::{OVERFLOW, total};
-use super::{Call, Folded, NotFolded, Tensor, refuse};
+use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
 use passdock_plugin_api::DType;
 
 /// The windows along one spatial dim.
@@ -100,7 +100,7 @@ fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, N
     let words = ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
     let auto = call.word("auto_pad", &words)?;
     let rounds_up = call.flag("ceil_mode", false)?;
-    if kernel.len() != rank || kernel.contains(&0) || spatial.contains(&0) {
+    if kernel.len() != rank || kernel.contains(&0) {
         return refuse!("a kernel of {kernel:?} for {spatial:?}");
     }
     if auto != "NOTSET" && pads.iter().any(|&pad| pad != 0) {
@@ -145,11 +145,13 @@ fn each_window(
     Ok(())
 }
 
-/// The batch, the channels, and the spatial dims.
+/// The batch, the channels, and the spatial dims, of a tensor that has elements.
 fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
     match x.shape() {
-        [batch, channels, spatial @ ..] if !spatial.is_empty() => Ok((*batch, *channels, spatial)),
-        shape => refuse!("{shape:?} has no spatial dims"),
+        [batch, channels, spatial @ ..] if !spatial.is_empty() && !x.is_empty() => {
+            Ok((*batch, *channels, spatial))
+        }
+        shape => refuse!("{shape:?} has no spatial dims, or no elements"),
     }
 }
 
@@ -170,7 +172,9 @@ fn pool<T: Number, R: NoUninit + Copy>(
     let shape = [&[batch, channels], &counts[..]].concat();
     let kernel: Vec<usize> = axes.iter().map(|axis| axis.kernel).collect();
     little_work(&[&shape[..], &kernel].concat())?;
-    let mut results = vec![zero; call.room_for(DType::I64, &shape)?];
+    let count = element_count(&shape)?;
+    call.room_for_bytes((count as u64).checked_mul(size_of::<R>() as u64))?;
+    let mut results = vec![zero; count];
     let (windows, size) = (
         volume(axes, |axis| axis.count),
         volume(axes, |axis| axis.size),
@@ -206,10 +210,7 @@ fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
 /// One window of everything.
 fn global_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
     let (_, _, spatial) = split(call.input(0)?)?;
-    match spatial.contains(&0) {
-        true => refuse!("it pools nothing"),
-        false => Ok(spatial.iter().map(|&size| Axis::whole(size)).collect()),
-    }
+    Ok(spatial.iter().map(|&size| Axis::whole(size)).collect())
 }
 
 /// The greatest element under each window, and where it is.
@@ -351,7 +352,7 @@ pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
         let bias = bias.map(wide).transpose()?;
         let mut results = vec![T::ZERO; count];
         each_window(&axes, |window, taps| {
-            for (at, planes) in elements.chunks_exact((deep * size).max(1)).enumerate() {
+            for (at, planes) in elements.chunks_exact(deep * size).enumerate() {
                 let (sample, own) = (at / group, at % group);
                 for kernel in own * (kernels / group)..(own + 1) * (kernels / group) {
                     let weights = &weights[kernel * deep * volume..];
