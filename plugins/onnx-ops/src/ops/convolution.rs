@@ -9,18 +9,27 @@ use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL,
-    AVERAGE_POOL.again(7).attrs(attrs![
-        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-        pads: ints, strides: ints,
-    ]),
-    AVERAGE_POOL.again(10).attrs(attrs![
-        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-        kernel_shape: required ints, pads: ints, strides: ints,
-    ]),
-    AVERAGE_POOL.again(19).attrs(attrs![
-        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-        dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
-    ]),
+    AVERAGE_POOL
+        .again(7)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+            pads: ints, strides: ints,
+        ]),
+    AVERAGE_POOL
+        .again(10)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            kernel_shape: required ints, pads: ints, strides: ints,
+        ]),
+    AVERAGE_POOL
+        .again(19)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
+        ]),
     Operator::new("onnx.Conv", 1, (2, 3))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
@@ -82,7 +91,6 @@ pub(super) const OPERATORS: &[Operator] = &[
 const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .infers(pool)
-    .folds(sliding::average_pool)
     .any_attrs();
 
 const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))

@@ -28,10 +28,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     UPSAMPLE,
     UPSAMPLE
         .again(7)
+        .folds(eval::resize::resize)
         .takes((1, 1))
         .attrs(attrs![mode: string = "nearest", scales: required floats]),
     UPSAMPLE
         .again(9)
+        .folds(eval::resize::resize)
         .takes((2, 2))
         .attrs(attrs![mode: string = "nearest"]),
 ];
@@ -45,7 +47,6 @@ const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
 const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
     .with(OpTraits::GROWS.with(OpTraits::INJECTIVE))
     .infers(upsample)
-    .folds(eval::resize::resize)
     .any_attrs();
 
 /// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
