@@ -8,6 +8,7 @@ import onnx
 from onnx import defs, helper
 
 import random_movement
+import random_windows
 from random_maker import NUMBERS, Case, Maker, signed
 from random_values import FLOATS, INTEGERS, T, numpy_type
 
@@ -330,6 +331,14 @@ OPERATORS = {
     "TopK": (top_k, EXACT),
     "Hardmax": (along, EXACT),
     **dict.fromkeys(["Softmax", "LogSoftmax"], (along, TRANSCENDENTAL)),
+    "Conv": (random_windows.conv, ROUNDED),
+    "MaxPool": (random_windows.pool, EXACT),
+    "GlobalMaxPool": (random_windows.global_pool, EXACT),
+    **dict.fromkeys(["AveragePool", "LpPool"], (random_windows.pool, TRANSCENDENTAL)),
+    **dict.fromkeys(["GlobalAveragePool", "GlobalLpPool"], (random_windows.global_pool, TRANSCENDENTAL)),
+    "Einsum": (random_windows.einsum, ROUNDED),
+    **dict.fromkeys(["BlackmanWindow", "HammingWindow", "HannWindow"], (random_windows.window, ROUNDED)),
+    "Resize": (random_windows.resize, TRANSCENDENTAL),
     "MatMul": (mat_mul, ROUNDED),
     "Gemm": (gemm, ROUNDED),
     **dict.fromkeys(["Erf", "HardSwish", "Mish"], (within(-6, 6), TRANSCENDENTAL)),

@@ -48,7 +48,7 @@ DEVIATIONS = {
 }
 
 # Operators whose result is a sum of operands, which may cancel out.
-ADDING = ("Reduce", "Cum", "Sum", "Mean", "Scatter", "MatMul", "Gemm")
+ADDING = ("Reduce", "Cum", "Sum", "Mean", "Scatter", "MatMul", "Gemm", "Conv", "Average", "GlobalAverage", "Lp", "GlobalLp", "Einsum", "Resize")
 
 
 def model_of(nodes, tensors, outputs, opset):
@@ -180,7 +180,7 @@ def scale(case):
         return 1
     arrays = [array.astype(np.float64) for _, _, array in case.tensors]
     sizes = [float(np.sum(np.abs(array[np.isfinite(array)]))) for array in arrays]
-    return np.prod(sizes[:2]) + sum(sizes[2:]) if case.op in ("MatMul", "Gemm") else sum(sizes)
+    return np.prod(sizes[:2]) + sum(sizes[2:]) if case.op in ("MatMul", "Gemm", "Conv") else sum(sizes)
 
 
 def show(case):

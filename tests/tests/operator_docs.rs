@@ -48,7 +48,7 @@ fn render(ops: &[OpInfo]) -> String {
 
 The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of, what {} are in
 other layouts. A version is the first of its domain that a definition holds for; where not all versions have something, those that
-have it are listed.
+have it are listed. In a version newer than all of them, an operator is treated as in its newest one, and a run warns of it.
 `passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may be, and their defaults.
 ",
         by_name.len(),

@@ -8,7 +8,8 @@
 //! - `attributes` says what attributes mean, once for all operators.
 //! - `definitions` gives all to the host, and `answer` answers it.
 //!
-//! An operator of a version, or with an attribute, that isn't known here is left alone.
+//! An op with an attribute that isn't known here is left alone. In a version of its domain newer than
+//! all rows, an operator is as its newest row says: the host warns of such a version.
 
 mod answer;
 mod attributes;

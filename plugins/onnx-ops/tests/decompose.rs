@@ -60,12 +60,17 @@ fn what_isnt_known_of_an_op_leaves_it_whole() {
         "\n%0 = onnx.HardSwish(%x) {slope = 2.0}\n",
         whole,
     );
+}
+
+#[test]
+fn an_opset_newer_than_all_has_the_newest_bodies() {
     check(
         99,
         "%x: f16[n,3]",
         "\n%0 = onnx.HardSwish(%x)\n",
         expect![[r#"
-            %0 = onnx.HardSwish(%x)
+            %0 = onnx.HardSigmoid(%x) {alpha = 0.16666667, beta = 0.5} : f16[n,3]
+            %1 = onnx.Mul(%x, %0) : f16[n,3]
         "#]],
     );
 }

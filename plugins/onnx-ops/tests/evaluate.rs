@@ -254,7 +254,16 @@ fn what_is_malformed_is_refused_not_guessed() {
         &[matrix()],
         vec![],
         expect![[r#"
-        onnx.Neg of opset 99 isn't known
+            i64[2, 2] [ff, ff, ff, ff, ff, ff, ff, ff, fe, ff, ff, ff, ff, ff, ff, ff, fd, ff, ff, ff, ff, ff, ff, ff, fc, ff, ff, ff, ff, ff, ff, ff]
+        "#]],
+    );
+    check(
+        "onnx.Neg",
+        99,
+        &[matrix()],
+        vec![("mode", Attr::Int(0))],
+        expect![[r#"
+        onnx.Neg has an unknown attribute `mode`
     "#]],
     );
 }
@@ -386,7 +395,7 @@ fn what_stays_has_a_reason_that_can_be_shown() {
         ("onnx.Gather", vec![least(), ints(&[], &[1])], vec![]),
         ("onnx.TopK", vec![nan(), ints(&[1], &[1])], vec![]),
         ("onnx.MatMul", vec![least(), ints(&[1], &[2])], vec![]),
-        ("onnx.Conv", vec![huge(), huge()], vec![]),
+        ("onnx.ConvInteger", vec![huge(), huge()], vec![]),
     ];
     let answers =
         cases.map(|(name, inputs, attrs)| format!("{name}: {}", answer(name, 21, &inputs, attrs)));
@@ -411,7 +420,7 @@ fn what_stays_has_a_reason_that_can_be_shown() {
         onnx.Gather: index 1 is out of range for a dim of 1
         onnx.TopK: whether NaN is greater or less isn't defined
         onnx.MatMul: a sum is larger than i64 holds
-        onnx.Conv: there is no evaluation of onnx.Conv
+        onnx.ConvInteger: there is no evaluation of onnx.ConvInteger
     "#]]
     .assert_eq(&answers.concat());
 }

@@ -152,6 +152,127 @@ fn random_calls_are_answered() {
     );
 }
 
+/// Images and lists of integers reach further into what slides windows, resizes and adds up by letters.
+#[test]
+fn random_windows_are_answered() {
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let names = [
+        "Conv",
+        "MaxPool",
+        "AveragePool",
+        "LpPool",
+        "GlobalMaxPool",
+        "Einsum",
+        "Resize",
+        "HannWindow",
+    ];
+    let mut answered = 0;
+    for _ in 0..40_000 {
+        let name = format!("onnx.{}", dice.pick(&names));
+        let image = |dice: &mut Dice| -> Tensor<'static> {
+            let shape: Vec<usize> = (0..1 + dice.roll(4))
+                .map(|_| dice.pick(&[1, 1, 2, 3, 0]))
+                .collect();
+            let count = shape.iter().product();
+            // Without elements, the other dims may be of any size.
+            let huge = |&dim: &usize| if count == 0 && dim > 1 { 1 << 20 } else { dim };
+            let shape = shape.iter().map(huge).collect();
+            Tensor::from_vec(DType::F32, shape, vec![dice.float(); count])
+        };
+        let mut inputs = vec![Some(image(&mut dice)), Some(image(&mut dice))];
+        if name == "onnx.Resize" {
+            let rank = inputs[0].as_ref().map_or(0, Tensor::rank);
+            let sizes: Vec<i64> = (0..rank)
+                .map(|_| {
+                    let wild = wild(&mut dice);
+                    dice.pick(&[1, 2, 5, wild])
+                })
+                .collect();
+            inputs[1] = Some(image(&mut dice));
+            inputs.extend([None, Some(Tensor::from_vec(DType::I64, vec![rank], sizes))]);
+        }
+        if name == "onnx.HannWindow" {
+            let size = dice.int();
+            inputs = vec![Some(Tensor::from_vec(DType::I64, vec![], vec![size]))];
+        }
+        if name.contains("Pool") {
+            inputs.truncate(1);
+        }
+        let mut attrs = Vec::new();
+        for list in ["kernel_shape", "strides", "dilations", "pads", "axes"] {
+            if dice.roll(3) == 0 {
+                let count = dice.roll(5);
+                let ints: Vec<i64> = (0..count)
+                    .map(|_| {
+                        let wild = wild(&mut dice);
+                        dice.pick(&[1, 1, 1, 1, 2, 0, wild])
+                    })
+                    .collect();
+                attrs.push((list, Attr::Ints(Cow::Owned(ints))));
+            }
+        }
+        let words = [
+            (
+                "auto_pad",
+                &[&b"SAME_UPPER"[..], b"VALID", b"SAME_LOWER"][..],
+            ),
+            ("mode", &[b"linear", b"cubic"]),
+            (
+                "coordinate_transformation_mode",
+                &[b"tf_crop_and_resize", b"align_corners"],
+            ),
+            ("keep_aspect_ratio_policy", &[b"not_larger", b"not_smaller"]),
+            (
+                "equation",
+                &[
+                    b"ab,ab",
+                    b"...a,...a->...",
+                    b"i,j->ij",
+                    b"......,a",
+                    b"\xff,a->",
+                    b"aa,b",
+                ],
+            ),
+        ];
+        for (word, choices) in words {
+            if dice.roll(3) == 0 {
+                attrs.push((word, Attr::String(dice.pick(choices))));
+            }
+        }
+        for flag in [
+            "ceil_mode",
+            "count_include_pad",
+            "antialias",
+            "exclude_outside",
+            "group",
+            "p",
+        ] {
+            if dice.roll(4) == 0 {
+                attrs.push((flag, Attr::Int(dice.int())));
+            }
+        }
+        let version = dice.pick(&[10, 12, 17, 19, 28]);
+        let row = ops::find(&name, version);
+        attrs.retain(|(name, _)| row.is_some_and(|row| row.attr(name).is_some()));
+        let call = Call {
+            name: &name,
+            version,
+            inputs: &inputs,
+            attrs: &attrs,
+            attr_defs: &[],
+            outputs: 1,
+            max_bytes: 1 << 16,
+        };
+        answered += evaluate(&call).unwrap_or_default().len();
+    }
+    assert!(answered > 2000, "only {answered} results");
+}
+
+/// A size that makes sums and products overflow.
+fn wild(dice: &mut Dice) -> i64 {
+    dice.pick(&[3, 1 << 20, 1 << 40, i64::MAX, -1, i64::MIN])
+}
+
 /// The same tensor by itself.
 fn copy(tensor: &Tensor) -> Tensor<'static> {
     match tensor.dtype() {

@@ -240,9 +240,13 @@ fn run_to_end(
         (data.file, message)
     });
     let unreadable: Vec<(String, String)> = unreadable.collect();
-    if let Some(warning) = remarks::unknown_ops(&module, &context.registry().op_defs()) {
-        context.emit(warning);
-    }
+    let defs = context.registry().op_defs();
+    let remarks = [
+        remarks::unknown_ops(&module, &defs),
+        remarks::newer_opset(&module, &defs),
+    ];
+    let remarks = remarks.into_iter().flatten();
+    remarks.for_each(|warning| context.emit(warning));
     let used = UsedOperators::of(&module);
     if let Some(warning) = remarks::recursion(request, &module) {
         context.emit(warning);

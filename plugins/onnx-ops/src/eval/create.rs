@@ -6,6 +6,7 @@ use super::call::axis;
 use super::cast::{from_singles, singles};
 use super::cells::{Cell, Movement, rearrange};
 use super::data_movement::dims;
+use super::matrix::little_work;
 use super::number::{Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
 use passdock_plugin_api::DType;
@@ -206,4 +207,57 @@ impl Movement for OneHot {
         }
         Ok(vec![result])
     }
+}
+
+/// A sum of two cosines, of one turn.
+pub(crate) fn blackman_window<'a>(call: &Call<'a>) -> Folded<'a> {
+    let alpha = 0.16_f32;
+    window(call, [(1.0 - alpha) / 2.0, 0.5, alpha / 2.0])
+}
+
+/// A cosine of one turn.
+pub(crate) fn hann_window<'a>(call: &Call<'a>) -> Folded<'a> {
+    window(call, [0.5, 0.5, 0.0])
+}
+
+/// A cosine of one turn.
+pub(crate) fn hamming_window<'a>(call: &Call<'a>) -> Folded<'a> {
+    let alpha = 25.0_f32 / 46.0;
+    window(call, [alpha, 1.0 - alpha, 0.0])
+}
+
+/// The multiplications that a cosine takes as long as.
+const COSINE: usize = 16;
+
+/// `a - b * cos(angle) + c * cos(2 * angle)`, with the factors in single precision, as ONNX Runtime has them.
+fn window<'a>(call: &Call<'a>, factors: [f32; 3]) -> Folded<'a> {
+    let [a, b, c] = factors.map(f64::from);
+    let size = call.ints_in(0)?;
+    let Some(&size) = size.first().filter(|&&first| size.len() == 1 && first > 0) else {
+        return refuse!("its size isn't a positive number");
+    };
+    let dtype = DType(u32::try_from(call.int_or("output_datatype", 1)?).unwrap_or(0));
+    let period = if call.flag("periodic", true)? {
+        size
+    } else {
+        size - 1
+    };
+    if period == 0 || !matches!(dtype, DType::F32 | DType::F64) {
+        return refuse!(
+            "a window of {size} elements of {} isn't evaluated",
+            name_of(dtype)
+        );
+    }
+    let shape = dims(&[size])?;
+    little_work(&[shape[0], COSINE])?;
+    let count = call.room_for(dtype, &shape)?;
+    let step = std::f64::consts::TAU / period as f64;
+    with_number!(dtype, T => {
+        let one = |at: usize| {
+            let angle = step * at as f64;
+            T::from_double(a - b * angle.cos() + c * (2.0 * angle).cos())
+        };
+        let window = (0..count).filter_map(one).collect::<Vec<T>>();
+        Ok(vec![Tensor::from_vec(dtype, vec![count], window)])
+    })
 }

@@ -99,7 +99,8 @@ fn multiply<'a, T: Number>(
     Ok(Tensor::from_vec(T::DTYPE, shape, elements))
 }
 
-fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
+/// Refuses more multiplications than are a compiler's business.
+pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     match element_count(dims)? {
         work if work > MOST => refuse!("it would take {} multiplications", grouped(work as u64)),
         _ => Ok(()),

@@ -42,7 +42,7 @@ fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
 }
 
 /// The reason why sums and products aren't defined.
-const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
+pub(super) const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
 /// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
 fn reduce<'a, T: Number>(
     call: &Call<'a>,
@@ -97,7 +97,7 @@ fn finish<'a, T: Number>(
 
 /// Adds what `each` makes of the elements and rounds once, after `last`. Integers are added exactly;
 /// where a sum doesn't fit its type, or only in another order, nobody says what it is.
-fn total<T: Number>(
+pub(super) fn total<T: Number>(
     elements: &[T],
     each: impl Fn(f64) -> f64,
     exact: impl Fn(i128) -> Option<i128>,

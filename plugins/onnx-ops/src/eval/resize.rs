@@ -1,31 +1,26 @@
-//! Resize to the nearest element. Masks that exporters make of constants come through it.
+//! Resize, and Upsample before it. Masks that exporters make of constants come through it, and tables of positions.
 
 use std::iter::zip;
 
 use ndarray::{ArrayD, Axis};
 
+use super::call::axis;
 use super::cells::{Cell, Movement, rearrange};
 use super::data_movement::dims;
-use super::{Call, Elements, Folded, NotFolded, Tensor, refuse};
+use super::matrix::{little_work, sums_are_defined};
+use super::number::{Number, with_float};
+use super::reduce::OVERFLOW;
+use super::{Call, Elements, Folded, NotFolded, Tensor, axes, refuse};
 
-/// Each element is the one of the operand whose place is nearest: which that is has to be the same in single and in double
-/// precision.
+/// The most results along an axis, of each of which the weights are kept.
+const LONGEST: usize = 1 << 20;
+
+/// Along each axis, the nearest element, or the sum of those around, weighed.
 pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
-    let is_first = call.version < 11;
-    if call.word("mode", &["nearest", "linear", "cubic"])? != "nearest" {
-        return refuse!("only `nearest` is evaluated");
-    }
-    let is_plain = call.version < 18
-        || call.ints("axes")?.is_none()
-            && call.word(
-                "keep_aspect_ratio_policy",
-                &["stretch", "not_larger", "not_smaller"],
-            )? == "stretch";
-    if !is_plain {
-        return refuse!("of its axes or their proportions it is not evaluated");
-    }
+    let is_first = call.version < 11 || call.name == "onnx.Upsample";
     let way = Way {
+        mode: call.word("mode", &["nearest", "linear", "cubic"])?,
         place: match is_first {
             true => "asymmetric",
             false => call.word("coordinate_transformation_mode", &PLACES)?,
@@ -34,40 +29,197 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
             true => "floor",
             false => call.word("nearest_mode", &ROUNDINGS)?,
         },
+        is_wide: call.flag("antialias", false)?,
+        leaves_out: call.flag("exclude_outside", false)?,
+        cubic: call.float_or("cubic_coeff_a", -0.75)?.into(),
     };
-    let (scales, sizes) = match is_first {
-        true => (Some(call.input(1)?), None),
-        false => (given(call, 2), given(call, 3)),
+    let lines = lines(call, x, is_first, way.place)?;
+    let mut shape = x.shape().to_vec();
+    lines.iter().for_each(|line| shape[line.axis] = line.new);
+    if x.is_empty() || shape.contains(&0) {
+        return refuse!("it resizes nothing, or to nothing");
+    }
+    call.room_for(x.dtype(), &shape)?;
+    if way.mode == "nearest" {
+        let sources = lines.iter().map(|line| {
+            let places = (0..line.new).map(|at| way.nearest(at, line));
+            Ok((
+                line.axis,
+                places.collect::<Result<Vec<usize>, NotFolded>>()?,
+            ))
+        });
+        return rearrange(
+            call,
+            &[x],
+            &Nearest(sources.collect::<Result<_, NotFolded>>()?),
+        );
+    }
+    sums_are_defined(x)?;
+    little_work(&[&shape[..], &[4]].concat())?;
+    if shape.iter().any(|&dim| dim > LONGEST) {
+        return refuse!("an axis is longer than {LONGEST}");
+    }
+    let outside = f64::from(call.float_or("extrapolation_value", 0.0)?);
+    with_float!(x.dtype(), T => {
+        let mut made: Vec<f64> = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
+        let mut now = x.shape().to_vec();
+        for line in lines.iter().filter(|line| !line.is_same()) {
+            let taps = (0..line.new).map(|at| way.taps(at, line));
+            let taps = taps.collect::<Result<Vec<_>, NotFolded>>()?;
+            let most = taps.iter().flatten().map(Vec::len).max().unwrap_or(1);
+            now[line.axis] = line.new;
+            little_work(&[&now[..], &[most]].concat())?;
+            made = along(&made, now[line.axis + 1..].iter().product(), line.old, &taps, outside);
+        }
+        let results: Option<Vec<T>> = made.into_iter().map(T::from_double).collect();
+        match results.filter(|all| all.iter().all(|x| x.to_f64().is_finite())) {
+            Some(results) => Ok(vec![Tensor::from_vec(x.dtype(), shape, results)]),
+            None => refuse!("{OVERFLOW}"),
+        }
+    })
+}
+
+/// Adds up the elements along an axis that each result takes, those of `inner` side by side; a result without any is `outside`.
+fn along(
+    all: &[f64],
+    inner: usize,
+    old: usize,
+    taps: &[Option<Vec<(usize, f64)>>],
+    outside: f64,
+) -> Vec<f64> {
+    let mut made = Vec::with_capacity(all.len() / old * taps.len());
+    for slice in all.chunks_exact(old * inner) {
+        for taps in taps {
+            let sum = |at: usize| match taps {
+                Some(taps) => taps
+                    .iter()
+                    .map(|(from, weight)| slice[from * inner + at] * weight)
+                    .sum(),
+                None => outside,
+            };
+            made.extend((0..inner).map(sum));
+        }
+    }
+    made
+}
+
+/// What becomes of an axis.
+struct Line {
+    axis: usize,
+    old: usize,
+    new: usize,
+    scale: f64,
+    /// The part of the axis that is resized, where that is asked for: all of it is from 0 to 1.
+    part: [f64; 2],
+}
+
+impl Line {
+    /// Whether each element stays.
+    fn is_same(&self) -> bool {
+        self.scale == 1.0
+    }
+}
+
+fn lines(call: &Call, x: &Tensor, is_first: bool, place: &str) -> Result<Vec<Line>, NotFolded> {
+    let listed = call.ints("axes")?;
+    let chosen: Vec<usize> = match &listed {
+        Some(list) => {
+            axes(list, x.rank())?;
+            list.iter()
+                .map(|&at| axis(at, x.rank()))
+                .collect::<Result<_, _>>()?
+        }
+        None => (0..x.rank()).collect(),
     };
-    let axes: Vec<(usize, f64)> = match (scales, sizes) {
+    let (scales, sizes) = match (is_first, call.version) {
+        (true, ..9) if call.name == "onnx.Upsample" => (
+            call.floats("scales")?.map(|scales| scales.into_owned()),
+            None,
+        ),
+        (true, _) => (Some(floats(call.input(1)?)?), None),
+        (false, _) => (given(call, 2).map(floats).transpose()?, given(call, 3)),
+    };
+    let old = || chosen.iter().map(|&axis| x.shape()[axis]);
+    let made: Vec<(usize, f64)> = match (scales, sizes) {
         (_, Some(_)) => {
             let sizes = dims(&call.ints_in(3)?)?;
-            let sizes = zip(x.shape(), sizes);
-            sizes
-                .map(|(&old, new)| (new, new as f64 / old as f64))
-                .collect()
+            let scale = |(old, new): (usize, &usize)| *new as f64 / old as f64;
+            let scales = zip(old(), &sizes).map(scale);
+            match call.word(
+                "keep_aspect_ratio_policy",
+                &["stretch", "not_larger", "not_smaller"],
+            )? {
+                "stretch" => zip(sizes.iter().copied(), scales).collect(),
+                _ if listed
+                    .iter()
+                    .flat_map(|list| list.iter())
+                    .any(|&axis| axis < 0) =>
+                {
+                    return refuse!(
+                        "runtimes differ in the proportions of axes that are counted from the back"
+                    );
+                }
+                "not_larger" => in_proportion(old(), scales.fold(f64::INFINITY, f64::min))?,
+                _ => in_proportion(old(), scales.fold(0.0, f64::max))?,
+            }
         }
         (Some(scales), None) => {
-            let scales = scales.stored::<f32>()?;
-            let sizes = zip(x.shape(), scales.iter());
             let size = |old: usize, scale: f32| (old as f32 * scale).floor() as usize;
+            let sizes = zip(old(), &scales);
             sizes
-                .map(|(&old, &scale)| (size(old, scale), f64::from(scale)))
+                .map(|(old, &scale)| (size(old, scale), scale.into()))
                 .collect()
         }
         (None, None) => return refuse!("it has neither scales nor sizes"),
     };
-    if axes.len() != x.rank() || x.shape().contains(&0) {
-        return refuse!("its scales or sizes aren't those of its axes");
+    if matches!(place, "align_corners" | "tf_crop_and_resize") {
+        let is_whole = |(old, &(new, scale)): (usize, &(usize, f64))| {
+            (old as f64 * scale - new as f64).abs() < 1e-5 * scale
+        };
+        if !zip(old(), &made).all(is_whole) {
+            return refuse!("runtimes differ in the places of a size that is rounded down");
+        }
     }
-    let shape: Vec<usize> = axes.iter().map(|&(new, _)| new).collect();
-    call.room_for(x.dtype(), &shape)?;
-    let mut sources = Vec::with_capacity(axes.len());
-    for (&old, (new, scale)) in zip(x.shape(), axes) {
-        let places = (0..new).map(|at| way.nearest(at, old, new, scale));
-        sources.push(places.collect::<Result<Vec<usize>, NotFolded>>()?);
+    let count = chosen.len();
+    let parts = match place {
+        "tf_crop_and_resize" => floats(call.input(1)?)?,
+        _ => [vec![0.0; count], vec![1.0; count]].concat(),
+    };
+    let is_scale = |&(_, scale): &(usize, f64)| scale > 0.0 && scale.is_finite();
+    if made.len() != count || parts.len() != 2 * count || !made.iter().all(is_scale) {
+        return refuse!("its scales, sizes or parts aren't those of its axes");
     }
-    rearrange(call, &[x], &Nearest(sources))
+    let lines = zip(&chosen, made).enumerate();
+    let line = |(at, (&axis, (new, scale))): (usize, (&usize, (usize, f64)))| Line {
+        axis,
+        old: x.shape()[axis],
+        new,
+        scale,
+        part: [parts[at].into(), parts[at + count].into()],
+    };
+    let lines: Vec<Line> = lines.map(line).collect();
+    match lines
+        .iter()
+        .any(|line| line.is_same() && line.part != [0.0, 1.0])
+    {
+        true => refuse!("runtimes differ in parts that keep their axis's size"),
+        false => Ok(lines),
+    }
+}
+
+/// The sizes by one scale, if single precision rounds to the same.
+fn in_proportion(
+    old: impl Iterator<Item = usize>,
+    scale: f64,
+) -> Result<Vec<(usize, f64)>, NotFolded> {
+    let one = |old: usize| {
+        let double = (old as f64 * scale + 0.5).floor();
+        match double == f64::from((old as f32 * scale as f32 + 0.5).floor()) {
+            true => Ok((double as usize, scale)),
+            false => refuse!("its size is a matter of rounding"),
+        }
+    };
+    old.map(one).collect()
 }
 
 /// An operand that is there, and no empty list, which stands for one that isn't.
@@ -75,44 +227,91 @@ fn given<'a>(call: &Call<'a>, index: usize) -> Option<&'a Tensor<'a>> {
     call.optional(index).filter(|list| list.shape() != [0])
 }
 
-const PLACES: [&str; 5] = [
+/// A list of floats.
+fn floats(tensor: &Tensor) -> Result<Vec<f32>, NotFolded> {
+    with_float!(tensor.dtype(), T => {
+        Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64() as f32).collect())
+    })
+}
+
+const PLACES: [&str; 7] = [
     "half_pixel",
     "asymmetric",
     "align_corners",
     "pytorch_half_pixel",
     "half_pixel_symmetric",
+    "tf_crop_and_resize",
+    "tf_half_pixel_for_nn",
 ];
 const ROUNDINGS: [&str; 4] = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
 
-/// How a place among the results becomes one of the operand's.
+/// How results are made of the operand's elements.
 struct Way {
+    mode: &'static str,
     place: &'static str,
     rounding: &'static str,
+    /// Whether what is made smaller is made of all elements on the way.
+    is_wide: bool,
+    /// Whether what is before the first element or after the last has no weight, instead of being as they are.
+    leaves_out: bool,
+    cubic: f64,
 }
 
 impl Way {
-    fn nearest(&self, at: usize, old: usize, new: usize, scale: f64) -> Result<usize, NotFolded> {
-        if scale == 1.0 {
-            return Ok(at.min(old - 1));
+    /// The place among the operand's elements that a result is at. Each step is rounded.
+    fn place(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
+        let (old, new, at) = (line.old as f64, line.new as f64, at as f64);
+        let scale = round(line.scale);
+        let half_pixel = || round(round((at + 0.5) / scale) - 0.5);
+        match self.place {
+            "asymmetric" => round(at / scale),
+            "align_corners" if line.new == 1 => 0.0,
+            "align_corners" => round(round(at * (old - 1.0)) / (new - 1.0)),
+            "pytorch_half_pixel" if line.new == 1 => 0.0,
+            "half_pixel_symmetric" => {
+                let adjusted = round(new / round(scale * old));
+                round(round(round(old / 2.0) * round(1.0 - adjusted)) + half_pixel())
+            }
+            "tf_half_pixel_for_nn" => round((at + 0.5) / scale),
+            "tf_crop_and_resize" => {
+                let [start, end] = line.part;
+                match line.new {
+                    1 => round(round(0.5 * round(start + end)) * (old - 1.0)),
+                    _ => {
+                        let step = round(round(round(end - start) * (old - 1.0)) / (new - 1.0));
+                        round(round(start * (old - 1.0)) + round(at * step))
+                    }
+                }
+            }
+            _ => half_pixel(),
         }
-        let last = old - 1;
-        let exact = match self.place {
-            "asymmetric" => at as f64 / scale,
-            "align_corners" if new == 1 => 0.0,
-            "align_corners" => at as f64 * last as f64 / (new - 1) as f64,
-            "pytorch_half_pixel" if new == 1 => 0.0,
-            "half_pixel" | "pytorch_half_pixel" => (at as f64 + 0.5) / scale - 0.5,
-            _ => return refuse!("its coordinates are `{}`", self.place),
+    }
+
+    /// Whether a result is outside of what is resized, and so is a value that is given.
+    fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
+        let outside = |round| {
+            let place = self.place(at, line, round);
+            !(0.0..=(line.old - 1) as f64).contains(&place)
         };
-        let (scale, at) = (scale as f32, at as f32);
-        let single = match self.place {
-            "asymmetric" => at / scale,
-            "align_corners" if new == 1 => 0.0,
-            "align_corners" => at * last as f32 / (new - 1) as f32,
-            "pytorch_half_pixel" if new == 1 => 0.0,
-            _ => (at + 0.5) / scale - 0.5,
-        };
-        let (exact, single) = (self.round(exact), self.round(f64::from(single)));
+        match (self.place, outside(double), outside(single)) {
+            ("tf_crop_and_resize", a, b) if a != b => {
+                refuse!("what is outside is a matter of rounding")
+            }
+            (place, outside, _) => Ok(place == "tf_crop_and_resize" && outside),
+        }
+    }
+
+    /// The nearest element, which has to be the same in single and in double precision.
+    fn nearest(&self, at: usize, line: &Line) -> Result<usize, NotFolded> {
+        let last = line.old - 1;
+        if line.is_same() {
+            return Ok(at.min(last));
+        }
+        if self.is_outside(at, line)? {
+            return refuse!("some of its results are of no element");
+        }
+        let [exact, single] =
+            [double as fn(f64) -> f64, single].map(|round| self.round(self.place(at, line, round)));
         match exact == single {
             true => Ok((exact.max(0.0) as usize).min(last)),
             false => refuse!("which element is nearest is a matter of rounding"),
@@ -127,18 +326,71 @@ impl Way {
             _ => (place - 0.5).ceil(),
         }
     }
+
+    /// The elements that a result is the sum of, with their weights; `None`: it is outside.
+    fn taps(&self, at: usize, line: &Line) -> Result<Option<Vec<(usize, f64)>>, NotFolded> {
+        if self.is_outside(at, line)? {
+            return Ok(None);
+        }
+        let place = self.place(at, line, single);
+        let squeeze = if self.is_wide {
+            line.scale.min(1.0)
+        } else {
+            1.0
+        };
+        let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
+        if !(place.abs() < 1e9 && reach < 1e6) {
+            return refuse!("a place of {place} isn't evaluated");
+        }
+        let first = place.floor();
+        let start = (-reach).floor() as i64 + 1;
+        let mut taps = Vec::new();
+        for step in start..2 - start {
+            let weight = self.weight((first - place + step as f64) * squeeze);
+            let from = first as i64 + step;
+            let inside = from.clamp(0, line.old as i64 - 1);
+            if weight != 0.0 && (from == inside || !self.leaves_out) {
+                taps.push((inside as usize, weight));
+            }
+        }
+        let sum: f64 = taps.iter().map(|(_, weight)| weight).sum();
+        if sum == 0.0 {
+            return refuse!("its weights make up nothing");
+        }
+        taps.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        Ok(Some(taps))
+    }
+
+    /// The weight of an element at a distance.
+    fn weight(&self, distance: f64) -> f64 {
+        let (a, x) = (self.cubic, distance.abs());
+        match self.mode {
+            "linear" => (1.0 - x).max(0.0),
+            _ if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+            _ if x < 2.0 => ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a,
+            _ => 0.0,
+        }
+    }
+}
+
+fn double(x: f64) -> f64 {
+    x
+}
+
+fn single(x: f64) -> f64 {
+    f64::from(x as f32)
 }
 
 /// Along each axis, the place that each element comes from.
-struct Nearest(Vec<Vec<usize>>);
+struct Nearest(Vec<(usize, Vec<usize>)>);
 
 impl Movement for Nearest {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
         let mut made = inputs[0].to_owned();
-        for (axis, sources) in self.0.iter().enumerate() {
-            let is_same = sources.iter().copied().eq(0..made.shape()[axis]);
+        for (axis, sources) in &self.0 {
+            let is_same = sources.iter().copied().eq(0..made.shape()[*axis]);
             if !is_same {
-                made = made.select(Axis(axis), sources);
+                made = made.select(Axis(*axis), sources);
             }
         }
         Ok(vec![made])

@@ -4,29 +4,40 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::operator::Operator;
+use crate::eval::sliding;
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL,
-    AVERAGE_POOL.again(7).attrs(attrs![
-        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-        pads: ints, strides: ints,
-    ]),
-    AVERAGE_POOL.again(10).attrs(attrs![
-        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-        kernel_shape: required ints, pads: ints, strides: ints,
-    ]),
-    AVERAGE_POOL.again(19).attrs(attrs![
-        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-        dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
-    ]),
+    AVERAGE_POOL
+        .again(7)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+            pads: ints, strides: ints,
+        ]),
+    AVERAGE_POOL
+        .again(10)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            kernel_shape: required ints, pads: ints, strides: ints,
+        ]),
+    AVERAGE_POOL
+        .again(19)
+        .folds(sliding::average_pool)
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
+        ]),
     Operator::new("onnx.Conv", 1, (2, 3))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
             pads: ints, strides: ints,
         ])
-        .infers(conv),
+        .infers(conv)
+        .folds(sliding::conv),
     Operator::new("onnx.ConvInteger", 10, (2, 4))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![
@@ -43,14 +54,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(conv_transpose),
     Operator::new("onnx.GlobalAveragePool", 1, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_average_pool),
     Operator::new("onnx.GlobalLpPool", 2, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![p: int = 2])
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_lp_pool),
     Operator::new("onnx.GlobalMaxPool", 1, (1, 1))
         .with(OpTraits::OUT_FUSABLE)
-        .infers(global_pool),
+        .infers(global_pool)
+        .folds(sliding::global_max_pool),
     LP_POOL,
     LP_POOL.again(18).attrs(attrs![
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
@@ -85,16 +99,19 @@ const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
         auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
         strides: ints,
     ])
-    .infers(pool);
+    .infers(pool)
+    .folds(sliding::lp_pool);
 
 const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
     .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
     ])
-    .infers(pool);
+    .infers(pool)
+    .folds(sliding::max_pool);
 
-/// The windows that kernel, strides, dilations and pads cut out of the spatial dims.
+/// The windows that kernel, strides, dilations and pads cut out of the spatial dims. Where ONNX Runtime makes another
+/// number of them than ONNX's own inference says, it is unknown.
 fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<Dim>> {
     let count = spatial.len();
     let strides = op.sizes_or("strides", 1, count)?;
@@ -107,18 +124,27 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         Some(kernel) => return wrong!("a kernel of {} dims for {count}", kernel.len()),
         None => return Ok(vec![Dim::UNKNOWN; count]),
     };
+    if pads_twice(op, auto)? {
+        return Ok(vec![Dim::UNKNOWN; count]);
+    }
     let window = |d: usize| {
         let (size, stride) = (spatial[d], strides[d]);
+        let reach = reach(kernel[d], dilations[d]);
         if auto.starts_with("SAME") {
-            return op.windows(size, -1, stride);
+            // ONNX Runtime pads a pool for a kernel without dilations, ONNX's inference rounds up twice.
+            let is_dilated = reach > kernel[d] && op.name.ends_with("Pool");
+            let is_doubtful = rounds_up && reach < stride && as_const(size).is_some();
+            return match is_dilated || is_doubtful {
+                true => Dim::UNKNOWN,
+                false => op.windows(size, -1, stride),
+            };
         }
         let (begin, end) = match auto {
             "VALID" => (0, 0),
             _ => (pads[d], pads[d + count]),
         };
-        let reach = reach(kernel[d], dilations[d]);
         let extra = begin.saturating_add(end).saturating_sub(reach);
-        if !rounds_up || stride <= 1 {
+        if !rounds_up {
             return op.windows(size, extra, stride);
         }
         let rounded = op.windows(size, extra.saturating_add(stride - 1), stride);
@@ -140,6 +166,14 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         }
     };
     Ok((0..count).map(window).collect())
+}
+
+/// Whether an op has pads beside an `auto_pad` that says others, which ONNX forbids.
+fn pads_twice(op: &Infer, auto: &str) -> Answer<bool> {
+    Ok(match op.ints("pads")? {
+        Some(pads) if auto == "VALID" => pads.iter().any(|&pad| pad != 0),
+        given => given.is_some() && auto != "NOTSET",
+    })
 }
 
 /// The width that a kernel covers.
@@ -234,20 +268,27 @@ fn conv_transpose(op: &Infer) -> Answer {
     let more = op.sizes_or("output_padding", 0, count)?;
     let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
     let covered = match (op.ints("output_shape")?, kernel) {
-        (Some(given), _) if given.len() == count => sizes(given.iter().copied()),
-        (None, _) if auto.starts_with("SAME") => {
-            let whole = |d: usize| op.mul(spatial[d], Dim::constant(strides[d]));
-            (0..count).map(whole).collect()
+        (Some(given), _) if given.len() == count => {
+            let is_less =
+                |(&given, &dim): (&i64, &Dim)| as_const(dim).is_some_and(|dim| given < dim);
+            if given.iter().zip(spatial).any(is_less) {
+                // ONNX's inference ends here, at a lower rank.
+                return op.set(0, dtype, None);
+            }
+            sizes(given.iter().copied())
         }
-        (None, Some(kernel)) if kernel.len() == count => {
+        (None, Some(kernel)) if kernel.len() == count && !pads_twice(op, auto)? => {
             let cover = |d: usize| {
-                let padding = match auto {
-                    "VALID" => 0,
-                    _ => pads[d].saturating_add(pads[d + count]),
+                let reach = reach(kernel[d], dilations[d]);
+                let whole = reach.saturating_add(more[d]);
+                let extra = match auto {
+                    "VALID" => whole,
+                    "NOTSET" => whole.saturating_sub(pads[d].saturating_add(pads[d + count])),
+                    // The pads take off what is more than a stride for each element. ONNX's inference adds
+                    // `output_padding` after that, ONNX Runtime before.
+                    _ if more[d] != 0 && whole > strides[d] => return Dim::UNKNOWN,
+                    _ => whole.min(strides[d]),
                 };
-                let extra = reach(kernel[d], dilations[d])
-                    .saturating_add(more[d])
-                    .saturating_sub(padding);
                 spread(op, spatial[d], strides[d], extra)
             };
             (0..count).map(cover).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
-use crate::eval::matrix as eval;
+use crate::eval::{einsum as sums, matrix as eval};
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -13,7 +13,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Einsum", 12, (1, MANY))
         .with(OpTraits::OUT_FUSABLE)
         .attrs(attrs![equation: required string])
-        .infers(einsum),
+        .infers(einsum)
+        .folds(sums::einsum),
     GEMM,
     GEMM.again(11).takes((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))

@@ -30,7 +30,7 @@ mod vision;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub use operator::{NEWEST_OPSET, Operator};
+pub use operator::Operator;
 
 /// The tables, one a family.
 pub(crate) const FAMILIES: &[&[Operator]] = &[
@@ -63,7 +63,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// The row of an operator in a version of its domain.
+/// The row of an operator in a version of its domain: the newest of those that aren't later.
 pub fn find(name: &str, version: i64) -> Option<&'static Operator> {
     static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Operator>>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {

@@ -5,9 +5,6 @@ use passdock_plugin_api::{AttrDef, OpTraits};
 use crate::eval::{Call, Evaluate, NotFolded, refuse};
 use crate::infer::{Decompose, Moves, Rule};
 
-/// The newest version of ONNX's own domain that these definitions know.
-pub const NEWEST_OPSET: i64 = 28;
-
 /// Any number of operands.
 pub(super) const MANY: u32 = u32::MAX;
 
@@ -139,13 +136,10 @@ impl Operator {
         self.moves
     }
 
-    /// Whether this row says what a call of it means: a newer version or an attribute that isn't
-    /// known here may change the results.
+    /// Whether this row says what a call of it means: an attribute that isn't known here may change
+    /// the results. In a version newer than all rows, the host warns, and the newest row holds.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
-        let (name, version) = (self.name, call.version);
-        if !(self.since..=NEWEST_OPSET).contains(&version) {
-            return refuse!("{name} of opset {version} isn't known");
-        }
+        let name = self.name;
         match call
             .attrs
             .names()

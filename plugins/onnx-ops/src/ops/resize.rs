@@ -28,10 +28,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     UPSAMPLE,
     UPSAMPLE
         .again(7)
+        .folds(eval::resize::resize)
         .takes((1, 1))
         .attrs(attrs![mode: string = "nearest", scales: required floats]),
     UPSAMPLE
         .again(9)
+        .folds(eval::resize::resize)
         .takes((2, 2))
         .attrs(attrs![mode: string = "nearest"]),
 ];
@@ -61,6 +63,10 @@ fn resize(op: &Infer) -> Answer {
         }
         None => (0..dims.len()).collect(),
     };
+    // ONNX Runtime gives an axis that is counted from the back its old size then.
+    let has_negative = op
+        .ints("axes")?
+        .is_some_and(|axes| axes.iter().any(|&axis| axis < 0));
     let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
     let new = if op.version >= 11 && op.has(3) {
         let policies = ["stretch", "not_larger", "not_smaller"];
@@ -70,6 +76,7 @@ fn resize(op: &Infer) -> Answer {
                 return wrong!("{} sizes for {} axes", sizes.len(), old.len());
             }
             Some(sizes) if policy == "stretch" => Some(sizes),
+            Some(_) if has_negative => None,
             Some(sizes) => in_proportion(&old, &sizes, policy == "not_larger"),
             None => None,
         }

@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::Operator;
 use crate::decompose;
+use crate::eval::create;
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
@@ -13,6 +14,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
         .infers(window)
+        .folds(create::blackman_window)
         .decomposes(decompose::make::blackman_window),
     DFT,
     DFT.again(20)
@@ -22,11 +24,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
         .infers(window)
+        .folds(create::hamming_window)
         .decomposes(decompose::make::hamming_window),
     Operator::new("onnx.HannWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
         .infers(window)
+        .folds(create::hann_window)
         .decomposes(decompose::make::hann_window),
     Operator::new("onnx.MelWeightMatrix", 17, (5, 5))
         .attrs(attrs![output_datatype: int = 1])

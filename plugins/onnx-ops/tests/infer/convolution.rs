@@ -128,3 +128,62 @@ fn what_was_pooled_is_spread_again() {
         expect!["onnx.MaxUnpool: a kernel of 1 dims for 2"],
     );
 }
+
+/// ONNX Runtime and ONNX's inference agree on all but what an `output_padding` adds: sizes that they
+/// don't agree on aren't said.
+#[test]
+fn automatic_pads_take_off_what_is_more_than_a_stride() {
+    check(
+        17,
+        "%x: f32[n,3,5,w], %k: f32[3,4,3,3], %one: f32[3,4,1,1]",
+        "
+    %0 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", strides = [2, 2]}
+    %1 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_LOWER\", output_padding = [1, 0], strides = [3, 2]}
+    %2 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", output_padding = [1, 1], strides = [4, 5]}
+    %3 = onnx.ConvTranspose(%x, %one) {auto_pad = \"SAME_UPPER\", strides = [3, 2]}
+    %4 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", dilations = [2, 1], strides = [4, 4]}
+    %5 = onnx.ConvTranspose(%x, %k) {auto_pad = \"VALID\", output_padding = [1, 0], strides = [2, 3]}
+    %6 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", pads = [0, 0, 0, 0], strides = [2, 2]}
+    %7 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", output_shape = [9, 9], strides = [2, 2]}
+    %8 = onnx.ConvTranspose(%x, %k) {output_shape = [4, 9]}
+",
+        expect![[r#"
+            %0 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", strides = [2, 2]} : f32[n,4,10,w*2]
+            %1 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_LOWER", output_padding = [1, 0], strides = [3, 2]} : f32[n,4,?,w*2]
+            %2 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", output_padding = [1, 1], strides = [4, 5]} : f32[n,4,20,w*5-1]
+            %3 = onnx.ConvTranspose(%x, %one) {auto_pad = "SAME_UPPER", strides = [3, 2]} : f32[n,4,13,w*2-1]
+            %4 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", dilations = [2, 1], strides = [4, 4]} : f32[n,4,20,w*4-1]
+            %5 = onnx.ConvTranspose(%x, %k) {auto_pad = "VALID", output_padding = [1, 0], strides = [2, 3]} : f32[n,4,12,w*3]
+            %6 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", pads = [0, 0, 0, 0], strides = [2, 2]} : f32[n,4,?,?]
+            %7 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", output_shape = [9, 9], strides = [2, 2]} : f32[n,4,9,9]
+            %8 = onnx.ConvTranspose(%x, %k) {output_shape = [4, 9]} : f32[*]
+        "#]],
+    );
+}
+
+/// ONNX Runtime pads dilated pools for a kernel without dilations, and refuses `pads` beside `auto_pad`.
+#[test]
+fn windows_with_automatic_pads() {
+    check(
+        19,
+        "%x: f32[1,3,7,w], %k: f32[8,3,3,3]",
+        "
+    %0 = onnx.Conv(%x, %k) {auto_pad = \"SAME_LOWER\", dilations = [2, 2], strides = [2, 2]}
+    %1, %2 = onnx.MaxPool(%x) {auto_pad = \"SAME_LOWER\", dilations = [2, 1], kernel_shape = [2, 2], strides = [2, 2]}
+    %3 = onnx.AveragePool(%x) {auto_pad = \"SAME_UPPER\", ceil_mode = 1, kernel_shape = [2, 2], strides = [3, 2]}
+    %4 = onnx.AveragePool(%x) {auto_pad = \"SAME_UPPER\", ceil_mode = 1, kernel_shape = [2, 2], strides = [2, 3]}
+    %5 = onnx.LpPool(%x) {auto_pad = \"SAME_UPPER\", kernel_shape = [2, 2], pads = [1, 0, 0, 1]}
+    %6 = onnx.Conv(%x, %k) {auto_pad = \"VALID\", pads = [1, 1, 1, 1]}
+    %7 = onnx.Conv(%x, %k) {auto_pad = \"VALID\", pads = [0, 0, 0, 0]}
+",
+        expect![[r#"
+            %0 = onnx.Conv(%x, %k) {auto_pad = "SAME_LOWER", dilations = [2, 2], strides = [2, 2]} : f32[1,8,4,(w+1)/2]
+            %1, %2 = onnx.MaxPool(%x) {auto_pad = "SAME_LOWER", dilations = [2, 1], kernel_shape = [2, 2], strides = [2, 2]} : f32[1,3,?,(w+1)/2], i64[1,3,?,(w+1)/2]
+            %3 = onnx.AveragePool(%x) {auto_pad = "SAME_UPPER", ceil_mode = 1, kernel_shape = [2, 2], strides = [3, 2]} : f32[1,3,?,(w+1)/2]
+            %4 = onnx.AveragePool(%x) {auto_pad = "SAME_UPPER", ceil_mode = 1, kernel_shape = [2, 2], strides = [2, 3]} : f32[1,3,4,(w+2)/3]
+            %5 = onnx.LpPool(%x) {auto_pad = "SAME_UPPER", kernel_shape = [2, 2], pads = [1, 0, 0, 1]} : f32[1,3,?,?]
+            %6 = onnx.Conv(%x, %k) {auto_pad = "VALID", pads = [1, 1, 1, 1]} : f32[1,8,?,?]
+            %7 = onnx.Conv(%x, %k) {auto_pad = "VALID", pads = [0, 0, 0, 0]} : f32[1,8,5,w-2]
+        "#]],
+    );
+}

@@ -119,3 +119,24 @@ fn sizes_and_scales_belong_to_axes() {
         expect!["onnx.Upsample: 2 scales for 4 axes"],
     );
 }
+
+/// ONNX Runtime leaves such an axis as it is, ONNX's inference resizes it.
+#[test]
+fn axes_counted_from_the_back_keep_no_proportion() {
+    check(
+        18,
+        "%x: f32[1,2,4,6]",
+        "
+    %sizes = const i64[2] [8, 8]
+    %0 = onnx.Resize(%x, _, _, %sizes) {axes = [2, 3], keep_aspect_ratio_policy = \"not_larger\"}
+    %1 = onnx.Resize(%x, _, _, %sizes) {axes = [-2, -1], keep_aspect_ratio_policy = \"not_larger\"}
+    %2 = onnx.Resize(%x, _, _, %sizes) {axes = [-2, -1]}
+",
+        expect![[r#"
+            %sizes = const i64[2] [8, 8]
+            %0 = onnx.Resize(%x, _, _, %sizes) {axes = [2, 3], keep_aspect_ratio_policy = "not_larger"} : f32[1,2,5,8]
+            %1 = onnx.Resize(%x, _, _, %sizes) {axes = [-2, -1], keep_aspect_ratio_policy = "not_larger"} : f32[1,2,?,?]
+            %2 = onnx.Resize(%x, _, _, %sizes) {axes = [-2, -1]} : f32[1,2,8,8]
+        "#]],
+    );
+}

@@ -5,6 +5,7 @@ mod aliases;
 mod level;
 mod made_ops;
 mod new_op;
+mod newer_opset;
 mod recursion;
 mod unknown_ops;
 mod unplaced;
@@ -19,6 +20,7 @@ use rustc_hash::FxHashMap;
 pub(super) use level::note as level;
 pub use made_ops::UsedOperators;
 pub use new_op::{RefusedOperator, check_new_op};
+pub(super) use newer_opset::warning as newer_opset;
 pub(super) use recursion::warning as recursion;
 pub(super) use unknown_ops::warning as unknown_ops;
 

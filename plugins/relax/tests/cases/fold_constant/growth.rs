@@ -246,3 +246,57 @@ fn where_growth_is_allowed_memory_is_the_limit() {
     .assert_eq(&format!("{said}\n"));
     assert_eq!(text.matches("onnx.Range").count(), 1, "{text}");
 }
+
+/// A table of positions resized and cut out of angles; what makes it larger stays as small as it is.
+#[test]
+fn tables_of_positions_are_computed_once() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,9,4]) -> (%y: f32[n,9,4], %z: f32[1,4,90,90]) opset("" = 18) {
+    %p = const f32[1,4,2,2] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 0.5, 0.5, 0.5, 0.5, 4.0, 3.0, 2.0, 1.0]
+    %sizes = const i64[4] [1, 4, 3, 3]
+    %more = const i64[4] [1, 4, 90, 90]
+    %flat = const i64[3] [1, 9, 4]
+    %at = const f32[9] [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    %pace = const f32[2] [1.0, 0.5]
+    %four = const i64[] 4
+    %line = const i64[1] [4]
+    %k = const f32[4,4,1,1] splat(0.5)
+    %0 = onnx.Resize(%p, _, _, %sizes) {mode = "linear"} : f32[1,4,3,3]
+    %1 = onnx.Transpose(%0) {perm = [0, 2, 3, 1]} : f32[1,3,3,4]
+    %2 = onnx.Reshape(%1, %flat) : f32[1,9,4]
+    %3 = onnx.Add(%x, %2) : f32[n,9,4]
+    %4 = onnx.Einsum(%at, %pace) {equation = "i,j->ij"} : f32[9,2]
+    %5 = onnx.Concat(%4, %4) {axis = 1} : f32[9,4]
+    %6 = onnx.Mul(%3, %5) : f32[n,9,4]
+    %7 = onnx.HammingWindow(%four) : f32[4]
+    %8 = onnx.Mul(%6, %7) : f32[n,9,4]
+    %9 = onnx.Conv(%p, %k) : f32[1,4,2,2]
+    %10 = onnx.GlobalMaxPool(%9) : f32[1,4,1,1]
+    %11 = onnx.Reshape(%10, %line) : f32[4]
+    %12 = onnx.Add(%8, %11) : f32[n,9,4]
+    %13 = onnx.Resize(%p, _, _, %more) {mode = "cubic"} : f32[1,4,90,90]
+    return %12, %13
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,9,4]) -> (%y: f32[n,9,4], %z: f32[1,4,90,90]) opset("" = 18) {
+                %p = const f32[1,4,2,2] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 0.5, 0.5, 0.5, 0.5, 4.0, 3.0, 2.0, 1.0]
+                %more = const i64[4] [1, 4, 90, 90]
+                %0 = const f32[1,9,4] [1.0, 5.0, 0.5, 4.0, 1.5, 5.5, 0.5, 3.5, 2.0, 6.0, 0.5, 3.0, 2.0, 6.0, 0.5, 3.0, 2.5, 6.5, 0.5, 2.5, 3.0, 7.0, 0.5, 2.0, 3.0, 7.0, 0.5…
+                %1 = const f32[9,4] [0.0, 0.0, 0.0, 0.0, 1.0, 0.5, 1.0, 0.5, 2.0, 1.0, 2.0, 1.0, 3.0, 1.5, 3.0, 1.5, 4.0, 2.0, 4.0, 2.0, 5.0, 2.5, 5.0, 2.5, 6.0, 3.0, 6.0, …
+                %2 = const f32[4] [0.0869565, 0.54347825, 1.0, 0.54347825]
+                %3 = const f32[4] [6.75, 6.75, 6.75, 6.75]
+                %4 = onnx.Add(%x, %0) : f32[n,9,4]
+                %5 = onnx.Mul(%4, %1) : f32[n,9,4]
+                %6 = onnx.Mul(%5, %2) : f32[n,9,4]
+                %7 = onnx.Add(%6, %3) : f32[n,9,4]
+                %8 = onnx.Resize(%p, _, _, %more) {mode = "cubic"} : f32[1,4,90,90]
+                return %7, %8
+              }
+            }
+            ; 1 onnx.Resize: would make the model larger (129 kB; --allow-growth folds it).
+        "#]],
+    );
+}

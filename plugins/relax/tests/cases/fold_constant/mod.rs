@@ -290,18 +290,18 @@ fn two_random_ops_stay_two() {
 fn what_nobody_defines_or_evaluates_stays() {
     check_stays(
         r#"module {
-  fn @main() -> (%y: f32[2], %z: f32[2], %c: f32[1,1,1,1]) opset("" = 17) {
+  fn @main() -> (%y: f32[2], %z: f32[2], %c: f32[]) opset("" = 17) {
     %a = const f32[2] [1.0, 2.0]
     %0 = acme.Fancy(%a) : f32[2]
     %1 = acme.Fancy(%a) : f32[2]
-    %i = const f32[1,1,2,2] splat(1.0)
-    %2 = onnx.Conv(%i, %i) : f32[1,1,1,1]
+    %i = const f32[2,2] splat(1.0)
+    %2 = onnx.Det(%i) : f32[]
     return %0, %1, %2
   }
 }"#,
         expect![[r#"
             2 acme.Fancy: no plugin defines it.
-            1 onnx.Conv: its definition has no evaluation.
+            1 onnx.Det: its definition has no evaluation.
         "#]],
     );
 }

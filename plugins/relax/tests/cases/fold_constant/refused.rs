@@ -154,7 +154,7 @@ fn what_would_make_its_user_wrong_stays_computed() {
         1 onnx.Max (%v): onnx.CumSum couldn't take its value: axis 7 is out of range for rank 2.
         1 onnx.ConstantOfShape: [-1] isn't a shape.
         1 onnx.Max (%v): onnx.ConstantOfShape couldn't take its value: -1 isn't a size.
-        1 onnx.HannWindow: its definition has no evaluation.
+        1 onnx.HannWindow: its size isn't a positive number.
         1 onnx.Max (%v): onnx.HannWindow couldn't take its value: a window of 0.
         1 onnx.Max (%v): onnx.Resize couldn't take its value: 0 isn't a scale.
         1 onnx.Max (%v): onnx.Upsample couldn't take its value: 0.5 isn't a scale.

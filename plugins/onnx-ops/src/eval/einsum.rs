@@ -1,0 +1,184 @@
+//! Einsum: products of elements whose axes have the same letters, added up along the letters that the result lacks.
+
+use std::collections::BTreeMap;
+
+use super::matrix::{little_work, sums_are_defined};
+use super::number::{Number, with_number};
+use super::reduce::OVERFLOW;
+use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
+
+/// A letter, or one of the axes that dots stand for: these are counted from the last one down.
+type Label = u32;
+
+/// The label of the last axis of the dots. No letter is as great.
+const DOTS: Label = Label::MAX;
+
+/// The multiplications that finding the next elements takes as long as.
+const STEP: usize = 4;
+
+/// The labels of a term's axes; `dotted` is the number of those that its dots stand for.
+fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
+    let (before, after) = term.split_once("...").unwrap_or((term, ""));
+    if let Some(odd) = before
+        .chars()
+        .chain(after.chars())
+        .find(|c| !c.is_ascii_alphabetic())
+    {
+        return refuse!("`{odd}` is no letter");
+    }
+    let letters = |text: &str| text.chars().map(Label::from).collect::<Vec<Label>>();
+    let dots = (0..dotted as Label).rev().map(|at| DOTS - at);
+    Ok([letters(before), dots.collect(), letters(after)].concat())
+}
+
+/// The equation's result.
+pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
+    let operands = call.all_inputs()?;
+    let equation = String::from_utf8_lossy(call.string("equation")?.unwrap_or_default());
+    let equation: String = equation
+        .chars()
+        .filter(|char| !char.is_whitespace())
+        .collect();
+    let (terms, result) = match equation.split_once("->") {
+        Some((terms, result)) => (terms, Some(result)),
+        None => (&*equation, None),
+    };
+    let terms: Vec<&str> = terms.split(',').collect();
+    let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
+        return refuse!("{} terms for {} operands", terms.len(), operands.len());
+    };
+    if let Some(other) = operands
+        .iter()
+        .find(|operand| operand.dtype() != first.dtype())
+    {
+        let [a, b] = [first, other].map(|operand| name_of(operand.dtype()));
+        return refuse!("its operands mix {a} and {b}");
+    }
+    sums_are_defined(first)?;
+    let (mut axes, mut widest) = (Vec::new(), 0);
+    let mut sizes: BTreeMap<Label, usize> = BTreeMap::new();
+    for (term, operand) in terms.iter().zip(&operands) {
+        let dotted = match term.contains("...") {
+            true => operand.rank().saturating_sub(term.len() - 3),
+            false => 0,
+        };
+        widest = widest.max(dotted);
+        let labels = labels(term, dotted)?;
+        if labels.len() != operand.rank() {
+            return refuse!("`{term}` for {} dims", operand.rank());
+        }
+        for (&label, &size) in labels.iter().zip(operand.shape()) {
+            let known = sizes.entry(label).or_insert(size);
+            match (*known, size) {
+                (a, b) if a == b => {}
+                // Only the axes of the dots broadcast.
+                (1, _) if label > DOTS / 2 => *known = size,
+                (_, 1) if label > DOTS / 2 => {}
+                (a, b) => return refuse!("axes of {a} and {b} have the same letter"),
+            }
+        }
+        axes.push(labels);
+    }
+    let kept = match result {
+        Some(result) if widest > 0 && !result.contains("...") => {
+            return refuse!("its result has no place for the dots");
+        }
+        Some(result) => labels(result, widest)?,
+        None => {
+            let once =
+                |label: &&Label| axes.iter().flatten().filter(|each| each == label).count() == 1;
+            let letters = sizes.keys().take_while(|&&label| label < DOTS / 2);
+            let letters = letters.filter(once).copied().collect();
+            [labels("...", widest)?, letters].concat()
+        }
+    };
+    let is_twice = |at: usize| kept[..at].contains(&kept[at]);
+    if (0..kept.len()).any(is_twice) || !kept.iter().all(|label| sizes.contains_key(label)) {
+        return refuse!("its result has a letter twice, or one that no term has");
+    }
+    let added: Vec<Label> = sizes
+        .keys()
+        .filter(|label| !kept.contains(label))
+        .copied()
+        .collect();
+    let dims_of = |labels: &[Label]| {
+        labels
+            .iter()
+            .map(|label| sizes[label])
+            .collect::<Vec<usize>>()
+    };
+    let (shape, summed) = (dims_of(&kept), dims_of(&added));
+    little_work(&[&shape[..], &summed, &[operands.len(), STEP]].concat())?;
+    little_work(&shape)?;
+    let count = call.room_for(first.dtype(), &shape)?;
+    let steps = |labels: &[Label]| -> Vec<Vec<usize>> {
+        let step = |label| {
+            axes.iter()
+                .zip(&operands)
+                .map(move |(own, operand)| step(own, operand, label))
+        };
+        labels.iter().map(|&label| step(label).collect()).collect()
+    };
+    let (outer, inner) = (steps(&kept), steps(&added));
+    let start = vec![0; operands.len()];
+    with_number!(first.dtype(), T => {
+        let operands = operands.iter().map(|operand| operand.stored::<T>());
+        let operands = operands.collect::<Result<Vec<_>, NotFolded>>()?;
+        let (mut results, mut overflows) = (Vec::with_capacity(count), false);
+        walk(&shape, &outer, &start, |places| {
+            let (mut float, mut exact) = (0.0, Some(0i128));
+            walk(&summed, &inner, places, |places| {
+                let elements = || operands.iter().zip(places).map(|(all, &place)| all[place]);
+                match T::IS_FLOAT {
+                    true => float += elements().map(T::to_f64).product::<f64>(),
+                    false => {
+                        let product = elements().try_fold(1i128, |all, x| all.checked_mul(x.to_int()?));
+                        exact = exact.and_then(|sum| sum.checked_add(product?));
+                    }
+                }
+            });
+            let sum = match T::IS_FLOAT {
+                true => T::from_double(float).filter(|sum| sum.to_f64().is_finite()),
+                false => exact.and_then(T::exactly),
+            };
+            overflows |= sum.is_none();
+            results.push(sum.unwrap_or(T::ZERO));
+        });
+        match overflows {
+            true => refuse!("{OVERFLOW}"),
+            false => Ok(vec![Tensor::from_vec(first.dtype(), shape, results)]),
+        }
+    })
+}
+
+/// The distance in an operand between two elements that are neighbours along all axes of a label.
+fn step(labels: &[Label], operand: &Tensor, wanted: Label) -> usize {
+    let shape = operand.shape();
+    let of_label = |&at: &usize| labels[at] == wanted && shape[at] != 1;
+    let stride = |at: usize| shape[at + 1..].iter().product::<usize>();
+    (0..shape.len()).filter(of_label).map(stride).sum()
+}
+
+/// Shows the place in each operand, row by row, given how far a step along each dim leads in each.
+fn walk(dims: &[usize], steps: &[Vec<usize>], start: &[usize], mut show: impl FnMut(&[usize])) {
+    let (mut at, mut places) = (vec![0; dims.len()], start.to_vec());
+    if dims.contains(&0) {
+        return;
+    }
+    loop {
+        show(&places);
+        // The last dim that isn't at its end moves on, and those after it start again.
+        let Some(next) = (0..dims.len()).rev().find(|&d| at[d] + 1 < dims[d]) else {
+            return;
+        };
+        for d in next..dims.len() {
+            for (place, step) in places.iter_mut().zip(&steps[d]) {
+                *place = match d == next {
+                    true => *place + step,
+                    false => *place - at[d] * step,
+                };
+            }
+            at[d] = if d == next { at[d] + 1 } else { 0 };
+        }
+    }
+}

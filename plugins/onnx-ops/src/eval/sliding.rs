@@ -1,0 +1,375 @@
+//! Convolutions and pools: what a window makes of the elements under it, at each place that it slides to.
+
+use bytemuck::NoUninit;
+use ndarray::{Dimension, IxDyn};
+
+use super::data_movement::dims;
+use super::matrix::{little_work, sums_are_defined};
+use super::number::{EXTREME, Number, with_float, with_number};
+use super::reduce::{OVERFLOW, total};
+use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
+use passdock_plugin_api::DType;
+
+/// The windows along one spatial dim.
+struct Axis {
+    size: usize,
+    kernel: usize,
+    stride: usize,
+    dilation: usize,
+    /// The padding before the first element, and after the last.
+    pads: [usize; 2],
+    count: usize,
+}
+
+/// An element of the kernel and the element of the operand that is under it, as places in both.
+type Tap = (usize, usize);
+
+impl Axis {
+    /// One window of all elements.
+    fn whole(size: usize) -> Axis {
+        Axis {
+            size,
+            kernel: size,
+            stride: 1,
+            dilation: 1,
+            pads: [0; 2],
+            count: 1,
+        }
+    }
+
+    /// The width that the kernel covers.
+    fn reach(&self) -> Option<usize> {
+        let between = self.kernel.checked_sub(1)?.checked_mul(self.dilation)?;
+        between.checked_add(1)
+    }
+
+    /// Counts the windows as ONNX Runtime does.
+    fn slide(&mut self, auto_pad: &str, rounds_up: bool) -> Option<()> {
+        let (reach, stride) = (self.reach()?, self.stride);
+        if auto_pad.starts_with("SAME") {
+            self.count = self.size.div_ceil(stride);
+            let covered = self.count.checked_sub(1)?.checked_mul(stride)?;
+            // Where a window ends before the last element, ONNX Runtime's pads are negative.
+            let more = covered.checked_add(reach)?.checked_sub(self.size)?;
+            let [less, rest] = [more / 2, more - more / 2];
+            self.pads = match auto_pad {
+                "SAME_UPPER" => [less, rest],
+                _ => [rest, less],
+            };
+            return Some(());
+        }
+        let before = self.size.checked_add(self.pads[0])?;
+        let steps = before.checked_add(self.pads[1])?.checked_sub(reach)?;
+        self.count = steps / stride + 1;
+        // A window that starts after the last element doesn't count.
+        if rounds_up && steps % stride > 0 && self.count.checked_mul(stride)? < before {
+            self.count += 1;
+        }
+        Some(())
+    }
+
+    /// Whether the last window ends after the padding.
+    fn overhangs(&self) -> bool {
+        let padded = self.size + self.pads[0] + self.pads[1];
+        (self.count - 1) * self.stride + (self.kernel - 1) * self.dilation >= padded
+    }
+
+    /// The kernel's elements that aren't over padding in a window.
+    fn taps(&self, window: usize) -> impl Iterator<Item = Tap> {
+        (0..self.kernel).filter_map(move |at| {
+            let place = window * self.stride + at * self.dilation;
+            let place = place.checked_sub(self.pads[0])?;
+            (place < self.size).then_some((at, place))
+        })
+    }
+}
+
+/// The windows of a kernel along each spatial dim.
+fn axes(call: &Call, spatial: &[usize], kernel: &[usize]) -> Result<Vec<Axis>, NotFolded> {
+    let list = |name: &str, default: usize, count: usize| {
+        let given = call.ints(name)?.map(|list| dims(&list)).transpose()?;
+        let list = given.unwrap_or_else(|| vec![default; count]);
+        match list.len() == count && (default == 0 || !list.contains(&0)) {
+            true => Ok(list),
+            false => refuse!("its `{name}` isn't {count} numbers"),
+        }
+    };
+    let rank = spatial.len();
+    let (strides, dilations) = (list("strides", 1, rank)?, list("dilations", 1, rank)?);
+    let pads = list("pads", 0, 2 * rank)?;
+    let words = ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
+    let auto = call.word("auto_pad", &words)?;
+    let rounds_up = call.flag("ceil_mode", false)?;
+    if kernel.len() != rank || kernel.contains(&0) {
+        return refuse!("a kernel of {kernel:?} for {spatial:?}");
+    }
+    if auto != "NOTSET" && pads.iter().any(|&pad| pad != 0) {
+        return refuse!("it has pads beside its `auto_pad`");
+    }
+    if auto.starts_with("SAME") && dilations.iter().any(|&dilation| dilation != 1) {
+        return refuse!("runtimes differ in the automatic pads of a dilated kernel");
+    }
+    let axis = |d: usize| {
+        let mut axis = Axis {
+            stride: strides[d],
+            dilation: dilations[d],
+            pads: [pads[d], pads[d + rank]],
+            kernel: kernel[d],
+            ..Axis::whole(spatial[d])
+        };
+        match axis.slide(auto, rounds_up) {
+            Some(()) => Ok(axis),
+            None => refuse!("a kernel of {kernel:?} has no place in {spatial:?}"),
+        }
+    };
+    (0..rank).map(axis).collect()
+}
+
+/// Shows each window with its taps.
+fn each_window(
+    axes: &[Axis],
+    mut show: impl FnMut(usize, &[Tap]) -> Result<(), NotFolded>,
+) -> Result<(), NotFolded> {
+    let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
+    for (window, at) in ndarray::indices(IxDyn(&counts)).into_iter().enumerate() {
+        let mut taps = vec![(0, 0)];
+        for (axis, &at) in axes.iter().zip(at.as_array_view()) {
+            let within = |&(outer, place): &Tap| {
+                let taps = axis.taps(at);
+                taps.map(move |(k, x)| (outer * axis.kernel + k, place * axis.size + x))
+            };
+            taps = taps.iter().flat_map(within).collect();
+        }
+        show(window, &taps)?;
+    }
+    Ok(())
+}
+
+/// The batch, the channels, and the spatial dims, of a tensor that has elements.
+fn split<'t>(x: &'t Tensor) -> Result<(usize, usize, &'t [usize]), NotFolded> {
+    match x.shape() {
+        [batch, channels, spatial @ ..] if !spatial.is_empty() && !x.is_empty() => {
+            Ok((*batch, *channels, spatial))
+        }
+        shape => refuse!("{shape:?} has no spatial dims, or no elements"),
+    }
+}
+
+fn volume(axes: &[Axis], of: impl Fn(&Axis) -> usize) -> usize {
+    axes.iter().map(of).product()
+}
+
+/// Combines the elements under each window of each channel, given their places too.
+fn pool<T: Number, R: NoUninit + Copy>(
+    call: &Call,
+    axes: &[Axis],
+    zero: R,
+    combine: impl Fn(&[T], &[Tap], usize) -> Option<R>,
+) -> Result<(Vec<usize>, Vec<R>), NotFolded> {
+    let x = call.input(0)?;
+    let (batch, channels, _) = split(x)?;
+    let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
+    let shape = [&[batch, channels], &counts[..]].concat();
+    let kernel: Vec<usize> = axes.iter().map(|axis| axis.kernel).collect();
+    little_work(&[&shape[..], &kernel].concat())?;
+    let count = element_count(&shape)?;
+    call.room_for_bytes((count as u64).checked_mul(size_of::<R>() as u64))?;
+    let mut results = vec![zero; count];
+    let (windows, size) = (
+        volume(axes, |axis| axis.count),
+        volume(axes, |axis| axis.size),
+    );
+    let elements = x.stored::<T>()?;
+    each_window(axes, |window, taps| {
+        for (plane, elements) in elements.chunks_exact(size).enumerate() {
+            let under: Vec<T> = taps.iter().map(|&(_, place)| elements[place]).collect();
+            match combine(&under, taps, plane * size) {
+                Some(result) if !under.is_empty() => results[plane * windows + window] = result,
+                _ => return refuse!("{EXTREME}, nor a sum that its type doesn't hold"),
+            }
+        }
+        Ok(())
+    })?;
+    Ok((shape, results))
+}
+
+/// The windows of a pool, whose pads are less than the kernel, as runtimes want them.
+fn pool_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
+    let (_, _, spatial) = split(call.input(0)?)?;
+    let Some(kernel) = call.ints("kernel_shape")? else {
+        return refuse!("it has no `kernel_shape`");
+    };
+    let axes = axes(call, spatial, &dims(&kernel)?)?;
+    let is_wide = |axis: &Axis| axis.pads.iter().any(|&pad| pad >= axis.kernel);
+    match axes.iter().any(is_wide) {
+        true => refuse!("its pads are as wide as its kernel"),
+        false => Ok(axes),
+    }
+}
+
+/// One window of everything.
+fn global_axes(call: &Call) -> Result<Vec<Axis>, NotFolded> {
+    let (_, _, spatial) = split(call.input(0)?)?;
+    Ok(spatial.iter().map(|&size| Axis::whole(size)).collect())
+}
+
+/// The greatest element under each window, and where it is.
+pub(crate) fn max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    let axes = pool_axes(call)?;
+    if call.outputs > 1 && call.int_or("storage_order", 0)? != 0 {
+        return refuse!("its places aren't counted row by row");
+    }
+    maxima(call, &axes)
+}
+
+/// The greatest element of each channel.
+pub(crate) fn global_max_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    maxima(call, &global_axes(call)?)
+}
+
+fn maxima<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
+    let dtype = call.input(0)?.dtype();
+    with_number!(dtype, T => {
+        let greatest = |under: &[T]| {
+            let greater = |so_far: T, &x: &T| if x.is_nan() { None } else { so_far.greatest(x) };
+            under.iter().try_fold(T::LOWEST, greater)
+        };
+        let (shape, values) = pool::<T, T>(call, axes, T::ZERO, |under, _, _| greatest(under))?;
+        let mut results = vec![Tensor::from_vec(dtype, shape, values)];
+        if call.outputs > 1 {
+            let (shape, places) = pool::<T, i64>(call, axes, 0, |under, taps, start| {
+                let greatest = greatest(under)?;
+                let at = under.iter().position(|&x| x == greatest)?;
+                Some((start + taps[at].1) as i64)
+            })?;
+            results.push(Tensor::from_vec(DType::I64, shape, places));
+        }
+        Ok(results)
+    })
+}
+
+/// The mean of the elements under each window, with the padding or without.
+pub(crate) fn average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    let axes = pool_axes(call)?;
+    let counts_pads = call.flag("count_include_pad", false)?;
+    if counts_pads && axes.iter().any(Axis::overhangs) {
+        return refuse!("whether what is after the padding counts isn't defined");
+    }
+    let kernel = volume(&axes, |axis| axis.kernel);
+    means(call, &axes, counts_pads.then_some(kernel))
+}
+
+/// The mean of each channel.
+pub(crate) fn global_average_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    means(call, &global_axes(call)?, None)
+}
+
+fn means<'a>(call: &Call<'a>, axes: &[Axis], count: Option<usize>) -> Folded<'a> {
+    sums(
+        call,
+        axes,
+        |x| x,
+        |sum, elements| sum / count.unwrap_or(elements) as f64,
+    )
+}
+
+/// The norm of the elements under each window.
+pub(crate) fn lp_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    norms(call, &pool_axes(call)?)
+}
+
+/// The norm of each channel.
+pub(crate) fn global_lp_pool<'a>(call: &Call<'a>) -> Folded<'a> {
+    norms(call, &global_axes(call)?)
+}
+
+fn norms<'a>(call: &Call<'a>, axes: &[Axis]) -> Folded<'a> {
+    match call.int_or("p", 2)? {
+        1 => sums(call, axes, f64::abs, |sum, _| sum),
+        2 => sums(call, axes, |x| x * x, |sum, _| sum.sqrt()),
+        p @ 3..=64 => sums(
+            call,
+            axes,
+            |x| x.abs().powi(p as i32),
+            |sum, _| sum.powf(1.0 / p as f64),
+        ),
+        p => refuse!("a norm of {p} isn't evaluated"),
+    }
+}
+
+/// Adds what `each` makes of the elements under each window; `last` is given their number, too.
+fn sums<'a>(
+    call: &Call<'a>,
+    axes: &[Axis],
+    each: impl Fn(f64) -> f64,
+    last: impl Fn(f64, usize) -> f64,
+) -> Folded<'a> {
+    let x = call.input(0)?;
+    sums_are_defined(x)?;
+    with_float!(x.dtype(), T => {
+        let (shape, sums) = pool::<T, T>(call, axes, T::ZERO, |under, _, _| {
+            total(under, &each, |_| None, |sum| last(sum, under.len()))
+        })?;
+        Ok(vec![Tensor::from_vec(x.dtype(), shape, sums)])
+    })
+}
+
+/// The sum of the products of the kernel's elements and those under it, of all channels of the group.
+pub(crate) fn conv<'a>(call: &Call<'a>) -> Folded<'a> {
+    let (x, w) = (call.input(0)?, call.input(1)?);
+    sums_are_defined(x)?;
+    let ((batch, channels, spatial), (kernels, deep, kernel)) = (split(x)?, split(w)?);
+    let group = usize::try_from(call.int_or("group", 1)?).unwrap_or(0);
+    if group == 0 || deep.checked_mul(group) != Some(channels) || kernels % group != 0 {
+        return refuse!("{channels} channels don't fit {group} groups of {kernels} kernels");
+    }
+    if let Some(given) = call.ints("kernel_shape")?
+        && dims(&given)? != kernel
+    {
+        return refuse!("a kernel of {given:?} for weights of {kernel:?}");
+    }
+    let bias = call.optional(2);
+    if bias.is_some_and(|bias| bias.shape() != [kernels] || bias.dtype() != x.dtype())
+        || w.dtype() != x.dtype()
+    {
+        return refuse!("its weights or its bias don't fit its operand");
+    }
+    let axes = axes(call, spatial, kernel)?;
+    let counts: Vec<usize> = axes.iter().map(|axis| axis.count).collect();
+    let shape = [&[batch, kernels], &counts[..]].concat();
+    little_work(&[&shape[..], &[deep], kernel].concat())?;
+    let count = call.room_for(x.dtype(), &shape)?;
+    let (windows, size) = (
+        volume(&axes, |axis| axis.count),
+        volume(&axes, |axis| axis.size),
+    );
+    let volume = volume(&axes, |axis| axis.kernel);
+    with_float!(x.dtype(), T => {
+        let wide = |tensor: &Tensor| -> Result<Vec<f64>, NotFolded> {
+            Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
+        };
+        let (elements, weights) = (wide(x)?, wide(w)?);
+        let bias = bias.map(wide).transpose()?;
+        let mut results = vec![T::ZERO; count];
+        each_window(&axes, |window, taps| {
+            for (at, planes) in elements.chunks_exact(deep * size).enumerate() {
+                let (sample, own) = (at / group, at % group);
+                for kernel in own * (kernels / group)..(own + 1) * (kernels / group) {
+                    let weights = &weights[kernel * deep * volume..];
+                    let mut sum = bias.as_ref().map_or(0.0, |bias| bias[kernel]);
+                    for channel in 0..deep {
+                        let (x, w) = (&planes[channel * size..], &weights[channel * volume..]);
+                        sum += taps.iter().map(|&(k, place)| x[place] * w[k]).sum::<f64>();
+                    }
+                    let sum = T::from_double(sum).filter(|sum| sum.to_f64().is_finite());
+                    let Some(sum) = sum else {
+                        return refuse!("{OVERFLOW}");
+                    };
+                    results[(sample * kernels + kernel) * windows + window] = sum;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(vec![Tensor::from_vec(x.dtype(), shape, results)])
+    })
+}
