@@ -244,9 +244,7 @@ pub(crate) fn run(
 ) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
     let watch = watch(on_pass, instruments)?;
-    let (mut report, ended) = nested(py, || {
-        pipeline::run(Registry::global(), &request, watch)
-    })?;
+    let (mut report, ended) = nested(py, || pipeline::run(Registry::global(), &request, watch))?;
     meet(&report);
     let failed = ended.err().map(|error| error::to_exception(py, &error));
     let page = write_page(py, page.as_deref(), &mut report)?;

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use passdock_core::config::canonical_key;
 use passdock_core::{
-    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Sequential, Wrong,
+    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Sequential,
+    Wrong,
 };
 
 use super::request::Request;

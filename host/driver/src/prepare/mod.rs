@@ -16,7 +16,9 @@ mod taken;
 use std::sync::Arc;
 
 use passdock_core::plan::{self, Plan};
-use passdock_core::{Diagnostic, InstrumentRef, PassContext, PassError, Recorder, Registry, Sequential, Sink};
+use passdock_core::{
+    Diagnostic, InstrumentRef, PassContext, PassError, Recorder, Registry, Sequential, Sink,
+};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
