@@ -62,7 +62,7 @@ from .errors import (
     VerifyError,
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
-from .pipeline import Pipeline, Report, explain, run
+from .pipeline import Pipeline, Report, explain, get_pipeline, run
 from .plugins import load_plugins, plugins
 from .transform import (
     FunctionPass,
@@ -117,6 +117,7 @@ __all__ = [
     "function_pass",
     "get_instrument",
     "get_pass",
+    "get_pipeline",
     "instrument",
     "list_configs",
     "list_passes",

@@ -624,6 +624,9 @@ class PassContext:
     def opt_level(self) -> int:
         """The level: passes of a higher one aren't run."""
     @property
+    def given_opt_level(self) -> int | None:
+        """The level, if one was given; None for the default one."""
+    @property
     def required_pass(self) -> tuple[str, ...]:
         """The passes that run at any level."""
     @property
@@ -735,6 +738,9 @@ class PassHandle:
     @staticmethod
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """A pass of the registry by its name, with options."""
+    @staticmethod
+    def of_pipeline(path: _Path, text: str) -> PassHandle:
+        """The pass of a pipeline: its name or path, and its text."""
     def register(self, overrides: bool = False) -> None:
         """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
     @property
@@ -992,14 +998,17 @@ def rendered(json: str) -> list[str]:
     """What the diagnostics of a report look like."""
 
 def run(
-    said: dict[str, Any], on_pass: Callable[[str], Any] | None = None
+    said: dict[str, Any], on_pass: Callable[[str], Any] | None = None, instruments: Sequence[object] | None = None
 ) -> tuple[str, list[tuple[bool, str]], BaseException | None]:
     """Runs a request from file to file; answers the report as JSON, what it has to say (whether it is a warning, and its
     text), and the exception of a run that failed.
     """
 
 def run_module(
-    said: dict[str, Any], module: Module, on_pass: Callable[[str], Any] | None = None
+    said: dict[str, Any],
+    module: Module,
+    on_pass: Callable[[str], Any] | None = None,
+    instruments: Sequence[object] | None = None,
 ) -> tuple[str, list[tuple[bool, str]], Module | None, BaseException | None]:
     """Runs a request on a module; answers the report as JSON, what it has to say, and the module that came out, or
     the exception.

@@ -23,7 +23,7 @@ from ._passdock import Module, PassContext
 from .errors import PassWarning, PipelineError
 from .transform import Pass, Sequential
 
-__all__ = ["Pipeline", "Report", "explain", "run"]
+__all__ = ["Pipeline", "Report", "explain", "get_pipeline", "run"]
 
 
 def _log(text: str) -> None:
@@ -187,21 +187,12 @@ _given = _Given()
 
 
 def _pipeline_of(given: Pass) -> dict[str, Any]:
-    """The record of a pipeline of one pass, with what the current context says."""
+    """The record of a pipeline of one pass."""
     import weakref
 
     name = f"p{id(given)}"
     vars(_given)[name] = weakref.proxy(given, lambda _: vars(_given).pop(name, None))
-    current = PassContext.current()
-    # What is called runs; of a Sequential's own passes the context chooses.
-    least = 0 if isinstance(given, Sequential) else given.info.opt_level
-    context = {
-        "opt_level": max(current.opt_level, least),
-        "required_pass": list(current.required_pass),
-        "disabled_pass": list(current.disabled_pass),
-        "config": dict(current.config),
-    }
-    text = _toml({"passes": [{"python": f"{__name__}:_given.{name}"}], "context": context})
+    text = _toml({"passes": [{"python": f"{__name__}:_given.{name}"}]})
     return {"path": given.info.name, "text": text}
 
 
@@ -294,6 +285,32 @@ class Pipeline:
         return f"<passdock.Pipeline {self._record['path']}>"
 
 
+class _PipelinePass(Sequential):
+    """A pipeline as a pass."""
+
+    _source: PathLike
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_pipeline, (self._source,)
+
+
+def get_pipeline(source: PathLike = "default") -> Sequential:
+    """A pipeline as a pass, which runs under the context that it is called in: ``get_pipeline("default")(mod)``.
+
+    Args:
+        source: the name of one that comes with passdock, or the path of a TOML file.
+
+    Raises:
+        PipelineError: it can't be read, or it has a ``[context]`` or ``[[instruments]]``: a pass has none of its own.
+    """
+    record = _pipeline_text(source)
+    if record is None:
+        raise TypeError(_no_pipeline(source))
+    made = _PipelinePass._of(_passdock.PassHandle.of_pipeline(record["path"], record["text"]))
+    made._source = source
+    return made
+
+
 #: Whatever is a pipeline.
 AnyPipeline = PathLike | Mapping[str, Any] | Pipeline | Pass
 
@@ -329,6 +346,7 @@ def _settings(what: str, said: Any) -> list[str]:
 
 def _request(
     pipeline: Any,
+    current: PassContext | None = None,
     *,
     passes: Sequence[str] | None = (),
     opt_level: int | None = None,
@@ -351,6 +369,8 @@ def _request(
     drop_spans: bool = False,
     allow_outside_data: bool = False,
 ) -> dict[str, Any]:
+    """The host's record of a run: its options, and what the current context says beside them, if it governs the run."""
+    current = PassContext() if current is None else current
     if pipeline is None and not passes:
         pipeline = "default"
     for what, number in (("opt_level", opt_level), ("raise_opset", raise_opset), ("jobs", jobs)):
@@ -362,11 +382,13 @@ def _request(
     said: dict[str, Any] = {
         "pipeline": record and {**record, "path": _raw(record["path"])},
         "passes": _listed("passes", passes),
-        "opt_level": opt_level,
+        "opt_level": _level(current, pipeline) if opt_level is None else opt_level,
+        "outer_required_pass": list(current.required_pass),
+        "outer_disabled_pass": list(current.disabled_pass),
         "required_pass": _listed("required_pass", required_pass),
         "disabled_pass": _listed("disabled_pass", disabled_pass),
         "disabled_rule": _listed("disabled_rule", disabled_rule),
-        "config": _settings("config", config),
+        "config": _settings("config", current.config) + _settings("config", config),
         "bind": _settings("bind", bind),
         "plugin_files": [_raw(path) for path in _listed("plugins", plugins)],
         "plugin_dirs": [_raw(path) for path in _listed("plugin_dirs", plugin_dirs)],
@@ -397,20 +419,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise TypeError(f"there is no option `{name}`{meant}")
 
 
-def _check_context(pipeline: Any) -> None:
-    """Warns of a context that isn't used: a pipeline brings its own, a pass has the current one but for instruments."""
-    current = PassContext.current()
-    if isinstance(pipeline, Pass):
-        if current.instruments and current.diag_ctx is None:
-            _warn("The instruments of the current PassContext hear nothing of this run; call the pass on a module.")
-        return
-    is_said = current.opt_level != 2 or current.required_pass or current.disabled_pass or current.config
-    if (is_said or current.instruments) and current.diag_ctx is None:
-        message = (
-            "A pipeline runs under a context of its own: the current PassContext isn't used. Give its level, passes and "
-            "config as options, or call a Sequential."
-        )
-        _warn(message)
+def _level(current: PassContext, pipeline: Any) -> int | None:
+    """The level of a run for which none is given: that of the current context, if that was given one; a pass that is
+    called runs, and of the passes of a Sequential the context chooses.
+    """
+    if isinstance(pipeline, Pass) and not isinstance(pipeline, Sequential):
+        return max(current.opt_level, pipeline.info.opt_level)
+    return current.given_opt_level
 
 
 def _toml_value(value: Any) -> str:
@@ -472,18 +487,24 @@ def run(
     output: PathLike | None = None,
     *,
     progress: bool | Callable[[str], Any] = False,
+    instruments: Sequence[object] | None = None,
     **options: Any,
 ) -> Report:
-    """Runs a pipeline on a model's file or on a module.
+    """Runs a pipeline on a model's file or on a module, in this process.
+
+    The current ``PassContext`` governs the run. An option wins over the context, the context over the ``[context]`` of the
+    pipeline, and that over the defaults; lists of passes are added up. The instruments of the context come first, then
+    those of ``instruments``, then the pipeline's. Diagnostics are the report's.
 
     Args:
         model: the path of an ``.onnx`` or ``.ir`` file, or a module, which stays as it is.
-        pipeline: as of ``Pipeline``; or a pass, as ``Sequential([…])``, which runs under the level, the passes and the config
-            of the current context; ``"default"`` if neither that nor ``passes`` is given.
+        pipeline: as of ``Pipeline``; or a pass, as ``Sequential([…])``; ``"default"`` if neither that nor ``passes`` is
+            given.
         output: the file to write, best said by its name. It is written whole or not at all.
         progress: whether a bar shows the passes, if tqdm is there; or a function that hears their names.
+        instruments: what watches the passes of this run, as of ``PassContext``.
         passes: names of passes to run after the pipeline's.
-        opt_level, required_pass, disabled_pass, disabled_rule, config: added to the pipeline's context, or in place of it.
+        opt_level, required_pass, disabled_pass, disabled_rule, config: as of ``PassContext``.
         bind: sizes for dim symbols and values for parameters, by name: numbers, lists of them, or arrays of at most 10,000
             elements.
         plugins, plugin_dirs: files of plugins, and directories of them.
@@ -511,20 +532,19 @@ def run(
             the output written.
     """
     _check_options(options)
-    request = _request(pipeline, **options)
+    request = _request(pipeline, PassContext.current(), **options)
     if output is not None:
         request["output"] = _raw(_path("output", output))
-    _check_context(pipeline)
     told, end = _progress(progress)
     made: Module | None = None
     try:
         if isinstance(model, Module):
             request["model"] = "<module>"
-            text, said, made, failed = _passdock.run_module(request, model, told)
+            text, said, made, failed = _passdock.run_module(request, model, told, instruments)
         else:
             _check_path(model)
             request["model"] = _raw(model)
-            text, said, failed = _passdock.run(request, told)
+            text, said, failed = _passdock.run(request, told, instruments)
     finally:
         end()
     report = Report(text, made)
@@ -549,6 +569,6 @@ def _check_path(model: Any) -> None:
 
 
 def explain(pipeline: AnyPipeline | None = None, **options: Any) -> dict[str, Any]:
-    """What a pipeline would run, in order, and why or why not: the answer of ``passdock explain --json``."""
+    """What a pipeline would run under the current context, in order, and why or why not: as ``passdock explain --json``."""
     _check_options(options)
-    return _passdock.explain(_request(pipeline, **options))
+    return _passdock.explain(_request(pipeline, PassContext.current(), **options))

@@ -1,10 +1,16 @@
 //! Pipelines: what the command `passdock run` does, on files and on modules.
 
-use passdock::{Registry, Severity};
+use std::any::Any;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
+use passdock::{
+    Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
+    PassInstrument, Provider, Registry, Severity,
+};
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,6 +23,7 @@ use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::crossing::words::{in_python, is_of_command};
 use crate::ir::module::Module;
+use crate::pass::instrument;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.
 pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<PathBuf>)> {
@@ -67,8 +74,49 @@ fn write_page(
     written.map_err(|error| error::to_exception(py, &error))
 }
 
-/// What is told while passes run: the name of each pass that begins.
-fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
+/// An instrument of the context around a run: it watches the run's passes, and its own context calls what is of contexts.
+struct Outer(InstrumentRef);
+
+impl PassInstrument for Outer {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn provider(&self) -> Option<&Provider> {
+        self.0.provider()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        self.0.as_any()
+    }
+
+    fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
+        self.0.prepare(frame)
+    }
+
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        self.0.should_run(call)
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.0.run_before_pass(call)
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.0.run_after_pass(call)
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
+        self.0.pass_failed(call, error)
+    }
+}
+
+/// What watches a run: the instruments of the current context, then those of the program, and a function that gets the
+/// name of each pass that begins.
+fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult<Watch> {
+    let outer = PassContext::current().instruments().into_iter();
+    let outer = outer.map(|one| Arc::new(Outer(one)) as InstrumentRef);
+    let instruments = outer.chain(instrument::list(own)?).collect();
     let on_pass = on_pass.map(|told| {
         let told = move |name: &str| {
             gil::attach(|py| {
@@ -79,11 +127,20 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
         };
         Box::new(told) as Box<passdock::OnPass>
     });
-    Watch {
+    Ok(Watch {
         on_pass,
+        instruments,
         sink: Some(streams::sink("stdout")),
         reproduces: Some(Box::new(error::is_failure)),
         ..Watch::default()
+    })
+}
+
+/// Tells the current context which passes a run met: those are names that it may have listed.
+fn meet(report: &Report) {
+    let current = PassContext::current();
+    for run in &report.passes {
+        let _ = current.enabled(&PassInfo::new(&run.name), &BTreeSet::new());
     }
 }
 
@@ -178,16 +235,17 @@ where
 /// Runs a request from file to file; answers the report as JSON, what it has to say, and the exception of a run
 /// that failed.
 #[pyfunction]
-#[pyo3(signature = (said, on_pass = None))]
+#[pyo3(signature = (said, on_pass = None, instruments = None))]
 pub(crate) fn run(
     py: Python<'_>,
     said: &Bound<'_, PyDict>,
     on_pass: Option<Py<PyAny>>,
+    instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
-    let (mut report, ended) = nested(py, || {
-        pipeline::run(Registry::global(), &request, watch(on_pass))
-    })?;
+    let watch = watch(on_pass, instruments)?;
+    let (mut report, ended) = nested(py, || pipeline::run(Registry::global(), &request, watch))?;
+    meet(&report);
     let failed = ended.err().map(|error| error::to_exception(py, &error));
     let page = write_page(py, page.as_deref(), &mut report)?;
     let (json, said) = told(&report, page)?;
@@ -199,18 +257,21 @@ type OnModule = (String, Vec<Said>, Option<Module>, Option<PyErr>);
 
 /// Runs a request on a module.
 #[pyfunction]
-#[pyo3(signature = (said, module, on_pass = None))]
+#[pyo3(signature = (said, module, on_pass = None, instruments = None))]
 pub(crate) fn run_module(
     py: Python<'_>,
     said: &Bound<'_, PyDict>,
     module: &Module,
     on_pass: Option<Py<PyAny>>,
+    instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<OnModule> {
     let ((request, page), given) = (request(said)?, module.now()?);
+    let watch = watch(on_pass, instruments)?;
     let ran = nested(py, || {
-        pipeline::run_on(Registry::global(), &request, given, watch(on_pass))
+        pipeline::run_on(Registry::global(), &request, given, watch)
     })?;
     let (mut report, made) = ran;
+    meet(&report);
     let page = write_page(py, page.as_deref(), &mut report)?;
     let (json, said) = told(&report, page)?;
     let (made, failed) = match made {

@@ -6,9 +6,11 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import passdock
 from passdock import (
     Function,
     Module,
@@ -131,3 +133,44 @@ def test_passes_of_a_plugins_sequential_are_pickled() -> None:
     again = pickle.loads(pickle.dumps(Sequential(passes))).passes
     assert [repr(pass_) for pass_ in again] == [repr(pass_) for pass_ in passes]
     assert [type(pass_) for pass_ in passes] == [FunctionPass] * 3
+
+
+def test_a_plugin_that_was_built_again_is_refused(tmp_path: Path) -> None:
+    """Its old code is in the process for good. A file that wasn't used yet may change, and one that stays is loaded again."""
+    plugins = Path(passdock.__file__).parent / "_dist" / "lib" / "passdock" / "plugins"
+    (tir,) = (file for file in plugins.iterdir() if "passdock_tir" in file.name)
+    program = f"""
+import shutil
+import passdock
+mod = passdock.Module.from_text("module {{}}")
+def build():
+    shutil.copy({str(tir)!r}, "new.so")
+    shutil.move("new.so", "own.so")
+build()
+passdock.load_plugin("own.so")
+build()
+passdock.load_plugin("own.so")
+passdock.get_pass("UnrollLoop")(mod)
+for again in range(2):
+    build()
+    for load in (lambda: passdock.load_plugin("own.so"), lambda: passdock.run(mod, passes=["UnrollLoop"], plugins=["own.so"])):
+        try:
+            load()
+        except passdock.PluginError as error:
+            print(error)
+        else:
+            print("loaded")
+passdock.get_pass("UnrollLoop")(mod)
+"""
+    environment = {**os.environ, "PASSDOCK_STANDARD_PLUGINS": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    said = done.stdout.splitlines()
+    assert sum("own.so` changed after it was loaded" in line for line in said) == 4, done.stdout
+    assert "Start the program again" in done.stdout and "loaded" not in said
+
+
+def test_a_config_key_of_tvm_is_not_taken() -> None:
+    with pytest.raises(passdock.ConfigError, match=r"`tirx\.UnrollLoop` stands for `tir\.UnrollLoop`"):
+        passdock.register_config_option("tirx.UnrollLoop", 1)

@@ -8,13 +8,27 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
 import passdock
-from passdock import Module, PassContext, PassWarning, Pipeline, Sequential, module_pass, register_pass, relax
+from passdock import (
+    Module,
+    PassContext,
+    PassInfo,
+    PassInstrument,
+    PassWarning,
+    Pipeline,
+    Sequential,
+    module_pass,
+    pass_instrument,
+    register_pass,
+    relax,
+)
 from passdock.rewrite import Rules
 from support import module, one_function, raiser
 
@@ -72,9 +86,151 @@ def test_an_unknown_option_is_refused_with_the_nearest() -> None:
         passdock.run(one_function(), opt_lvl=3)
 
 
-def test_a_context_that_isnt_used_is_told_of() -> None:
-    with PassContext(opt_level=3), pytest.warns(PassWarning, match="the current PassContext isn't used"):
+FOLD = "relax.transform.FoldConstant"
+RUNS: list[Callable[[Module], Any]] = [
+    lambda mod: passdock.run(mod),
+    lambda mod: passdock.optimize(mod),
+    lambda mod: passdock.Pipeline("default")(mod),
+    lambda mod: passdock.get_pipeline("default")(mod),
+    lambda mod: passdock.run(mod, passdock.get_pipeline("default")),
+    lambda mod: passdock.optimize(mod.to_onnx()),
+]
+
+
+@pass_instrument
+class Names:
+    """Which passes of plugins ran, and what became of the context."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.context: list[str] = []
+
+    def enter_pass_ctx(self) -> None:
+        self.context.append("enter")
+
+    def exit_pass_ctx(self) -> None:
+        self.context.append("exit")
+
+    def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+        if info.name.startswith("relax."):
+            self.names.append(info.name)
+
+
+def ran(run: Callable[[Module], Any], **settings: Any) -> list[str]:
+    watch = Names()
+    with PassContext(instruments=[watch], **settings):
+        run(one_function())
+        assert watch.context == ["enter"]
+    assert watch.context == ["enter", "exit"]
+    return watch.names
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_current_context_governs_all_runs(run: Callable[[Module], Any]) -> None:
+    everything = ran(run)
+    assert FOLD in everything and len(everything) > 10
+    assert set(everything) - set(ran(run, disabled_pass=["SimplifyExpr"])) == {"relax.transform.SimplifyExpr"}
+    at_zero = ran(run, opt_level=0)
+    assert FOLD not in at_zero and "relax.transform.SimplifyInference" in at_zero
+    assert FOLD in ran(run, opt_level=0, required_pass=["FoldConstant"])
+
+
+def test_options_win_over_the_context_and_it_over_the_pipeline() -> None:
+    source = {"passes": ["FoldConstant"], "context": {"opt_level": 0, "config": {"relax.FoldConstant": {"max_growth": 1}}}}
+
+    def said(**options: Any) -> tuple[bool, Any]:
+        entry = passdock.explain(source, **options)["passes"][0]
+        growth = [option["value"] for option in entry["options"] if option["name"] == "max_growth"]
+        return passdock.run(one_function(), source, **options).passes[0]["status"] != "skipped", growth[0]
+
+    config = {"relax.FoldConstant": {"max_growth": 2}}
+    assert said() == (False, 1)
+    # A context that says no level leaves the pipeline's.
+    with PassContext(config=config):
+        assert said() == (False, 2)
+    with PassContext(opt_level=2, config=config):
+        assert said() == (True, 2)
+        assert said(opt_level=1, config={"relax.FoldConstant": {"max_growth": 3}}) == (False, 3)
+
+
+def test_instruments_of_a_run_come_after_those_of_the_context() -> None:
+    heard: list[str] = []
+
+    class Told(PassInstrument):
+        def __init__(self, own: str) -> None:
+            self.own = own
+
+        def enter_pass_ctx(self) -> None:
+            heard.append(f"{self.own} enters")
+
+        def exit_pass_ctx(self) -> None:
+            heard.append(f"{self.own} exits")
+
+        def run_before_pass(self, mod: Module, info: PassInfo) -> None:
+            heard.append(f"{self.own} {info.name}")
+
+    one = Sequential([passdock.relax.FoldConstant()], name="one")
+    outer, inner = Told("outer"), Told("inner")
+    with PassContext(instruments=[outer]):
+        passdock.run(one_function(), one, instruments=[inner])
+    passes = [f"{own} {name}" for name in ("pipeline", "one", FOLD) for own in ("outer", "inner")]
+    assert heard == ["outer enters", "inner enters", *passes, "inner exits", "outer exits"]
+    with pytest.raises(TypeError, match="is no instrument"):
+        passdock.run(one_function(), instruments=[3])
+
+
+def test_an_instrument_of_the_context_vetoes_and_ends_runs() -> None:
+    @pass_instrument
+    class Veto:
+        def should_run(self, mod: Module, info: PassInfo) -> bool:
+            return info.name != FOLD
+
+    @pass_instrument
+    class Fails:
+        def run_after_pass(self, mod: Module, info: PassInfo) -> None:
+            raise LookupError("mine")
+
+    with PassContext(instruments=[Veto()]):
+        report = passdock.run(one_function())
+    assert {entry["status"] for entry in report.passes if entry["name"] == FOLD} == {"skipped"}
+    with PassContext(instruments=[Fails()]), pytest.raises(LookupError, match="mine"):
+        passdock.optimize(one_function())
+
+
+def test_times_are_there_until_the_context_is_left() -> None:
+    timing = passdock.instrument.PassTimingInstrument()
+    with PassContext(instruments=[timing]):
+        passdock.optimize(one_function())
+        assert FOLD in timing.render()
+
+
+def test_a_pass_without_a_place_in_the_registry_is_known_to_the_context() -> None:
+    @module_pass(opt_level=0, name="test.Unregistered")
+    def mine(mod: Module, ctx: PassContext) -> Module:
+        raise AssertionError
+
+    with PassContext(disabled_pass=["test.Unregistered"]):
         passdock.run(one_function())
+        passdock.run(one_function(), Sequential([mine]))
+    with pytest.raises(passdock.UnknownNameError, match=r"test\.Nowhere"), PassContext(disabled_pass=["test.Nowhere"]):
+        passdock.run(one_function())
+
+
+def test_a_pipeline_is_a_pass(tmp_path: Path) -> None:
+    default = passdock.get_pipeline()
+    assert isinstance(default, Sequential) and default.info.name == "default"
+    assert str(default(one_function())) == str(passdock.optimize(one_function()))
+    again = pickle.loads(pickle.dumps(default))
+    assert again.info == default.info and len(again.passes) == len(default.passes)
+    assert ran(Sequential([default, passdock.relax.InferType()]))[-1] == "relax.transform.InferType"
+    path = tmp_path / "mine.toml"
+    path.write_text("passes = ['FoldConstant']\n")
+    assert [each.info.name for each in passdock.get_pipeline(path).passes] == [FOLD]
+    path.write_text("passes = []\n[context]\nopt_level = 3\n")
+    with pytest.raises(passdock.PipelineError, match="can't be a pass: it has a"):
+        passdock.get_pipeline(path)
+    with pytest.raises(passdock.PassError, match="nothing"):
+        passdock.get_pipeline("nothing")
 
 
 def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
@@ -119,10 +275,10 @@ def test_warnings_are_at_the_line_of_the_program() -> None:
     program = textwrap.dedent("""
         import passdock
         mod = passdock.Module.from_text("module {}")
-        with passdock.PassContext(opt_level=3):
-            passdock.run(mod)
-            passdock.optimize(mod)
-            passdock.Pipeline("default")(mod)
+        said = {"disabled_rule": ["aa"]}
+        passdock.run(mod, **said)
+        passdock.optimize(mod, **said)
+        passdock.Pipeline("default")(mod, **said)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     said = [line.split(": ")[0] for line in done.stderr.splitlines() if "PassWarning" in line]

@@ -61,6 +61,7 @@ cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which se
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep page [MODEL]  the page of a run in Chromium: opened, clicked, searched, by keyboard alone; screenshots
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices
+cargo xtask deep advisories   cargo deny with RustSec's advisories, which are fetched
 cargo xtask deep wheel        the wheel of `wheel --zig`, tested on each Python that is here";
 
 fn main() -> ExitCode {
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         ["deep", "page"] => test::web::browse(&project, None).map(|()| true),
         ["deep", "page", model] => test::web::browse(&project, Some(model)).map(|()| true),
         ["deep", "wheel"] => deep::wheel(&project).map(|()| true),
+        ["deep", "advisories"] => test::deny::check_advisories(&project).map(|()| true),
         ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["compare", ref rest @ ..] => compare::compare(&project, rest).map(|()| true),
         ["wheel", ref rest @ ..] => wheel::wheel(&project, rest).map(|_| true),

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
 mod cpp;
+pub(crate) mod deny;
 mod embed;
 pub(crate) mod future;
 pub(crate) mod guides;
@@ -34,6 +35,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
 
     steps.step("formatting", || cargo(&["fmt", "--all", "--check"]));
     steps.step("the rules of the house", || tidy::tidy(project));
+    steps.step("crates that come in, by cargo deny", || {
+        deny::check(project)
+    });
     steps.step("lints", || {
         cargo(&[
             "clippy",

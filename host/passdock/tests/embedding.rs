@@ -371,3 +371,30 @@ fn a_context_that_is_not_the_innermost_can_be_left_later() {
     first.exit().unwrap();
     assert!(!PassContext::current().is(&outer));
 }
+
+#[test]
+fn only_canonical_names_are_registered() {
+    let registry = Registry::new();
+    let pass = |name: &str| create_module_pass(PassInfo::new(name), |_m, _cx| Ok(()));
+    registry
+        .register(pass("relax.transform.FoldConstant"))
+        .expect("a name of its own");
+    for name in [
+        "relay._transform.FoldConstant",
+        "relay.transform.FoldConstant",
+        "tvm.relay.transform.FoldConstant",
+        "FoldConstant",
+    ] {
+        let error = registry.register(pass(name)).expect_err("an alias");
+        let expected =
+            format!("The name `{name}` stands for the pass `relax.transform.FoldConstant`.");
+        assert_eq!(error.message, expected);
+        assert_eq!(registry.canonical(name), "relax.transform.FoldConstant");
+    }
+    let key = registry.register_config_option::<i64>("relay.fallback_device_type");
+    let message = key.expect_err("an alias").message;
+    assert!(
+        message.contains("stands for `relax.fallback_device_type`"),
+        "{message}"
+    );
+}

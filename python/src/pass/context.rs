@@ -55,12 +55,16 @@ pub(crate) struct PassContext {
     run: Option<Arc<LentContext>>,
     /// What shows its diagnostics, of one that the program made.
     renderer: Option<Arc<Code>>,
+    /// The level, if one was given.
+    level: Option<u32>,
 }
 
 impl PassContext {
     /// A context of the host.
     pub(crate) fn of(core: passdock::PassContext) -> PassContext {
         PassContext {
+            // A pass that runs has the level of its run.
+            level: core.diag_ctx().map(|_| core.opt_level()),
             core,
             run: None,
             renderer: None,
@@ -158,8 +162,9 @@ impl PassContext {
         let mut builder = passdock::PassContext::builder()
             .required_pass(names("required_pass", required_pass)?)
             .disabled_pass(names("disabled_pass", disabled_pass)?);
-        if let Some(opt_level) = opt_level {
-            builder = builder.opt_level(level(opt_level)?);
+        let level = opt_level.map(level).transpose()?;
+        if let Some(level) = level {
+            builder = builder.opt_level(level);
         }
         let mut code = None;
         if let Some(renderer) = renderer {
@@ -187,6 +192,7 @@ impl PassContext {
         let core = built.map_err(|error| error::to_exception(py, &error))?;
         Ok(PassContext {
             renderer: code,
+            level,
             ..PassContext::of(core)
         })
     }
@@ -306,6 +312,12 @@ impl PassContext {
     #[getter]
     fn opt_level(&self) -> u32 {
         self.core.opt_level()
+    }
+
+    /// The level, if one was given; None for the default one.
+    #[getter]
+    fn given_opt_level(&self) -> Option<u32> {
+        self.level
     }
 
     /// The passes that run at any level.
@@ -543,7 +555,7 @@ impl PassContext {
         let (py, own) = (slf.py(), slf.get());
         let instruments = own.instruments(py)?.to_list();
         let parts = (
-            own.core.opt_level(),
+            own.level,
             own.core.required_pass().to_vec(),
             own.core.disabled_pass().to_vec(),
             instruments,

@@ -1,8 +1,10 @@
 //! `PassHandle`: a pass of the host, or one of the program's own, as the package's classes hold it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock::config::FieldValue;
+use passdock::pipeline::{Pipeline, PipelineText};
 use passdock::{
     ErrorKind, PassDeclaration, PassError, PassRef, Registry, Work, create_function_pass,
     create_module_pass, create_prim_func_pass, sdk,
@@ -292,6 +294,16 @@ impl PassHandle {
             origin: Some((found.info().name.clone(), options)),
             ..PassHandle::new(found)
         })
+    }
+
+    /// The pass of a pipeline: its name or path, and its text.
+    #[staticmethod]
+    fn of_pipeline(py: Python<'_>, path: PathBuf, text: String) -> PyResult<PassHandle> {
+        let made = gil::detach(py, || {
+            Pipeline::new(PipelineText::of_file(path, text))?.into_pass(Registry::global())
+        });
+        made.map(PassHandle::new)
+            .map_err(|error| error::to_exception(py, &error))
     }
 
     /// Puts the pass in the registry, under its name. overrides: also in the place of one that has the name.

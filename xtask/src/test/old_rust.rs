@@ -104,18 +104,19 @@ fn unpack_debian_packages(place: &Path) -> Result<()> {
             )));
         }
     }
-    let plan = shell::read(Command::new("apt-get").args([
-        "install",
-        "--simulate",
-        "--no-install-recommends",
-        "rustc",
-        "cargo",
-    ]))
-    .map_err(|error| {
-        Skip(format!(
-            "apt-get doesn't know rustc (is `apt-get update` needed?): {error:#}"
-        ))
-    })?;
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "--simulate", "--no-install-recommends"]);
+    let planned = shell::output(apt.args(["rustc", "cargo"]).env("LC_ALL", "C"))?;
+    let plan = String::from_utf8_lossy(&planned.stdout);
+    let said = String::from_utf8_lossy(&planned.stderr);
+    if is_unknown(&said) {
+        bail!(Skip(
+            "apt-get doesn't know rustc (is `apt-get update` needed?)".into()
+        ));
+    }
+    if !planned.status.success() {
+        bail!("`apt-get install --simulate rustc cargo` failed: {said}");
+    }
     let packages = missing_packages(&plan);
     match packages.iter().find(|(name, _)| *name == "rustc") {
         Some((_, version)) if version.starts_with(VERSION) => {}
@@ -153,6 +154,12 @@ fn unpack_debian_packages(place: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Whether apt-get has no such package in its lists, or none to install.
+fn is_unknown(said: &str) -> bool {
+    let unknown = ["Unable to locate package", "has no installation candidate"];
+    unknown.iter().any(|words| said.contains(words))
+}
+
 /// (name, version) of the packages that a simulated install would add.
 ///
 /// The C library stays the system's: a second one in a process doesn't work.
@@ -180,7 +187,15 @@ fn library_directory(place: &Path) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::missing_packages;
+    use super::{is_unknown, missing_packages};
+
+    #[test]
+    fn a_package_that_is_unknown_is_no_tool_that_fails() {
+        assert!(is_unknown("E: Unable to locate package rustc"));
+        assert!(!is_unknown(
+            "E: Write error - write (28: No space left on device)"
+        ));
+    }
 
     #[test]
     fn reads_what_apt_would_install() {

@@ -9,7 +9,8 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// The error of a step that can't be done on this machine.
+/// The error of a step that needs a program, a package or a file that this machine doesn't have. A program that fails, a
+/// download and a full disk are failures of the step.
 #[derive(Debug)]
 pub(crate) struct Skip(pub(crate) String);
 

@@ -12,7 +12,8 @@ use anyhow::{Context, Result, bail};
 use crate::environment;
 use crate::project::Project;
 use crate::shell;
-use crate::test::steps::{NotHere, Skip};
+use crate::test::python::{makes_environments, needs_python};
+use crate::test::steps::NotHere;
 use crate::wheel::{as_a_new_user, clean, of_tests};
 
 /// The oldest Python that the package is for: 3.11.
@@ -82,13 +83,9 @@ fn made(project: &Project) -> Result<PathBuf> {
     if let Some(wheel) = &*made {
         return Ok(wheel.clone());
     }
-    let wheel = of_tests(project).map_err(without_environment)?;
+    needs_python()?;
+    let wheel = of_tests(project)?;
     Ok(made.insert(wheel).clone())
-}
-
-/// An environment that can't be made is no fault of the package.
-fn without_environment(error: anyhow::Error) -> anyhow::Error {
-    Skip(format!("{error:#}")).into()
 }
 
 fn test(project: &Project, wheel: &Path, minor: u32, base: &Path) -> Result<()> {
@@ -103,8 +100,7 @@ fn with_package(project: &Project, wheel: &Path, minor: u32, base: &Path) -> Res
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _alone = INSTALLING.lock();
     let name = format!("wheel/python3.{minor}");
-    let python =
-        environment::made_by(project, base, &name, REQUIREMENTS).map_err(without_environment)?;
+    let python = environment::made_by(project, base, &name, REQUIREMENTS)?;
     // The version is the one of the last build: what is there is replaced.
     let file = wheel.to_str().context("the path is UTF-8")?;
     environment::install(
@@ -165,12 +161,7 @@ fn pyenv(minor: u32) -> Vec<PathBuf> {
     versions.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Whether it starts, and can make environments: a shim of pyenv may stand for a version that isn't chosen, and Debian
-/// has `venv` in a package of its own.
+/// Whether it is there and can make environments.
 fn works(python: &Path) -> bool {
-    if !python.is_file() {
-        return false;
-    }
-    let tried = shell::output(Command::new(python).args(["-c", "import ensurepip, venv"]));
-    tried.is_ok_and(|output| output.status.success())
+    python.is_file() && makes_environments(python)
 }

@@ -65,6 +65,12 @@ impl ConfigTable {
 
     /// Refuses a key that is registered already.
     pub(crate) fn check_free(&self, key: &str) -> Result<(), ConfigError> {
+        let own = canonical_key(key);
+        if own != key {
+            let message = format!("The config option `{key}` stands for `{own}`.");
+            let error = ConfigError::new(Wrong::Key, key, None, message);
+            return Err(error.help("Give the option a name of its own."));
+        }
         let Some(entry) = self.entries.get(key) else {
             return Ok(());
         };

@@ -87,6 +87,15 @@ fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
     passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
 }
 
+/// The error of a plugin whose file was replaced after its code was loaded.
+pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
+    let message = format!(
+        "The plugin {} changed after it was loaded, and its old code can't be unloaded.",
+        plugin.origin()
+    );
+    PassError::new(ErrorKind::Plugin, message).help("Start the program again to use the new file.")
+}
+
 /// The error of a plugin that contradicts registered ones: if one of these is a file of the same plugin,
 /// the two files are what it is about.
 pub(super) fn explained(error: PassError, plugin: &Plugin, known: &[Arc<Plugin>]) -> PassError {

@@ -39,7 +39,13 @@ impl InstrumentTable {
             return Ok(());
         };
         let owner = known.owner();
-        let message = format!("The instrument `{name}` is registered already, by {owner}.");
+        let message = match known.name == name {
+            true => format!("The instrument `{name}` is registered already, by {owner}."),
+            false => format!(
+                "The name `{name}` stands for the instrument `{}`.",
+                known.name
+            ),
+        };
         Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
     }
 

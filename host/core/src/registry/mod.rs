@@ -130,6 +130,11 @@ impl Registry {
         let name = pass.info().name.clone();
         let mut inner = self.write();
         inner.check_free(&name, false)?;
+        if let Some((other, _)) = inner.known(&name).filter(|(other, _)| *other != name) {
+            let message = format!("The name `{name}` stands for the pass `{other}`.");
+            let error = PassError::new(ErrorKind::Duplicate, message);
+            return Err(error.help("Give the pass a name of its own: `acme.transform.NAME`."));
+        }
         inner.aliases.check_declared(pass.declaration())?;
         inner.aliases.add_declared(pass.declaration(), None);
         inner.passes.add(name, Entry::Own(pass));
@@ -279,11 +284,15 @@ impl Registry {
             return Ok(());
         }
         if let Err(error) = inner.add(&plugin, options, named) {
-            // One that was built again since: what is registered stays.
+            // One of a directory that was built again since: what is registered stays.
             let path = plugin.origin().path();
-            let mut known = inner.plugins.iter().map(|known| known.origin().path());
-            if path.is_some() && known.any(|known| known == path) {
-                return Ok(());
+            let mut known = inner.plugins.iter();
+            if let Some(known) = known.find(|known| path.is_some() && known.origin().path() == path)
+            {
+                return match named && known.was_replaced_by(&plugin) {
+                    true => Err(adding::rebuilt(known)),
+                    false => Ok(()),
+                };
             }
             return Err(adding::explained(error, &plugin, &inner.plugins));
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use passdock_core::{ErrorKind, PassError, Registry};
+use passdock_core::{ContextSettings, ErrorKind, PassError, PassRef, Registry};
 
 use crate::pipeline_file::built_in::BuiltInPipeline;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
@@ -72,13 +72,36 @@ impl Pipeline {
         Pipeline::new(BuiltInPipeline::named(name)?.into())
     }
 
-    fn new(pipeline: PipelineText) -> Result<Pipeline, PassError> {
+    /// A pipeline of a text and its name.
+    ///
+    /// # Errors
+    /// As [`Pipeline::from_toml`].
+    pub fn new(pipeline: PipelineText) -> Result<Pipeline, PassError> {
         let request = Request {
             pipeline: Some(pipeline),
             ..Request::default()
         };
         request.pipeline_file()?;
         Ok(Pipeline { request })
+    }
+
+    /// Returns the pipeline as one pass, of its name, which runs under the context that it is called in.
+    ///
+    /// # Errors
+    /// As [`Pipeline::resolve`], and if it has a context or instruments of its own.
+    pub fn into_pass(self, registry: &Registry) -> Result<PassRef, PassError> {
+        let prepared = self.resolve(registry)?;
+        let name = self.request.pipeline.as_ref().map(PipelineText::name);
+        let name = name.unwrap_or_default();
+        let has_settings = prepared.file.context.settings() != ContextSettings::default();
+        if has_settings || !prepared.file.instruments.is_empty() {
+            let message = format!(
+                "The pipeline `{name}` can't be a pass: it has a `[context]` or `[[instruments]]`."
+            );
+            let error = PassError::new(ErrorKind::Pipeline, message);
+            return Err(error.help("Run it as a pipeline, or give these to the `PassContext`."));
+        }
+        Ok(prepared.sequential.name(name).into_pass())
     }
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.

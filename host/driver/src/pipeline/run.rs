@@ -75,6 +75,7 @@ fn run_given(
     let emit = collecting(diagnostics.clone());
     let emitting = emit.clone();
     let watched = Watched {
+        instruments: watch.instruments,
         sink: watch.sink,
         recorder: Some(recorder.clone()),
         on_diagnostic: Some(Box::new(move |said| emitting(said))),

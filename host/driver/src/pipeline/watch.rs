@@ -1,6 +1,6 @@
 //! What follows a run while it goes on.
 
-use passdock_core::{OnPass, PassError, Sink};
+use passdock_core::{InstrumentRef, OnPass, PassError, Sink};
 
 /// A function that says whether a failure is to be reproduced.
 pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
@@ -10,6 +10,8 @@ pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
 pub struct Watch {
     /// The function that is called with the name of each pass that starts.
     pub on_pass: Option<Box<OnPass>>,
+    /// The program's own instruments, which watch the passes before those of the pipeline's file.
+    pub instruments: Vec<InstrumentRef>,
     /// The sink for the text that instruments show while passes run; `None`: standard output, or
     /// standard error if the request says so.
     pub sink: Option<Sink>,

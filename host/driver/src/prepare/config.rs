@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use passdock_core::config::canonical_key;
 use passdock_core::{
-    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Wrong,
+    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Sequential,
+    Wrong,
 };
 
 use super::request::Request;
-use super::{bind, blame, rules};
+use super::{bind, blame, passes, rules};
 use crate::pipeline_file::{Entry, Given, Located, PipelineFile, SourceText, lone_value};
 
 /// The settings of a file with what the request adds to them or puts in their place.
@@ -17,6 +18,7 @@ pub(super) fn settings(
     request: &Request,
     file: &PipelineFile,
     registry: &Registry,
+    sequential: &Sequential,
 ) -> Result<ContextSettings, PassError> {
     for entry in &file.context.config {
         check_config(&file.source, entry, registry)?;
@@ -32,11 +34,20 @@ pub(super) fn settings(
     }
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
     let required = &mut settings.required_pass;
+    let known = passes::known_names(registry, sequential);
+    // The context around the run checks its names itself: one that means nothing here may mean a pass elsewhere.
+    let outer = |names: &[String]| {
+        let names = names.iter().cloned();
+        let met = names.filter(|name| known.contains(&registry.canonical(name)));
+        met.collect::<Vec<_>>()
+    };
+    required.extend(outer(&request.outer_required_pass));
     required.extend_from_slice(&request.required_pass);
     if !request.bind.is_empty() {
         required.extend(bind::PASSES.map(str::to_owned));
     }
     let disabled = &mut settings.disabled_pass;
+    disabled.extend(outer(&request.outer_disabled_pass));
     disabled.extend_from_slice(&request.disabled_pass);
     settings
         .disabled_rule

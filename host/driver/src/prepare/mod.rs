@@ -16,7 +16,9 @@ mod taken;
 use std::sync::Arc;
 
 use passdock_core::plan::{self, Plan};
-use passdock_core::{Diagnostic, PassContext, PassError, Recorder, Registry, Sequential, Sink};
+use passdock_core::{
+    Diagnostic, InstrumentRef, PassContext, PassError, Recorder, Registry, Sequential, Sink,
+};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
@@ -45,6 +47,8 @@ pub struct Prepared {
 /// The watchers that a run adds to what its request asks for.
 #[derive(Default)]
 pub(crate) struct Watched {
+    /// The program's own instruments, ahead of all others.
+    pub(crate) instruments: Vec<InstrumentRef>,
     /// The sink that instruments print to instead of the one that the request names.
     pub(crate) sink: Option<Sink>,
     /// The recorder of the passes that run.
@@ -84,8 +88,11 @@ impl Prepared {
         passes::check_names(request, &file, registry, &sequential)?;
         let mut context = PassContext::builder()
             .registry(registry)
-            .settings(config::settings(request, &file, registry)?);
+            .settings(config::settings(request, &file, registry, &sequential)?);
         let judges = instruments::make(request, &watched, &file, registry, &sequential)?;
+        for own in watched.instruments {
+            context = context.shared_instrument(own);
+        }
         for made in judges {
             if made.spec.judges {
                 context = context.judge(made.table);

@@ -293,6 +293,14 @@ pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
     names
 }
 
+/// The names that passes of a run have, and those of the registry.
+pub(super) fn known_names(registry: &Registry, sequential: &Sequential) -> BTreeSet<String> {
+    let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
+    let passes = passes_in(sequential).into_iter();
+    known.extend(passes.map(|pass| pass.info().name.clone()));
+    known
+}
+
 /// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
 /// silently without effect.
 pub(super) fn check_names(
@@ -301,9 +309,7 @@ pub(super) fn check_names(
     registry: &Registry,
     sequential: &Sequential,
 ) -> Result<(), PassError> {
-    let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
-    let passes = passes_in(sequential).into_iter();
-    known.extend(passes.map(|pass| pass.info().name.clone()));
+    let known = known_names(registry, sequential);
     let check_for = |name: &str, what: &str| {
         if known.contains(&registry.canonical(name)) {
             return Ok(());

@@ -47,6 +47,10 @@ pub struct Request {
     pub required_pass: Vec<String>,
     /// Passes that are added to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
+    /// As `required_pass`, of the context around the run, which checks the names itself.
+    pub outer_required_pass: Vec<String>,
+    /// As `disabled_pass`, of the context around the run, which checks the names itself.
+    pub outer_disabled_pass: Vec<String>,
     /// Rules that are added to the file's `disabled_rule`.
     pub disabled_rule: Vec<String>,
     /// The number of rewrites after which rules stop, in place of the file's.

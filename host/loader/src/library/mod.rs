@@ -277,6 +277,18 @@ impl Plugin {
         }
     }
 
+    /// Whether `other` is read from another state of the file, which this plugin can't use any more: its own code is
+    /// loaded, or `other` declares something else.
+    pub fn was_replaced_by(&self, other: &Plugin) -> bool {
+        let is_used = self.loaded.get().is_some() || self.manifest != other.manifest;
+        let state = |plugin: &Plugin| {
+            plugin
+                .file()
+                .map(|(file, _)| (file.len, file.modified, file.inode))
+        };
+        is_used && state(self) != state(other)
+    }
+
     /// Loads the plugin's code with the table of the host that it is to use. Later calls return the
     /// same result.
     ///

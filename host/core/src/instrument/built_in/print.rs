@@ -24,7 +24,7 @@ pub(super) fn spec_before() -> InstrumentSpec {
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(names, PassFilter::None, sink)))
     })
-    .aliases(["PrintBeforeAll", "PrintIRBefore"])
+    .aliases(["PrintBeforeAll", "PrintIRBefore", "PrintBefore"])
 }
 
 pub(super) fn spec_after() -> InstrumentSpec {
@@ -34,7 +34,7 @@ pub(super) fn spec_after() -> InstrumentSpec {
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(PassFilter::None, names, sink)))
     })
-    .aliases(["PrintAfterAll", "PrintIRAfter"])
+    .aliases(["PrintAfterAll", "PrintIRAfter", "PrintAfter"])
 }
 
 /// An instrument that prints the module before and after passes.
