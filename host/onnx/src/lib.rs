@@ -37,4 +37,5 @@ pub use report::remarks::{Remark, remarks};
 pub use write::data_file::DataFile;
 pub use write::options::{EncodeOptions, ExternalData, Moved};
 pub use write::output::EncodedModel;
+pub use write::placement::DroppedData;
 pub use write::write;
