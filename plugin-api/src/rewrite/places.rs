@@ -30,16 +30,16 @@ enum Part {
 }
 
 impl Places {
-    /// Notes that a rewrite makes ops of others, the most telling first.
-    pub(super) fn note(&mut self, f: &Function, from: impl Iterator<Item = OpId>, made: &[OpId]) {
+    /// Notes that a rewrite made ops of others, which had these locations, the most telling first.
+    pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
         if made.is_empty() {
             return;
         }
         let start = self.parts.len();
-        for op in from {
-            self.parts.push(match self.rewrite_of(op) {
+        for (op, loc) in from {
+            self.parts.push(match self.rewrite_of(*op) {
                 Some(rewrite) => Part::Rewrite(rewrite),
-                None => Part::Loc(f.loc(op)),
+                None => Part::Loc(*loc),
             });
         }
         self.rewrites.push(start..self.parts.len());

@@ -180,7 +180,8 @@ fn dropped(files: &[DroppedData]) -> Option<Diagnostic> {
         [file, _] => format!("`{}` and another file", file.location),
         [file, ..] => format!("`{}` and {} other files", file.location, files.len() - 1),
     };
-    let message = format!("{bytes} bytes of {from} are dropped: no tensor references them any more.");
+    let message =
+        format!("{bytes} bytes of {from} are dropped: no tensor references them any more.");
     Some(Diagnostic::new(Severity::Note, "data", message))
 }
 

@@ -271,13 +271,7 @@ impl Placement {
 /// than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new` bytes.
 /// `now`: the bytes of each file that are referenced. A file stays as it is if more than initializers of the main function
 /// point to it.
-fn stale(
-    module: &Module,
-    main: &Function,
-    now: &[u64],
-    new: u64,
-    ir_version: i64,
-) -> Vec<ConstId> {
+fn stale(module: &Module, main: &Function, now: &[u64], new: u64, ir_version: i64) -> Vec<ConstId> {
     let Some(model) = ModelFile::of(module) else {
         return Vec::new();
     };
