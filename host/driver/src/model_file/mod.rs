@@ -138,7 +138,10 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
                 }
                 None => "not UTF-8",
             };
-            let message = format!("The model `{}` isn't IR text: it is {what}.", path.display());
+            let message = format!(
+                "The model `{}` isn't IR text: it is {what}.",
+                path.display()
+            );
             return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
         }
     };

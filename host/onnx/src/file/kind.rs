@@ -161,3 +161,56 @@ fn text_of(beginning: &[u8]) -> Option<String> {
     let is_text = |c: char| !c.is_control() || c.is_ascii_whitespace();
     (!text.is_empty() && text.chars().all(is_text)).then(|| text.trim_start().to_ascii_lowercase())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_no_models_are_named() {
+        let tar = [&[b'a'; 257][..], b"ustar"].concat();
+        let cases: [(&[u8], &str); 31] = [
+            (b"", "an empty file"),
+            (
+                b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
+                "git lfs pull",
+            ),
+            (b"/annex/objects/SHA256E-s1--0.onnx\n", "git annex get"),
+            (b"\x1f\x8b\x08\0", "gunzip"),
+            (b"BZh91AY", "bunzip2"),
+            (b"\xfd7zXZ\0\0", "unxz"),
+            (b"\x28\xb5\x2f\xfd\0", "unzstd"),
+            (&tar, "tar -xf"),
+            (b"PK\x03\x04\0\0archive/data.pkl", "PyTorch"),
+            (b"PK\x03\x04\0\0weights.npy", ".npz"),
+            (b"PK\x03\x04\0\0metadata.json config.json", "Keras"),
+            (b"PK\x03\x04\0\0a.onnx", "unzip"),
+            (b"\x93NUMPY\x01\0", ".npy"),
+            (b"GGUF\x03\0\0\0", "GGUF"),
+            (b"\x89HDF\r\n\x1a\n", "HDF5"),
+            (b"\x1c\0\0\0TFL3", "TensorFlow Lite"),
+            (b"\x1c\0\0\0ORTM", "(.ort)"),
+            (b"ptrt\0\0", "TensorRT"),
+            (b"\x80\x02}q\0.", "pickle"),
+            (b"\x10\0\0\0\0\0\0\0{\"w\":{}}      ", "safetensors"),
+            (&[0; 64], "zeros"),
+            (b"\x08\x01\x12\x09\n\x05serve", "TensorFlow model"),
+            (b"\n\x18\n\x01x\x12\x0bPlaceholder", "TensorFlow model"),
+            (b"\n <!DOCTYPE html><html>", "web page"),
+            (b"<html>", "web page"),
+            (b"<?xml version=\"1.0\"?><net/>", "OpenVINO"),
+            (b"<\n   ir_version: 8\n>\nmain_graph", "onnx.parser"),
+            (b"ir_version: 8\ngraph {", "text_format"),
+            (b"{\"irVersion\": \"8\"}", "json_format"),
+            (b"module {\n}\n", "`.ir`"),
+            ("Zugriff verweigert: ä".as_bytes(), "a text file"),
+        ];
+        for (bytes, expected) in cases {
+            let found = foreign_format(bytes).unwrap_or("?");
+            assert!(found.contains(expected), "{expected}: {found}");
+        }
+        for bytes in [&b"\x08\x08\x3a\x02ab"[..], &[0xd1; 40], &[8]] {
+            assert_eq!(foreign_format(bytes), None);
+        }
+    }
+}
