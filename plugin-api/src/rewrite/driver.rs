@@ -263,7 +263,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
-        self.places.note(&from, rewriter.made());
+        self.places.note(&from, rewriter.made(), values, rewriter.f);
         if let Some(given_out) = &mut self.given_out {
             for (from, to) in made.iter().zip(values) {
                 given_out.replace(*from, *to);
