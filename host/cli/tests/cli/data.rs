@@ -255,8 +255,8 @@ fn data_that_nothing_references_any_more_is_dropped() {
         }
         let ran = bench.passdock("extract b/u.onnx --inputs h --outputs y -o b/u.onnx");
         let expected = match other {
-            true => "note[data]: 2048 bytes of `t.onnx.data` are dropped: no tensor references them any more.\n".to_owned(),
-            false => "note[data]: 2048 bytes of `t.onnx.data` are dropped: no tensor references them any more.\n\
+            true => "note[data]: `t.onnx.data`: 2048 bytes are dropped, which no tensor references any more.\n".to_owned(),
+            false => "note[data]: `t.onnx.data`: 2048 bytes are dropped, which no tensor references any more.\n\
                       note[data]: `b/t.onnx.data` is removed: only the model that was replaced needed it.\n".to_owned(),
         };
         assert_eq!((ran.status, ran.stderr), (0, expected));

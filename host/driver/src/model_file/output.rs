@@ -181,7 +181,7 @@ fn dropped(files: &[DroppedData]) -> Option<Diagnostic> {
         [file, ..] => format!("`{}` and {} other files", file.location, files.len() - 1),
     };
     let message =
-        format!("{bytes} bytes of {from} are dropped: no tensor references them any more.");
+        format!("{from}: {bytes} bytes are dropped, which no tensor references any more.");
     Some(Diagnostic::new(Severity::Note, "data", message))
 }
 
