@@ -38,7 +38,7 @@ impl Function {
     ) -> Result<OpId, EditError> {
         let used = self.used_by(old);
         let made = self.replace_op(old, new)?;
-        self.erase_all_dead(used, &mut |_, _| ())?;
+        self.erase_all_dead(used)?;
         Ok(made)
     }
 
@@ -52,19 +52,18 @@ impl Function {
         old: OpId,
         values: &[ValueId],
     ) -> Result<(), EditError> {
-        self.replace_with_and_erase(old, values, &mut |_, _| ())
+        self.replace_with_and_erase(old, values).map(drop)
     }
 
-    /// As [`Function::replace_with_and_erase_dead`]; `erased` is called for each op that only `old` used.
+    /// As [`Function::replace_with_and_erase_dead`]; returns the ops that only `old` used.
     pub(crate) fn replace_with_and_erase(
         &mut self,
         old: OpId,
         values: &[ValueId],
-        erased: &mut dyn FnMut(OpId, LocId),
-    ) -> Result<(), EditError> {
+    ) -> Result<Vec<(OpId, LocId)>, EditError> {
         let used = self.used_by(old);
         self.replace_op_with(old, values)?;
-        self.erase_all_dead(used, erased)
+        self.erase_all_dead(used)
     }
 
     /// Erases what makes a value that nobody uses: the constant, or the op if nobody uses any of its results; then
@@ -79,14 +78,14 @@ impl Function {
     /// # Errors
     /// If the host refuses to erase.
     pub fn erase_dead(&mut self, value: ValueId) -> Result<(), EditError> {
-        self.erase_all_dead(vec![value], &mut |_, _| ())
+        self.erase_all_dead(vec![value]).map(drop)
     }
 
     fn erase_all_dead(
         &mut self,
         mut pending: Vec<ValueId>,
-        erased: &mut dyn FnMut(OpId, LocId),
-    ) -> Result<(), EditError> {
+    ) -> Result<Vec<(OpId, LocId)>, EditError> {
+        let mut erased = Vec::new();
         while let Some(value) = pending.pop() {
             if !self.is_live_value(value) || self.use_count(value) > 0 {
                 continue;
@@ -95,12 +94,12 @@ impl Function {
                 self.erase_constant(constant)?;
             } else if let Some(op) = self.defining_op(value).filter(|op| self.is_dead(*op)) {
                 let used = self.used_by(op);
-                erased(op, self.loc(op));
+                erased.push((op, self.loc(op)));
                 self.erase_op(op)?;
                 pending.extend(used);
             }
         }
-        Ok(())
+        Ok(erased)
     }
 
     /// Whether nobody uses an op's results, and it has no effect beside them.

@@ -250,12 +250,11 @@ impl Driver<'_> {
             again.extend(f.iter_uses(*result).map(|one| one.op));
         }
         again.extend(rewriter.made());
-        let mut from: Vec<(OpId, LocId)> = Vec::new();
-        from.extend(found.ops.iter().rev().map(|op| (*op, f.loc(*op))));
+        let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
+        let mut from: Vec<(OpId, LocId)> = from.collect();
         let made = f.results(root).to_vec();
-        let mut erased = |op, loc| from.push((op, loc));
-        match rewriter.f.replace_with_and_erase(root, values, &mut erased) {
-            Ok(()) => {}
+        match rewriter.f.replace_with_and_erase(root, values) {
+            Ok(erased) => from.extend(erased),
             // What the file declares of the result says otherwise.
             Err(error) if error.status == Status::REFUSED => {
                 rewriter.take_back()?;
@@ -263,7 +262,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
-        self.places.note(&from, rewriter.made(), values, rewriter.f);
+        self.places.note(&from, rewriter.made());
         if let Some(given_out) = &mut self.given_out {
             for (from, to) in made.iter().zip(values) {
                 given_out.replace(*from, *to);

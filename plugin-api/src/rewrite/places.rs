@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use passdock_abi::{LocId, OpId, ValueId};
+use passdock_abi::{LocId, OpId};
 
 use crate::data::EditError;
 use crate::ir::Function;
@@ -30,36 +30,18 @@ enum Part {
 }
 
 impl Places {
-    /// Notes that a rewrite made ops of others, which had these locations, the most telling first.
-    /// A rewrite that makes none takes `values`: ops that earlier rewrites made come from this one, too.
-    pub(super) fn note(
-        &mut self,
-        from: &[(OpId, LocId)],
-        made: &[OpId],
-        values: &[ValueId],
-        f: &Function,
-    ) {
-        let start = self.parts.len();
-        let mut again: Vec<OpId> = Vec::new();
+    /// Notes that a rewrite made ops of others with these locations, the most telling first.
+    pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
         if made.is_empty() {
-            for op in values.iter().filter_map(|value| f.defining_op(*value)) {
-                if let Some(rewrite) = self.rewrite_of(op).filter(|_| !again.contains(&op)) {
-                    self.parts.push(Part::Rewrite(rewrite));
-                    again.push(op);
-                }
-            }
-            if again.is_empty() {
-                return;
-            }
+            return;
         }
+        let start = self.parts.len();
         for (op, loc) in from {
-            self.parts.push(match self.rewrite_of(*op) {
-                Some(rewrite) => Part::Rewrite(rewrite),
-                None => Part::Loc(*loc),
-            });
+            let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
+            self.parts.push(rewrite.unwrap_or(Part::Loc(*loc)));
         }
         self.rewrites.push(start..self.parts.len());
-        for op in made.iter().chain(&again) {
+        for op in made {
             let at = op.0 as usize;
             if at >= self.by_op.len() {
                 self.by_op.resize(at + 1, 0);
