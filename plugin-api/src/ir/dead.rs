@@ -52,18 +52,9 @@ impl Function {
         old: OpId,
         values: &[ValueId],
     ) -> Result<(), EditError> {
-        self.replace_with_and_erase(old, values).map(drop)
-    }
-
-    /// As [`Function::replace_with_and_erase_dead`]; returns the ops that only `old` used.
-    pub(crate) fn replace_with_and_erase(
-        &mut self,
-        old: OpId,
-        values: &[ValueId],
-    ) -> Result<Vec<(OpId, LocId)>, EditError> {
         let used = self.used_by(old);
         self.replace_op_with(old, values)?;
-        self.erase_all_dead(used)
+        self.erase_all_dead(used).map(drop)
     }
 
     /// Erases what makes a value that nobody uses: the constant, or the op if nobody uses any of its results; then
@@ -81,7 +72,7 @@ impl Function {
         self.erase_all_dead(vec![value]).map(drop)
     }
 
-    fn erase_all_dead(
+    pub(crate) fn erase_all_dead(
         &mut self,
         mut pending: Vec<ValueId>,
     ) -> Result<Vec<(OpId, LocId)>, EditError> {
@@ -123,7 +114,7 @@ impl Function {
     }
 
     /// The values that an op and what is nested in it use.
-    fn used_by(&self, op: OpId) -> Vec<ValueId> {
+    pub(crate) fn used_by(&self, op: OpId) -> Vec<ValueId> {
         if !self.is_live(op) {
             return Vec::new();
         }

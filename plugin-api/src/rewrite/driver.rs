@@ -253,8 +253,9 @@ impl Driver<'_> {
         let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let made = f.results(root).to_vec();
-        match rewriter.f.replace_with_and_erase(root, values) {
-            Ok(erased) => from.extend(erased),
+        let used = f.used_by(root);
+        match rewriter.f.replace_op_with(root, values) {
+            Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
             // What the file declares of the result says otherwise.
             Err(error) if error.status == Status::REFUSED => {
                 rewriter.take_back()?;
