@@ -1,7 +1,5 @@
-//! [`Places`]: where in the source what was made comes from, told when all is done.
-//!
-//! What replaces a long chain step by step comes from all of it in the end. Fused at each step, its location would be
-//! copied at each, longer every time; so each step only notes what it took.
+//! [`Places`]: where in the source what was made comes from. Fused at each step of a long chain, locations would be copied
+//! at each, longer every time; so each step notes what it took, and the locations are set when all is done.
 
 use std::ops::Range;
 
