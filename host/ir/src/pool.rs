@@ -1,6 +1,7 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
@@ -61,14 +62,15 @@ pub(crate) fn bare_attr(name: SymbolId) -> Attr {
     }
 }
 
-/// The pools that hold the lists of plain attributes.
+/// The pools that hold the lists of plain attributes. Copies of a function share each pool until one of them adds a list
+/// to it: models of decision trees have hundreds of megabytes of lists.
 #[derive(Clone, Default)]
 pub(crate) struct AttrPools {
-    pub(crate) ints: Vec<i64>,
-    pub(crate) floats: Vec<f32>,
+    pub(crate) ints: Arc<Vec<i64>>,
+    pub(crate) floats: Arc<Vec<f32>>,
     /// The ranges of strings in `bytes`.
-    pub(crate) strings: Vec<Range>,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) strings: Arc<Vec<Range>>,
+    pub(crate) bytes: Arc<Vec<u8>>,
 }
 
 impl AttrPools {
@@ -78,10 +80,8 @@ impl AttrPools {
         let list = attr.list;
         attr.list = match attr.kind {
             AttrKind::STRING | AttrKind::OPAQUE => self.add_bytes(slice(&from.bytes, list)),
-            AttrKind::INTS => push_range(&mut self.ints, slice(&from.ints, list).iter().copied()),
-            AttrKind::FLOATS => {
-                push_range(&mut self.floats, slice(&from.floats, list).iter().copied())
-            }
+            AttrKind::INTS => self.add_ints(slice(&from.ints, list).iter().copied()),
+            AttrKind::FLOATS => self.add_floats(slice(&from.floats, list).iter().copied()),
             AttrKind::STRINGS => {
                 let texts = slice(&from.strings, list).iter();
                 self.add_strings(texts.map(|&text| slice(&from.bytes, text)))
@@ -90,15 +90,30 @@ impl AttrPools {
         };
     }
 
+    /// Appends a list of integers.
+    pub(crate) fn add_ints(&mut self, ints: impl IntoIterator<Item = i64>) -> Range {
+        push_range(Arc::make_mut(&mut self.ints), ints)
+    }
+
+    /// Appends a list of floating-point numbers.
+    pub(crate) fn add_floats(&mut self, floats: impl IntoIterator<Item = f32>) -> Range {
+        push_range(Arc::make_mut(&mut self.floats), floats)
+    }
+
     /// Appends a string.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Range {
-        push_range(&mut self.bytes, bytes.iter().copied())
+        push_range(Arc::make_mut(&mut self.bytes), bytes.iter().copied())
+    }
+
+    /// Appends a list of strings that are in `bytes` already.
+    pub(crate) fn add_ranges(&mut self, ranges: impl IntoIterator<Item = Range>) -> Range {
+        push_range(Arc::make_mut(&mut self.strings), ranges)
     }
 
     /// Appends a list of strings.
     pub(crate) fn add_strings<'s>(&mut self, texts: impl Iterator<Item = &'s [u8]>) -> Range {
-        let bytes = &mut self.bytes;
+        let bytes = Arc::make_mut(&mut self.bytes);
         let texts = texts.map(|text| push_range(bytes, text.iter().copied()));
-        push_range(&mut self.strings, texts)
+        push_range(Arc::make_mut(&mut self.strings), texts)
     }
 }

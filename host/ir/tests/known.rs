@@ -117,9 +117,58 @@ fn a_replacement_keeps_what_is_known_of_the_op() {
     );
 }
 
-/// A merged op is what the op has become that its location names first; of another it is new.
+/// A new op whose result takes the name of an old one is what the old op has become; one that was there isn't.
 #[test]
-fn a_merged_op_keeps_what_is_known_of_its_first_part() {
+fn what_values_replace_is_known_of_the_op_that_is_new() {
+    let replaced = |f: &mut Function, operand: ValueId, name: &str| {
+        let old = op(f, "onnx.Neg");
+        let new = NewOp {
+            operands: &[operand],
+            result_types: &[f.value(operand).ty],
+            ..NewOp::new(named(f, name))
+        };
+        let new = f.create_op(&new, Position::before(old)).unwrap();
+        let result = f.results(new).next().unwrap();
+        f.replace_op_with(old, &[result]).unwrap();
+    };
+    let x = |f: &Function| f.args(f.body()).next().unwrap();
+    after(
+        |f| {
+            let x = x(f);
+            replaced(f, x, "onnx.Elu");
+            f.erase_op(op(f, "onnx.Relu")).unwrap();
+        },
+        expect![[r#"
+            @@ -2,5 +2,3 @@
+               fn @f(%x: f32[2]) -> (%y: f32[2]) {
+            -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+            -        doc("old") meta {k = "v"}
+            -    %y = onnx.Neg(%a) : f32[2] loc("second")
+            +    %y = onnx.Elu(%x) : f32[2] loc("second")
+                     doc("other")
+        "#]],
+    );
+    after(
+        |f| {
+            let (old, relu) = (op(f, "onnx.Neg"), op(f, "onnx.Relu"));
+            let a = f.results(relu).next().unwrap();
+            f.replace_op_with(old, &[a]).unwrap();
+        },
+        expect![[r#"
+            @@ -4,5 +4,3 @@
+                     doc("old") meta {k = "v"}
+            -    %y = onnx.Neg(%a) : f32[2] loc("second")
+            -        doc("other")
+            -    return %y
+            +    return %a
+               }
+        "#]],
+    );
+}
+
+/// Whatever a merged op's location names first, it is what the op has become whose results it has.
+#[test]
+fn a_merged_op_keeps_what_is_known_of_the_op_that_it_replaces() {
     for first in [true, false] {
         let expected = if first {
             expect![[r#"
@@ -133,14 +182,13 @@ fn a_merged_op_keeps_what_is_known_of_its_first_part() {
             "#]]
         } else {
             expect![[r#"
-                @@ -2,6 +2,3 @@
+                @@ -2,5 +2,3 @@
                    fn @f(%x: f32[2]) -> (%y: f32[2]) {
                 -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
                 -        doc("old") meta {k = "v"}
                 -    %y = onnx.Neg(%a) : f32[2] loc("second")
-                -        doc("other")
                 +    %y = com.acme.Both(%x) : f32[2] loc("first", "second")
-                     return %y
+                         doc("other")
             "#]]
         };
         after(

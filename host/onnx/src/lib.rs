@@ -27,6 +27,7 @@ mod write;
 
 pub use detach::detach;
 pub use file::external::{Reach, place_external, same_bytes};
+pub use file::kind::foreign_format;
 pub use file::model::{ExternalFiles, UnreadableData, check_external, external_locations};
 pub use format::error::OnnxError;
 pub use format::header::MAIN;
@@ -37,4 +38,5 @@ pub use report::remarks::{Remark, remarks};
 pub use write::data_file::DataFile;
 pub use write::options::{EncodeOptions, ExternalData, Moved};
 pub use write::output::EncodedModel;
+pub use write::placement::DroppedData;
 pub use write::write;

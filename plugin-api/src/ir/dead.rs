@@ -1,6 +1,6 @@
 //! [`Function`]: erasing what nobody needs any more, after a rewrite.
 
-use passdock_abi::{symbol, OpId, ValueId};
+use passdock_abi::{symbol, LocId, OpId, ValueId};
 
 use super::builder::OpBuilder;
 use super::function::Function;
@@ -54,7 +54,7 @@ impl Function {
     ) -> Result<(), EditError> {
         let used = self.used_by(old);
         self.replace_op_with(old, values)?;
-        self.erase_all_dead(used)
+        self.erase_all_dead(used).map(drop)
     }
 
     /// Erases what makes a value that nobody uses: the constant, or the op if nobody uses any of its results; then
@@ -69,10 +69,14 @@ impl Function {
     /// # Errors
     /// If the host refuses to erase.
     pub fn erase_dead(&mut self, value: ValueId) -> Result<(), EditError> {
-        self.erase_all_dead(vec![value])
+        self.erase_all_dead(vec![value]).map(drop)
     }
 
-    fn erase_all_dead(&mut self, mut pending: Vec<ValueId>) -> Result<(), EditError> {
+    pub(crate) fn erase_all_dead(
+        &mut self,
+        mut pending: Vec<ValueId>,
+    ) -> Result<Vec<(OpId, LocId)>, EditError> {
+        let mut erased = Vec::new();
         while let Some(value) = pending.pop() {
             if !self.is_live_value(value) || self.use_count(value) > 0 {
                 continue;
@@ -81,11 +85,12 @@ impl Function {
                 self.erase_constant(constant)?;
             } else if let Some(op) = self.defining_op(value).filter(|op| self.is_dead(*op)) {
                 let used = self.used_by(op);
+                erased.push((op, self.loc(op)));
                 self.erase_op(op)?;
                 pending.extend(used);
             }
         }
-        Ok(())
+        Ok(erased)
     }
 
     /// Whether nobody uses an op's results, and it has no effect beside them.
@@ -109,7 +114,7 @@ impl Function {
     }
 
     /// The values that an op and what is nested in it use.
-    fn used_by(&self, op: OpId) -> Vec<ValueId> {
+    pub(crate) fn used_by(&self, op: OpId) -> Vec<ValueId> {
         if !self.is_live(op) {
             return Vec::new();
         }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{OpId, Status, ValueId};
+use passdock_abi::{LocId, OpId, Status, ValueId};
 
 use super::condition;
 use super::declared::Declared;
@@ -250,11 +250,12 @@ impl Driver<'_> {
             again.extend(f.iter_uses(*result).map(|one| one.op));
         }
         again.extend(rewriter.made());
-        let from = found.ops.iter().rev().copied();
-        self.places.note(f, from, rewriter.made());
+        let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
+        let mut from: Vec<(OpId, LocId)> = from.collect();
         let made = f.results(root).to_vec();
-        match rewriter.f.replace_with_and_erase_dead(root, values) {
-            Ok(()) => {}
+        let used = f.used_by(root);
+        match rewriter.f.replace_op_with(root, values) {
+            Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
             // What the file declares of the result says otherwise.
             Err(error) if error.status == Status::REFUSED => {
                 rewriter.take_back()?;
@@ -262,6 +263,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
+        self.places.note(&from, rewriter.made());
         if let Some(given_out) = &mut self.given_out {
             for (from, to) in made.iter().zip(values) {
                 given_out.replace(*from, *to);

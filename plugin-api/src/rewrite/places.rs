@@ -1,7 +1,5 @@
-//! [`Places`]: where in the source what was made comes from, told when all is done.
-//!
-//! What replaces a long chain step by step comes from all of it in the end. Fused at each step, its location would be
-//! copied at each, longer every time; so each step only notes what it took.
+//! [`Places`]: where in the source what was made comes from. Fused at each step of a long chain, locations would be copied
+//! at each, longer every time; so each step notes what it took, and the locations are set when all is done.
 
 use std::ops::Range;
 
@@ -30,17 +28,15 @@ enum Part {
 }
 
 impl Places {
-    /// Notes that a rewrite makes ops of others, the most telling first.
-    pub(super) fn note(&mut self, f: &Function, from: impl Iterator<Item = OpId>, made: &[OpId]) {
+    /// Notes that a rewrite made ops of others with these locations, the most telling first.
+    pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
         if made.is_empty() {
             return;
         }
         let start = self.parts.len();
-        for op in from {
-            self.parts.push(match self.rewrite_of(op) {
-                Some(rewrite) => Part::Rewrite(rewrite),
-                None => Part::Loc(f.loc(op)),
-            });
+        for (op, loc) in from {
+            let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
+            self.parts.push(rewrite.unwrap_or(Part::Loc(*loc)));
         }
         self.rewrites.push(start..self.parts.len());
         for op in made {

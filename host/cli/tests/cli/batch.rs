@@ -35,8 +35,9 @@ fn a_model_that_fails_stops_no_other_one() {
         FAILED m/broken.onnx, TIME
         ok m/a.onnx: 2 → 1 ops, TIME
         ok m/deep/b.onnx: 2 → 1 ops, TIME
-        error[read]: The model m/broken.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
-        status 1"#]].assert_eq(&said(&bench.passdock("batch m -o out")));
+        error[read]: The model m/broken.onnx: it isn't a binary ONNX model: it is a text file.
+        status 1"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out")));
     for done in ["out/a.onnx", "out/deep/b.onnx"] {
         assert!(bench.exists(done), "{done}");
     }
@@ -45,8 +46,9 @@ fn a_model_that_fails_stops_no_other_one() {
     expect![[r#"
         2 models done (2 before), 1 failed, 4 → 2 ops, 176 B → 128 B, outcomes in out/outcomes.jsonl
         FAILED m/broken.onnx, TIME
-        error[read]: The model m/broken.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
-        status 1"#]].assert_eq(&said(&bench.passdock("batch m -o out")));
+        error[read]: The model m/broken.onnx: it isn't a binary ONNX model: it is a text file.
+        status 1"#]]
+    .assert_eq(&said(&bench.passdock("batch m -o out")));
     std::fs::copy(bench.path("m/a.onnx"), bench.path("m/broken.onnx")).expect("copied");
     expect![[r#"
         3 models done (2 before), 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl

@@ -219,6 +219,56 @@ fn the_data_of_a_replaced_model_goes_unless_another_one_needs_it() {
 }
 
 #[test]
+fn data_that_nothing_references_any_more_is_dropped() {
+    let bench = bench();
+    bench.write(
+        "t.ir",
+        r#"module {
+  fn @main(%x: f32[512]) -> (%h: f32[512], %y: f32[512]) opset("" = 17) {
+    %v = const f32[512] splat(1.0)
+    %w = const f32[512] splat(2.0)
+    %h = onnx.Add(%x, %v) : f32[512]
+    %y = onnx.Mul(%h, %w) : f32[512]
+    return %h, %y
+  }
+}
+"#,
+    );
+    run(&bench, "convert t.ir a/t.onnx --external-data all");
+    let words = "extract a/t.onnx --inputs h --outputs y";
+    let twos = 2.0_f32.to_le_bytes().repeat(512);
+    // A part in another directory and in the same one has its own data only.
+    for part in ["b/p.onnx", "a/p.onnx"] {
+        run(&bench, &format!("{words} -o {part}"));
+        assert_eq!(bytes(&bench, &format!("{part}.data")), twos);
+    }
+    assert_eq!(bytes(&bench, "a/t.onnx.data").len(), 4096);
+    assert_eq!(names(&bench, "b"), ["p.onnx", "p.onnx.data"]);
+    // Over the input: the old data goes, unless another file names it.
+    fs::remove_file(bench.path("a/p.onnx")).unwrap();
+    fs::remove_file(bench.path("a/p.onnx.data")).unwrap();
+    for other in [true, false] {
+        run(&bench, "convert t.ir b/t.onnx --external-data all");
+        fs::rename(bench.path("b/t.onnx"), bench.path("b/u.onnx")).unwrap();
+        if other {
+            fs::copy(bench.path("b/u.onnx"), bench.path("b/copy")).unwrap();
+        }
+        let ran = bench.passdock("extract b/u.onnx --inputs h --outputs y -o b/u.onnx");
+        let expected = match other {
+            true => "note[data]: `t.onnx.data`: 2048 bytes are dropped, which no tensor references any more.\n".to_owned(),
+            false => "note[data]: `t.onnx.data`: 2048 bytes are dropped, which no tensor references any more.\n\
+                      note[data]: `b/t.onnx.data` is removed: only the model that was replaced needed it.\n".to_owned(),
+        };
+        assert_eq!((ran.status, ran.stderr), (0, expected));
+        assert_eq!(bytes(&bench, "b/u.onnx.data"), twos);
+        assert_eq!(bench.path("b/t.onnx.data").exists(), other);
+        if other {
+            fs::remove_file(bench.path("b/copy")).unwrap();
+        }
+    }
+}
+
+#[test]
 fn data_that_isn_t_there_is_told_of() {
     let bench = bench();
     let pass = "--passes relax.transform.DeadCodeElimination";

@@ -257,7 +257,7 @@ fn errors_are_diagnostics() {
     expect![[r#"
         error[read]: The model gone.onnx: it can't be read: No such file or directory (os error 2).
         error[read]: The model `gone.ir` can't be read: No such file or directory (os error 2).
-        error[read]: The model no.onnx: it isn't an ONNX model, or only a part of one: there is no such wire type (at byte 1).
+        error[read]: The model no.onnx: it isn't a binary ONNX model: it is a text file.
         error[read]: The model cut.onnx: it is truncated, or it isn't an ONNX model: a length goes beyond the end of its message (at byte 9).
         error[read]: Expected an op, found the end of the text.
          --> cut.ir:3:9

@@ -65,6 +65,11 @@ impl Plan {
             _lock: lock_directory(dir),
         };
         let mut wanted: Vec<&str> = vec![own];
+        // The data of the model that was read, which may be the one that is replaced. A text goes on needing its own.
+        if output.is_from_model() {
+            let read = output.dropped().iter().map(|file| &*file.location);
+            wanted.extend(read.filter(|file| passdock_onnx::place_external(dir, file).is_ok()));
+        }
         let mut locations: Vec<String> = Vec::new();
         for data in output.data_files() {
             let location = data.location();

@@ -119,15 +119,32 @@ pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module,
 }
 
 fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let read = match is_standard(path) {
-        true => io::stdin().lock().read_to_string(&mut text),
-        false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
+        true => io::stdin().lock().read_to_end(&mut bytes),
+        false => File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     if let Err(error) = read {
         let message = format!("The model `{}` can't be read: {error}.", path.display());
         return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
     }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let what = match passdock_onnx::foreign_format(error.as_bytes()) {
+                Some(what) => what,
+                None if passdock_onnx::read_bytes(path, error.as_bytes().to_vec()).is_ok() => {
+                    "an ONNX model: give it as a file whose name ends in `.onnx`"
+                }
+                None => "not UTF-8",
+            };
+            let message = format!(
+                "The model `{}` isn't IR text: it is {what}.",
+                path.display()
+            );
+            return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
+        }
+    };
     parse_within(path, &text, reach)
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_ir::{Module, text};
+use passdock_onnx::DroppedData;
 
 use super::data_files::{self, Taken};
 use super::value_info::declare_types;
@@ -121,6 +122,8 @@ impl Output {
                     .map(remarked)
                     .for_each(&mut *tell);
                 let written = write_onnx(module, &path, target, options, before)?;
+                let dropped = dropped(&written.dropped);
+                dropped.into_iter().for_each(&mut *tell);
                 written.gone.iter().map(|file| removed(file)).for_each(tell);
                 Ok(written.bytes)
             }
@@ -167,6 +170,21 @@ fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
     warning
 }
 
+/// The note of data that went along with the model that was read, and doesn't any more.
+fn dropped(files: &[DroppedData]) -> Option<Diagnostic> {
+    let files: Vec<&DroppedData> = files.iter().filter(|file| file.bytes > 0).collect();
+    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    let from = match files[..] {
+        [] => return None,
+        [file] => format!("`{}`", file.location),
+        [file, _] => format!("`{}` and another file", file.location),
+        [file, ..] => format!("`{}` and {} other files", file.location, files.len() - 1),
+    };
+    let message =
+        format!("{from}: {bytes} bytes are dropped, which no tensor references any more.");
+    Some(Diagnostic::new(Severity::Note, "data", message))
+}
+
 /// The note of a data file that went with the model that needed it.
 fn removed(file: &Path) -> Diagnostic {
     let file = file.display();
@@ -199,6 +217,7 @@ fn write_onnx(
         drop_spans: options.drop_spans,
         external: options.external_data,
         data_file: None,
+        whole_files: options.temporary,
         moved: &[],
     };
     let encode = |writing| {
@@ -253,7 +272,12 @@ fn write_onnx(
     plan.commit.put(file, &place, before).map_err(unwritten)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let gone = old.iter().map(|old| directory.join(old)).collect();
-    Ok(Written { gone, bytes })
+    let dropped = output.dropped().to_vec();
+    Ok(Written {
+        gone,
+        dropped,
+        bytes,
+    })
 }
 
 /// What came of writing an ONNX model.
@@ -261,6 +285,8 @@ fn write_onnx(
 struct Written {
     /// The data files that are gone with the model that was replaced.
     gone: Vec<PathBuf>,
+    /// The data files that don't go along, and the bytes that are nowhere now.
+    dropped: Vec<DroppedData>,
     /// The bytes of the model's files.
     bytes: Option<u64>,
 }

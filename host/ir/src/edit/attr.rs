@@ -234,11 +234,11 @@ impl Function {
             AttrValue::String(bytes) => (AttrKind::STRING, 0, self.pools.add_bytes(bytes)),
             AttrValue::Opaque(bytes) => (AttrKind::OPAQUE, 0, self.pools.add_bytes(bytes)),
             AttrValue::Ints(ints) => {
-                let list = push_range(&mut self.pools.ints, ints.iter().copied());
+                let list = self.pools.add_ints(ints.iter().copied());
                 (AttrKind::INTS, 0, list)
             }
             AttrValue::Floats(floats) => {
-                let list = push_range(&mut self.pools.floats, floats.iter().copied());
+                let list = self.pools.add_floats(floats.iter().copied());
                 (AttrKind::FLOATS, 0, list)
             }
             AttrValue::Strings(strings) => {

@@ -16,9 +16,8 @@ use crate::symbols::is_terminator;
 
 impl Function {
     /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
-    /// The new results take the names of the old ones over, and their types where none is given. An
-    /// op that keeps the old one's location, or whose location begins with it, is what the old one
-    /// has become: it keeps its origin and its documentation and metadata too.
+    /// The new results take the names of the old ones over, and their types where none is given. The
+    /// new op is what the old one has become: it keeps its origin, documentation and metadata.
     ///
     /// # Errors
     /// As [`Function::create_op`]; and if a result of the old op is used and has no counterpart of
@@ -59,12 +58,24 @@ impl Function {
         for (&from, &to) in results.iter().zip(&replacements) {
             self.succeed(from, to);
         }
-        if self.first_loc(loc) == self.first_loc(record.loc) {
-            self.origins.carry(Entity::Op(old), Entity::Op(op));
-            self.ops[op.index()].flags |= record.flags & Op::ANNOTATED;
-        }
+        self.inherit(old, op);
         self.erase_checked(old);
         Ok(op)
+    }
+
+    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none.
+    fn inherit(&mut self, old: OpId, new: OpId) {
+        let (flags, loc) = (self.op(old).flags & Op::ANNOTATED, self.op(old).loc);
+        self.origins.carry(Entity::Op(old), Entity::Op(new));
+        let new = &mut self.ops[new.index()];
+        new.flags |= flags;
+        new.loc = new.loc.option().unwrap_or(loc);
+    }
+
+    /// Whether an op says nothing of where it comes from, so that it can be what another one has become.
+    fn is_new(&self, op: OpId) -> bool {
+        let entity = Entity::Op(op);
+        !self.origins.get(entity).is_some() && self.origins.extras(entity).is_none()
     }
 
     /// Refuses to take over attributes that are regions of an op, without the regions.
@@ -91,7 +102,8 @@ impl Function {
     }
 
     /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
-    /// result without uses.
+    /// result without uses. A new op whose result takes the name of an old one keeps the old op's origin,
+    /// documentation and metadata, as after [`Function::replace_op`].
     ///
     /// # Errors
     /// If the op is gone, there are not as many values as it has results, or one can't stand where
@@ -121,8 +133,11 @@ impl Function {
             self.check_move(from, to)?;
         }
         for (&from, &to) in results.iter().zip(values) {
-            if to.is_some() {
-                self.hand_name(from, to);
+            if to.is_some()
+                && self.hand_name(from, to)
+                && let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op))
+            {
+                self.inherit(old, new);
             }
             self.move_uses(from, to);
         }
@@ -194,14 +209,6 @@ impl Function {
         self.link_op(op, region, before);
         self.touch_op(op);
         Ok(())
-    }
-
-    /// The first part of a fused location; of another one, itself.
-    fn first_loc(&self, id: LocId) -> LocId {
-        match self.loc(id) {
-            Some(loc) if loc.kind == LocKind::FUSED => LocId(self.ids[loc.a as usize]),
-            _ => id,
-        }
     }
 
     /// A live op that isn't a terminator; an error says that one can't `what`.

@@ -42,7 +42,7 @@ pub const MAX_LIST: usize = 1 << 24;
 /// The largest number of records of one arena: ids above are reserved.
 pub(crate) const MAX_RECORDS: usize = u32::MAX as usize - 1;
 
-/// A function. Its clone copies the arenas and shares the constants' bytes.
+/// A function. Its clone copies the arenas and shares the constants' bytes and the lists of attributes.
 #[derive(Clone)]
 pub struct Function {
     pub(crate) symbols: Arc<Symbols>,

@@ -48,7 +48,7 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     read.map_err(|error| error.of_file(&source.path().display().to_string()))?;
     detached.set_source(Some(Arc::new(ModelFile {
         source: None,
-        external: file.external.clone(),
+        ..file.clone()
     })));
     Ok(detached)
 }

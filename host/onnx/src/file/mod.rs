@@ -2,5 +2,6 @@
 
 pub(crate) mod bytes;
 pub(crate) mod external;
+pub(crate) mod kind;
 pub(crate) mod model;
 pub(crate) mod source;

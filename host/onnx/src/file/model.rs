@@ -14,14 +14,31 @@ use crate::format::error::OnnxError;
 use crate::format::tensor::stands_at;
 
 /// The files that a module was read from.
+#[derive(Clone)]
 pub(crate) struct ModelFile {
     /// `None`: the module was taken out of it.
     pub(crate) source: Option<Arc<Source>>,
     /// The files that its tensors point to.
     pub(crate) external: Vec<Arc<ExternalFile>>,
+    /// The bytes of each that its tensors were in when it was read.
+    pub(crate) referenced: Vec<u64>,
 }
 
 impl ModelFile {
+    /// The files of a module that was just read.
+    pub(crate) fn new(
+        module: &Module,
+        source: Option<Arc<Source>>,
+        external: Vec<Arc<ExternalFile>>,
+    ) -> ModelFile {
+        let referenced = referenced_bytes(module, &external);
+        ModelFile {
+            source,
+            external,
+            referenced,
+        }
+    }
+
     /// The files that a module was read from, if it was read from ONNX.
     pub(crate) fn of(module: &Module) -> Option<&ModelFile> {
         module.source()?.downcast_ref()
@@ -84,12 +101,37 @@ impl ExternalFiles {
             .collect();
         external.sort_by(|a, b| a.location().cmp(b.location()));
         if !external.is_empty() {
-            module.set_source(Some(Arc::new(ModelFile {
-                source: None,
-                external,
-            })));
+            let file = ModelFile::new(module, None, external);
+            module.set_source(Some(Arc::new(file)));
         }
     }
+}
+
+/// The bytes of each file that tensors of a module are in; those that several share count once.
+pub(crate) fn referenced_bytes(module: &Module, files: &[Arc<ExternalFile>]) -> Vec<u64> {
+    let mut ranges: FxHashMap<&str, Vec<(u64, u64)>> =
+        files.iter().map(|file| (file.name(), Vec::new())).collect();
+    for f in module.functions().filter(|_| !files.is_empty()) {
+        for (id, _) in f.live_constants() {
+            if let Some((source, offset, len)) = f.constant_data(id).external()
+                && let Some(ranges) = ranges.get_mut(source.name())
+            {
+                ranges.push((offset, offset.saturating_add(len)));
+            }
+        }
+    }
+    let covered = |file: &Arc<ExternalFile>| {
+        let mut ranges = ranges.get(file.name()).cloned().unwrap_or_default();
+        ranges.sort_unstable();
+        let mut reached = 0;
+        let new = ranges.into_iter().map(|(start, end)| {
+            let new = end.saturating_sub(start.max(reached));
+            reached = reached.max(end);
+            new
+        });
+        new.fold(0, u64::saturating_add)
+    };
+    files.iter().map(covered).collect()
 }
 
 /// A file that the tensors of a module point to, and that can't be read.

@@ -24,6 +24,7 @@ use passdock_ir::{ConstantData, Entity, Function, Module, Symbols};
 use context::Context;
 
 use crate::file::external::Reach;
+use crate::file::kind::foreign_format;
 use crate::file::source::Source;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::text;
@@ -76,6 +77,10 @@ pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
 fn read_source(source: Source, reach: Reach) -> Result<Module> {
     let source = Arc::new(source);
     let read = model::read(&source, reach);
+    let read = read.map_err(|error| match foreign_format(source.bytes()) {
+        Some(what) => OnnxError::new(format!("it isn't a binary ONNX model: it is {what}")),
+        None => error,
+    });
     read.map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 

@@ -82,10 +82,8 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     module.set_metadata(metadata);
     let mut external: Vec<_> = cx.external.into_values().collect();
     external.sort_by(|a, b| a.location().cmp(b.location()));
-    module.set_source(Some(Arc::new(ModelFile {
-        source: Some(source.clone()),
-        external,
-    })));
+    let file = ModelFile::new(&module, Some(source.clone()), external);
+    module.set_source(Some(Arc::new(file)));
     Ok(module)
 }
 

@@ -170,8 +170,8 @@ fn outputs_keep_their_names() {
             g(x) -> (y, z, v, u)
               y = Relu(x)
               u = Neg(y)
-              z = Identity(x)
-              v = Identity(y)
+              z = Identity(x) #Identity_z
+              v = Identity(y) #Identity_v
         "#]],
     );
 }
@@ -437,7 +437,7 @@ fn functions_come_and_go() {
     expect![[r#"
         g(x) -> (y)
           y_4 = local.Twice(x)
-          y = Identity(x)
+          y = Identity(x) #Identity_y
         fn local.Thrice(a) -> (b)
           b = Relu(a)
     "#]]

@@ -137,8 +137,8 @@ fn errors_say_what_and_where() {
         model.onnx: graph.input[1] ('�'): a name isn't UTF-8 (at byte 51).
         model.onnx: graph.input[1] ('x'): the graph defines "x" a second time (at byte 36).
         model.onnx: graph.node[1]: a length goes beyond the end of its message (at byte 50).
-        model.onnx: it isn't an ONNX model: it has no graph.
-        model.onnx: it isn't an ONNX model, or only a part of one: there is no such wire type (at byte 1).
+        model.onnx: it isn't a binary ONNX model: it is an empty file.
+        model.onnx: it isn't a binary ONNX model: it is a text file.
         model.onnx: it is truncated, or it isn't an ONNX model: a length goes beyond the end of its message (at byte 1).
     "#]].assert_eq(&(cases.join("\n") + "\n"));
 }

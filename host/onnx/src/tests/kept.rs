@@ -211,7 +211,7 @@ fn an_output_that_is_there_twice_is_made_once() {
     // An input has its name for itself, so the outputs need a node that makes theirs.
     let f = main_of(&mut module);
     f.set_name(value(f, "x"), "in").unwrap();
-    let copies = [node("y = Relu(in)"), node("x = Identity(in)")];
+    let copies = [node("y = Relu(in)"), node("x = Identity(in) #Identity_x")];
     let outputs = ["y: 2", "x: 2", "y: 2", "x: 2"];
     let expected = model(10, &graph(&copies, &["in: 2"], &outputs));
     assert_eq!(

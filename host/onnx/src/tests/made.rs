@@ -50,10 +50,10 @@ fn made_regions_have_names() {
               Loop_9, Loop_10, Loop_11, Loop_12, Loop_13 = Loop(, , a) body
                 body(constant_6, constant_7, constant_8) -> (constant_7, Neg_14, Neg_14_15, a_16, a_17, a_18)
                   Neg_14 = Neg(constant_8)
-                  Neg_14_15 = Identity(Neg_14)
-                  a_16 = Identity(a)
-                  a_17 = Identity(a)
-                  a_18 = Identity(a)
+                  Neg_14_15 = Identity(Neg_14) #Identity_Neg_14_15
+                  a_16 = Identity(a) #Identity_a_16
+                  a_17 = Identity(a) #Identity_a_17
+                  a_18 = Identity(a) #Identity_a_18
               b = Softmax(a) #second axis=1 field 9
               y = Neg(b) #third
               info a

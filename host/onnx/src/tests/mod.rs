@@ -31,6 +31,7 @@ const FRESH: EncodeOptions<'static> = EncodeOptions {
     drop_spans: true,
     external: ExternalData::Keep,
     data_file: None,
+    whole_files: false,
     moved: &[],
 };
 

@@ -241,6 +241,99 @@ fn new_data_joins_the_file_of_the_same_name() {
     assert_eq!(data.metadata().unwrap().len(), 6144 + 70_000);
 }
 
+/// Erases a constant, which `y` reads as operand `slot`.
+fn erase(f: &mut Function, slot: usize, name: &str) {
+    let (x, old) = (value(f, "x"), value(f, name));
+    f.set_operand(op(f, "y"), slot, x).unwrap();
+    f.erase_constant(f.value(old).constant).unwrap();
+}
+
+#[test]
+fn a_file_of_which_a_part_is_dead_is_packed_again() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let before = places(from.path());
+    let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
+    erase(main_of(&mut module), 1, "a");
+    for directory in [to.path(), from.path()] {
+        let log = save(&module, directory, ExternalData::Keep).unwrap();
+        assert_eq!(log, ["m.onnx.data 2048"]);
+        let after = places(directory);
+        assert_eq!(names(&after), ["b: m.onnx.data 0", "c: inline"]);
+        assert_eq!(bytes(&after), bytes(&before)[1..]);
+    }
+    let dropped = crate::DroppedData {
+        location: "data/w.bin".to_owned(),
+        bytes: 2048,
+    };
+    let options = EncodeOptions {
+        data_file: Some("m.onnx.data"),
+        ..EncodeOptions::default()
+    };
+    assert_eq!(crate::write(&module, options).unwrap().dropped(), [dropped]);
+    // A model that is read right away, and one that has no place for a file, keep the whole file.
+    for options in [
+        EncodeOptions {
+            whole_files: true,
+            ..options
+        },
+        EncodeOptions::default(),
+    ] {
+        let output = crate::write(&module, options).unwrap();
+        let files: Vec<&str> = output.data_files().iter().map(|f| f.location()).collect();
+        assert_eq!(files, ["data/w.bin"]);
+        assert_eq!(output.dropped(), []);
+    }
+}
+
+#[test]
+fn new_data_is_packed_with_what_is_left() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
+    let f = main_of(&mut module);
+    erase(f, 2, "b");
+    add_constant(f, "n", 100_000);
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["m.onnx.data 102048"]);
+    let all = ["a: m.onnx.data 0", "c: inline", "n: m.onnx.data 2048"];
+    assert_eq!(names(&places(to.path())), all);
+}
+
+#[test]
+fn a_detached_module_knows_what_its_files_had() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let module = crate::read(&from.path().join("m.onnx")).unwrap();
+    let mut module = crate::detach(&module).unwrap();
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["data/w.bin 16384"]);
+    erase(main_of(&mut module), 1, "a");
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["m.onnx.data 2048"]);
+}
+
+/// Data of a `Constant` node is found at its offset only: the file stays whole.
+#[test]
+fn a_file_that_a_node_points_to_stays_whole() {
+    let to = tempfile::tempdir().unwrap();
+    fs::write(to.path().join("w.bin"), [1; 4096]).unwrap();
+    let at = |offset| [("location", "w.bin"), ("offset", offset)];
+    let held = Msg::new()
+        .text(1, "value")
+        .msg(
+            crate::format::schema::attr::T,
+            &external("", 512, &at("2048")),
+        )
+        .int(crate::format::schema::attr::TYPE, 4);
+    let holder = node("k = Constant()").msg(crate::format::schema::node::ATTRIBUTE, &held);
+    let body = graph(&[holder, node("y = Sum(x, a, k)")], &["x"], &["y"])
+        .msg(graphs::INITIALIZER, &external("a", 512, &at("0")));
+    fs::write(to.path().join("m.onnx"), model(10, &body).0).unwrap();
+    let mut module = crate::read(&to.path().join("m.onnx")).unwrap();
+    erase(main_of(&mut module), 1, "a");
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["w.bin stays"]);
+    assert_eq!(names(&places(to.path())), ["k: w.bin 2048"]);
+}
+
 #[test]
 fn a_copy_of_a_constant_points_to_the_same_data() {
     let directory = directory();

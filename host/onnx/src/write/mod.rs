@@ -16,7 +16,7 @@ mod model;
 mod node;
 pub(crate) mod options;
 pub(crate) mod output;
-mod placement;
+pub(crate) mod placement;
 mod records;
 mod rope;
 mod tensor;
@@ -90,5 +90,6 @@ fn encode(module: &Module, options: EncodeOptions<'_>, all: bool) -> Result<Enco
         store: writer.store,
         source,
         files: placement.files,
+        dropped: placement.dropped,
     })
 }

@@ -206,6 +206,8 @@ impl<'w> FunctionWriter<'w> {
         let mark = self.store.begin();
         self.store.field(node::INPUT, from.as_bytes());
         self.store.field(node::OUTPUT, to.as_bytes());
+        self.store
+            .field(node::NAME, format!("Identity_{to}").as_bytes());
         self.store.field(node::OP_TYPE, b"Identity");
         self.store.end(mark, number);
     }

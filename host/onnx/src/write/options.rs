@@ -13,6 +13,9 @@ pub struct EncodeOptions<'a> {
     /// The name of the data file that may be made beside the model; `None`: there is no place for
     /// one.
     pub data_file: Option<&'a str>,
+    /// Whether data files stay whole though nothing references a part of them any more: for a model that is read right
+    /// away, and whose data files are links.
+    pub whole_files: bool,
     /// Data files that go by another location than their own, since that one is taken.
     pub moved: &'a [Moved],
 }
@@ -31,7 +34,8 @@ pub struct Moved {
 #[serde(rename_all = "snake_case")]
 pub enum ExternalData {
     /// The place where it is: data in other files goes with the model. New data goes to a data file
-    /// (`OUT.data`) if the model has such files, or would outgrow the 2 GiB of its format.
+    /// (`OUT.data`) if the model has such files, or would outgrow the 2 GiB of its format. So does the data of a file
+    /// of which a part is no longer referenced.
     #[default]
     Keep,
     /// One data file (`OUT.data`) for all but the small, without what nobody uses.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use passdock_ir::ByteSource;
 
 use super::data_file::{Content, DataFile, copy_data, write_data};
+use super::placement::DroppedData;
 use super::rope::{Piece, PieceSource, Store};
 use crate::file::source::Source;
 
@@ -15,6 +16,7 @@ pub struct EncodedModel {
     pub(super) store: Store,
     pub(super) source: Option<Arc<Source>>,
     pub(super) files: Vec<DataFile>,
+    pub(super) dropped: Vec<DroppedData>,
 }
 
 impl EncodedModel {
@@ -34,6 +36,18 @@ impl EncodedModel {
     #[must_use]
     pub fn data_files(&self) -> &[DataFile] {
         &self.files
+    }
+
+    /// The data files of the model that was read which aren't among [`EncodedModel::data_files`].
+    #[must_use]
+    pub fn dropped(&self) -> &[DroppedData] {
+        &self.dropped
+    }
+
+    /// Whether the module was read from a model file, and not from a text that names its data.
+    #[must_use]
+    pub fn is_from_model(&self) -> bool {
+        self.source.is_some()
     }
 
     /// The number of bytes of constants that are in no file yet: those are written out, while the system may have ways
@@ -170,6 +184,7 @@ mod tests {
             store,
             source: Some(Arc::new(source)),
             files: Vec::new(),
+            dropped: Vec::new(),
         };
         let bytes = output.to_bytes().unwrap();
         let head = [

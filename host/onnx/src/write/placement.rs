@@ -1,6 +1,6 @@
 //! Placement of the data of initializers: in the model file, a file it is in already, or a new one.
 //!
-//! Data stays where it is unless somebody asks otherwise. What passes add to a model whose data is in
+//! Data stays where it is unless the options say otherwise, or a part of its file is no longer referenced. What passes add to a model whose data is in
 //! other files, or to one that would outgrow what protobuf can hold, goes to one data file beside
 //! the model, packed in the order it had; nothing is appended to a file that is there, so writing
 //! twice makes the same file twice.
@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
 use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::data_file::{Content, DataFile, LARGE, PAGE, WORD};
 use super::options::{EncodeOptions, ExternalData};
-use crate::file::model::files_of;
+use crate::file::external::ExternalFile;
+use crate::file::model::{ModelFile, files_of, referenced_bytes};
 use crate::format::fields::put_pair;
 use crate::format::schema::tensor;
 use crate::format::tensor::{EXTERNAL, EXTERNAL_KEYS};
@@ -24,6 +25,9 @@ use crate::layout::constants::is_imported;
 const SMALL: u64 = 1024;
 /// New data smaller than this stays in the model file of a model that has data files.
 const SMALL_NEW: u64 = 64 * 1024;
+
+/// The part of a model's data that may be what nothing references any more.
+const PART: u64 = 100;
 
 /// The place for the data of one initializer.
 pub(super) enum Home {
@@ -62,6 +66,16 @@ impl Place {
 pub(super) struct Placement {
     pub(super) homes: FxHashMap<ConstId, Home>,
     pub(super) files: Vec<DataFile>,
+    pub(super) dropped: Vec<DroppedData>,
+}
+
+/// A data file of the model that was read which doesn't go along with the one that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DroppedData {
+    /// The file's location, as the model spelled it.
+    pub location: String,
+    /// The bytes in it that tensors were in, and are no longer.
+    pub bytes: u64,
 }
 
 impl Placement {
@@ -117,12 +131,43 @@ impl Placement {
                 },
             }
         }
+        let now = referenced_bytes(module, files_of(module));
+        if options.external == ExternalData::Keep && !all && !options.whole_files {
+            let new = moving.iter().map(|&id| main.constant_data(id).len()).sum();
+            moving.extend(stale(module, main, &now, new, ir_version));
+        }
         if let (Some(data_file), false) = (options.data_file, moving.is_empty()) {
             moving.extend(there);
+            moving.sort_unstable();
+            moving.dedup();
             placement.pack(main, moved.get(data_file).unwrap_or(&data_file), moving);
         }
         placement.keep(module, main, &moved, ir_version);
+        placement.find_dropped(module, &now);
         placement
+    }
+
+    /// Lists the files that don't go along.
+    fn find_dropped(&mut self, module: &Module, now: &[u64]) {
+        let Some(model) = ModelFile::of(module) else {
+            return;
+        };
+        let kept: FxHashSet<*const ExternalFile> = self
+            .files
+            .iter()
+            .filter_map(|file| match &file.content {
+                Content::Whole(file) => Some(Arc::as_ptr(file)),
+                Content::Packed { .. } => None,
+            })
+            .collect();
+        let files = model.external.iter().zip(model.referenced.iter().zip(now));
+        let dropped = files.filter(|(file, _)| !kept.contains(&Arc::as_ptr(file)));
+        self.dropped = dropped
+            .map(|(file, (before, now))| DroppedData {
+                location: file.location().to_owned(),
+                bytes: before.saturating_sub(*now),
+            })
+            .collect();
     }
 
     /// Gives a constant's data a place in a data file.
@@ -220,6 +265,46 @@ impl Placement {
             }
         }
     }
+}
+
+/// The initializers in files that are worth to be written without what nothing references any more: because that is more
+/// than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new` bytes.
+/// `now`: the bytes of each file that are referenced. A file stays as it is if more than initializers of the main function
+/// point to it.
+fn stale(module: &Module, main: &Function, now: &[u64], new: u64, ir_version: i64) -> Vec<ConstId> {
+    let Some(model) = ModelFile::of(module) else {
+        return Vec::new();
+    };
+    let files = || model.external.iter().zip(model.referenced.iter().zip(now));
+    let before: u64 = model.referenced.iter().sum();
+    let carried = files().filter(|(_, (_, now))| **now > 0);
+    let after = carried.fold(new, |sum, (_, (before, _))| sum.saturating_add(*before));
+    let grown = after > before.saturating_add(before / PART);
+    let is_stale = |before: u64, now: u64| match before.saturating_sub(now) {
+        0 => false,
+        _ if now == 0 => false,
+        unused => grown || unused > before / PART,
+    };
+    let mut stale: FxHashMap<&str, Vec<ConstId>> = files()
+        .filter(|(_, (before, now))| is_stale(**before, **now))
+        .map(|(file, _)| (file.name(), Vec::new()))
+        .collect();
+    if stale.is_empty() {
+        return Vec::new();
+    }
+    for f in module.functions() {
+        for (id, record) in f.live_constants() {
+            let Some((source, ..)) = f.constant_data(id).external() else {
+                continue;
+            };
+            if !std::ptr::eq(&**f, main) || !is_initializer(f, id, record, ir_version) {
+                stale.remove(source.name());
+            } else if let Some(ids) = stale.get_mut(source.name()) {
+                ids.push(id);
+            }
+        }
+    }
+    stale.into_values().flatten().collect()
 }
 
 /// Whether a constant of the main function goes out as an initializer whose data can be elsewhere.

@@ -198,6 +198,7 @@ impl Checker {
                 drop_spans: false,
                 external: ExternalData::Keep,
                 data_file: Some(&data_file),
+                whole_files: true,
                 moved: &[],
             },
         );

@@ -161,9 +161,9 @@ impl<'t> Parser<'t, '_> {
         let (pools, ids) = (&mut self.f.pools, &mut self.f.ids);
         let low = items.iter().map(|item| item.bits as u32);
         let list = match first.kind {
-            AttrKind::INT => push_range(&mut pools.ints, items.iter().map(|i| i.bits as i64)),
-            AttrKind::FLOAT => push_range(&mut pools.floats, low.map(f32::from_bits)),
-            AttrKind::STRING => push_range(&mut pools.strings, items.iter().map(|i| i.list)),
+            AttrKind::INT => pools.add_ints(items.iter().map(|i| i.bits as i64)),
+            AttrKind::FLOAT => pools.add_floats(low.map(f32::from_bits)),
+            AttrKind::STRING => pools.add_ranges(items.iter().map(|i| i.list)),
             _ => push_range(ids, low),
         };
         for (at, fix) in fixes[before..].iter_mut().enumerate() {
