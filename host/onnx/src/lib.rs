@@ -28,6 +28,7 @@ mod write;
 pub use detach::detach;
 pub use file::external::{Reach, place_external, same_bytes};
 pub use file::model::{ExternalFiles, UnreadableData, check_external, external_locations};
+pub use format::types::name_in_file;
 pub use format::error::OnnxError;
 pub use format::header::MAIN;
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};

@@ -1,52 +1,18 @@
 //! Types that are only declared: of the values that a model gives out, and of others (`value_info`) where these may be stale.
 //!
 //! A runtime doesn't check the dims that a model declares: it gives out what came. So such a value has the type that follows
-//! from its op, also where that knows less; only names of sizes that aren't known as numbers are those that are declared,
-//! unless they are those of other sizes. The port of the function keeps what is declared, unless it is a contradiction.
+//! from its op, also where that knows less; only names of sizes of which nothing is known are those that are declared. The port of the function keeps what is declared, unless it is a contradiction.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::sort::{Size, Sort};
+use super::sort::Sort;
 
 /// The values whose types are only declared.
 pub(crate) struct Declared {
     values: HashSet<ValueId>,
-    names: Names,
-}
-
-/// What names of sizes stand for.
-struct Names {
-    /// Symbols of the inputs, which are sizes already.
-    taken: HashSet<i64>,
-    /// The size of each other symbol that an output declared first.
-    given: HashMap<i64, Size>,
-}
-
-impl Names {
-    fn of(f: &Function) -> Names {
-        let params = f.params().iter();
-        let symbols = params.flat_map(|&param| f.type_of(param).symbols());
-        Names {
-            taken: symbols.map(|symbol| i64::from(symbol.0)).collect(),
-            given: HashMap::new(),
-        }
-    }
-
-    /// Whether a declared name may stand for a size: any for one of which nothing is known, as it was for whoever declared it;
-    /// else a name that nothing else has.
-    fn fits(&mut self, f: &Function, name: &Size, size: &Size) -> bool {
-        let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
-        let is_own = match name {
-            Size::Symbol(symbol) if is_known(*symbol) && !self.taken.contains(symbol) => {
-                self.given.entry(*symbol).or_insert_with(|| size.clone()) == size
-            }
-            _ => false,
-        };
-        is_own || !size.mentions(&is_known)
-    }
 }
 
 impl Declared {
@@ -64,10 +30,7 @@ impl Declared {
             let results = f.ops().flat_map(|op| f.results(op));
             values.extend(results.filter(|&&value| f.is_declared(value)));
         }
-        Declared {
-            values,
-            names: Names::of(f),
-        }
+        Declared { values }
     }
 
     /// Whether an op has such a result, so that what is inferred of it has to be known.
@@ -99,7 +62,7 @@ impl Declared {
     /// Gives such values among an op's results these types, with names of what was declared; symbols of regions, `inner`,
     /// say nothing outside.
     pub(crate) fn name(
-        &mut self,
+        &self,
         f: &mut Function,
         op: OpId,
         sorts: &[Sort],
@@ -112,7 +75,8 @@ impl Declared {
                 continue;
             }
             let sort = sort.without(&|symbol| inner.contains(&symbol));
-            let sort = sort.named_as(declared, |name, size| self.names.fits(f, name, size));
+            let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
+            let sort = sort.named_as(declared, &is_known);
             if sort != Sort::of(f, value) {
                 let ty = sort.write(f)?;
                 retype(f, value, ty)?;

@@ -181,17 +181,13 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the names of sizes that aren't known as
-    /// numbers, where a name `fits` a size.
-    pub(crate) fn named_as(
-        &self,
-        other: &Sort,
-        mut fits: impl FnMut(&Size, &Size) -> bool,
-    ) -> Sort {
+    /// The type itself; of another one the element type where it says none, and the names of sizes of which nothing is
+    /// known: none of their symbols `is_known`.
+    pub(crate) fn named_as(&self, other: &Sort, is_known: &impl Fn(i64) -> bool) -> Sort {
         let size = |(own, name): (&Size, &Size)| match (own, name) {
             (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
-            (own, name) if fits(name, own) => name.clone(),
-            (own, _) => own.clone(),
+            (own, _) if own.mentions(is_known) => own.clone(),
+            (_, name) => name.clone(),
         };
         match (self, other) {
             (Sort::Tensor(own, x), Sort::Tensor(dtype, y)) => {
