@@ -144,7 +144,7 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
 const PLACEHOLDERS: [&str; 9] = ["?", "*", "-1", "None", "none", "null", "unk", "unknown", "Unknown"];
 
 /// Whether a dim's name says no more than that the size is unknown, numbered or not.
-fn is_placeholder(name: &str) -> bool {
+pub fn is_placeholder(name: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let mut parts = name.split('#');
     let stem = parts.next().unwrap_or_default();
