@@ -144,5 +144,8 @@ pub(super) fn failed(error: PassError, context: &RawContext) -> Status {
     if !error.emitted {
         context.fail(&error);
     }
-    Status::FAILED
+    match error.status {
+        Some(Status::CONFIG) => Status::CONFIG,
+        _ => Status::FAILED,
+    }
 }

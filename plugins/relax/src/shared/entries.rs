@@ -26,7 +26,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
         true => "none".to_owned(),
         false => listed.join(", "),
     };
-    PassError::new(format!(
+    PassError::config(format!(
         "The model has no {what} `{name}`.{near} There are: {there}."
     ))
 }
