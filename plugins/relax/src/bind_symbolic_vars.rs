@@ -52,7 +52,11 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
         let f = m.snapshot(entry)?;
         let symbols = interface_symbols(&f);
         let names = symbols.into_iter().map(|symbol| f.text(symbol));
-        known.extend(names.flat_map(|name| [name, unnumbered(name)]).map(str::to_owned));
+        known.extend(
+            names
+                .flat_map(|name| [name, unnumbered(name)])
+                .map(str::to_owned),
+        );
     }
     known.sort_unstable();
     known.dedup();

@@ -195,15 +195,27 @@ fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
 /// passes run.
 fn problem(warning: &Diagnostic) -> Diagnostic {
     let message = match warning.message.split_once(' ') {
-        Some((op, rest)) if Some(op) == warning.op.as_deref().and_then(|op| op.split(' ').next()) => rest,
+        Some((op, rest))
+            if Some(op) == warning.op.as_deref().and_then(|op| op.split(' ').next()) =>
+        {
+            rest
+        }
         _ => &warning.message,
     };
     let mut labels = warning.labels.iter().map(|label| &label.snippet);
-    let snippet = warning.snippet.as_ref().or_else(|| labels.find_map(Option::as_ref));
+    let snippet = warning
+        .snippet
+        .as_ref()
+        .or_else(|| labels.find_map(Option::as_ref));
     let named = snippet.map_or("", |snippet| &snippet.text);
     Diagnostic {
         function: warning.function.clone(),
-        notes: vec![named.split_once(" = ").map_or(named, |(name, _)| name).to_owned()],
+        notes: vec![
+            named
+                .split_once(" = ")
+                .map_or(named, |(name, _)| name)
+                .to_owned(),
+        ],
         ..Diagnostic::new(warning.severity, &warning.code, message)
     }
 }

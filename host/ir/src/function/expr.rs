@@ -406,7 +406,9 @@ impl Function {
         if dim.kind == DimKind::SYMBOL {
             let digits = self.text(SymbolId(dim.value as u32)).strip_prefix('_');
             let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-            return digits.is_some_and(|digits| is_number(digits) && !digits.starts_with(['0']) && !digits.is_empty());
+            return digits.is_some_and(|digits| {
+                is_number(digits) && !digits.starts_with(['0']) && !digits.is_empty()
+            });
         }
         let sides = self.sides(dim);
         sides.is_some_and(|(_, lhs, rhs)| self.is_made_up(lhs) || self.is_made_up(rhs))

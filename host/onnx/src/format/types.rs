@@ -141,7 +141,9 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
 }
 
 /// Names that exporters write for any size that they don't know: two of them needn't be the same size.
-const PLACEHOLDERS: [&str; 9] = ["?", "*", "-1", "None", "none", "null", "unk", "unknown", "Unknown"];
+const PLACEHOLDERS: [&str; 9] = [
+    "?", "*", "-1", "None", "none", "null", "unk", "unknown", "Unknown",
+];
 
 /// Whether a dim's name says no more than that the size is unknown, numbered or not.
 pub fn is_placeholder(name: &str) -> bool {
@@ -168,7 +170,8 @@ impl Placeholders {
         };
         ty.is_some()
             && (f.shape(ty).unwrap_or_default().iter().any(is_one)
-                || f.items_of(f.ty(ty)).any(|item| Placeholders::are_in(f, item)))
+                || f.items_of(f.ty(ty))
+                    .any(|item| Placeholders::are_in(f, item)))
     }
 
     /// The type with a symbol of its own for each placeholder.
@@ -413,6 +416,40 @@ mod tests {
         let id = read_type(&mut f, Message::detached(&tensor(shape))).unwrap();
         assert_eq!(f.shape(id).map(<[Dim]>::len), Some(3));
         assert_eq!(f.static_shape(id), None);
+    }
+
+    /// A name for any unknown size is another symbol in each place, and the same name in the file.
+    #[test]
+    fn placeholders_are_told_apart() {
+        let named = |name: &[u8]| {
+            let dim = [&[10, name.len() as u8 + 2, 18, name.len() as u8], name].concat();
+            let shape = [&[0x12, dim.len() as u8][..], &dim].concat();
+            let tensor = [&[0x08, 1][..], &shape].concat();
+            [&[0x0a, tensor.len() as u8][..], &tensor].concat()
+        };
+        let (mut f, mut placeholders) = (function(), Placeholders::default());
+        let cases = [
+            ("None", "None"),
+            ("None", "None#2"),
+            ("unk__0", "unk__0"),
+            ("?", "?"),
+            ("?", "?#2"),
+            ("None#2", "None#2#1"),
+            ("batch", "batch"),
+            ("batch", "batch"),
+            ("batch#2", "batch#2"),
+        ];
+        for (name, symbol) in cases {
+            let bytes = named(name.as_bytes());
+            let raw = read_type(&mut f, Message::detached(&bytes)).unwrap();
+            let id = match Placeholders::are_in(&f, raw) {
+                true => placeholders.told_apart(&mut f, raw),
+                false => raw,
+            };
+            let dim = f.shape(id).unwrap()[0];
+            assert_eq!(f.text(SymbolId(dim.value as u32)), symbol);
+            assert_eq!(encode_type(&f, id).unwrap(), bytes, "{name}");
+        }
     }
 
     #[test]

@@ -195,7 +195,10 @@ fn gives_enough(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer 
     let results = op.host.result_count();
     match host.terminator(region).map(|last| host.operand_count(last)) {
         Some(given) if given < results + own => {
-            wrong!("it has {results} results, and its `{name}` gives out {given} of {} values", results + own)
+            wrong!(
+                "it has {results} results, and its `{name}` gives out {given} of {} values",
+                results + own
+            )
         }
         _ => Ok(()),
     }

@@ -10,7 +10,6 @@ use super::sort::Sort;
 const CODE: &str = "relax::infer-type";
 const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
 
-
 /// A report of what a definition says is wrong with an op.
 pub(crate) fn wrong(f: &Function, op: OpId, error: EditError) -> Diagnostic {
     let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
@@ -40,7 +39,10 @@ pub(crate) fn contradiction(
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
     let (inferred, declared) = (f.type_of(value), f.ty(known[index]));
-    let message = format!("{} gives {inferred}, and {declared} is declared.", f.name(op));
+    let message = format!(
+        "{} gives {inferred}, and {declared} is declared.",
+        f.name(op)
+    );
     let found = Diagnostic::warning(message)
         .at(Place::name(op).within(f))
         .label(

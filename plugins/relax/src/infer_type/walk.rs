@@ -204,7 +204,10 @@ impl Inference {
                 self.frames.push(frame.again(f));
                 return Ok(());
             }
-            let said = frame.said.into_iter().take(frame.again.unwrap_or(usize::MAX));
+            let said = frame
+                .said
+                .into_iter()
+                .take(frame.again.unwrap_or(usize::MAX));
             let said = said.chain(first_narrowed(frame.narrowed));
             said.for_each(|diagnostic| cx.emit(&diagnostic));
             return Ok(());
@@ -541,5 +544,7 @@ impl Frame {
 
 /// The inferred type, and what was known where it says nothing.
 fn over(f: &Function, inferred: &Sort, known: &Sort) -> Sort {
-    inferred.over(known, &|symbol| f.invented(SymbolId(symbol as u32)).is_some())
+    inferred.over(known, &|symbol| {
+        f.invented(SymbolId(symbol as u32)).is_some()
+    })
 }

@@ -196,14 +196,18 @@ fn results_of(
             inferred.run(infer, &definition)?;
         }
         let agrees = |&(at, inferred): &(u32, TypeId)| {
-            at == index && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
+            at == index
+                && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
         };
         if inferred.types.iter().any(agrees) {
             let why = format!("{value} is {would}, and the model declares {is}");
             return Err(EditError::not_found(why));
         }
         let asked = Asked::new(context, session, op, &definition);
-        let refused = format!("{} evaluates {value} to {would}, but its type is {is}.", asked.describe());
+        let refused = format!(
+            "{} evaluates {value} to {would}, but its type is {is}.",
+            asked.describe()
+        );
         return Err(asked.blame(EditError::refused(refused)));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
