@@ -63,7 +63,6 @@ impl EditError {
             Status::UNSUPPORTED => "the host doesn't do this",
             Status::FAILED => "a pass failed",
             Status::PANICKED => "a plugin panicked",
-            Status::CONFIG => "an option is wrong for this model",
             Status::IO => "bytes couldn't be read from the file that holds them",
             _ => "for a reason this plugin is too old to know",
         };
@@ -134,15 +133,6 @@ impl PassError {
     #[doc(hidden)]
     pub fn is_emitted(&self) -> bool {
         self.emitted
-    }
-
-    /// A failure because an option of the pass is wrong for this model, such as a name that it doesn't have: the host reports it
-    /// as a mistake in the configuration.
-    pub fn config(message: impl Into<String>) -> PassError {
-        PassError {
-            status: Some(Status::CONFIG),
-            ..PassError::new(message)
-        }
     }
 
     /// Names the op it failed on.

@@ -110,7 +110,7 @@ pub(super) fn shapes(
 }
 
 /// Shapes where a name that several inputs have is another size in each: a runtime doesn't check that it is one.
-pub(super) struct Apart {
+pub(super) struct ShapesApart {
     /// The name.
     pub(super) symbol: String,
     /// The shapes of all inputs.
@@ -122,7 +122,7 @@ pub(super) fn apart(
     inputs: &[ModelPort],
     dims: &BTreeMap<String, i64>,
     shapes: &[Vec<i64>],
-) -> Vec<Apart> {
+) -> Vec<ShapesApart> {
     // Operands that broadcast take a 1 on either side; others may take anything.
     type Sizes = fn(usize, i64) -> i64;
     const SIZES: [Sizes; 3] = [
@@ -155,7 +155,7 @@ pub(super) fn apart(
                 }
             }
             let symbol = symbol.to_owned();
-            all.push(Apart { symbol, shapes });
+            all.push(ShapesApart { symbol, shapes });
         }
     }
     all
