@@ -42,7 +42,7 @@ pub(super) fn call(pass: &mut Pass, step: &Step) {
             _ => outline(pass, step, m, t),
         }
     };
-    assert!(status.0 <= Status::IO.0, "{status:?}");
+    assert!(status.0 <= Status::CONFIG.0, "{status:?}");
     // SAFETY: as above; the view is there while the pass runs.
     unsafe {
         if !status.is_ok() && !m.is_null() {

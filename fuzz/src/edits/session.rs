@@ -134,7 +134,7 @@ impl Pass {
 
 /// Checks what the host answered to a call on a function, and looks at all of its view.
 pub(super) fn answered(held: Held, handle: *mut abi::Function, status: Status) {
-    assert!(status.0 <= Status::IO.0, "{status:?}");
+    assert!(status.0 <= Status::CONFIG.0, "{status:?}");
     if !status.is_ok() && !handle.is_null() {
         // SAFETY: the handle is one that the host gave out, of this pass.
         let said = unsafe {

@@ -23,7 +23,7 @@ pub(crate) struct Shown {
 /// Which notes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
-    /// None, nor anything but warnings and errors.
+    /// None, nor anything but errors.
     None,
     /// A line each, and of many that are alike the first.
     OneLine,
@@ -254,7 +254,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], notes: Notes) {
     for diagnostic in diagnostics {
         // What to do about a failure is told whole.
         let is_whole = match notes {
-            Notes::None => !is_note(&diagnostic),
+            Notes::None => diagnostic.severity.is_failure(),
             Notes::OneLine => !is_note(&diagnostic) || diagnostic.code == "reproducer",
             Notes::All => true,
         };

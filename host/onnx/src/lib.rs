@@ -31,6 +31,7 @@ pub use file::kind::foreign_format;
 pub use file::model::{ExternalFiles, UnreadableData, check_external, external_locations};
 pub use format::error::OnnxError;
 pub use format::header::MAIN;
+pub use format::types::{is_placeholder, name_in_file};
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
 pub use report::facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use report::recursion::recursion;

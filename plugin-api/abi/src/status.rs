@@ -25,6 +25,8 @@ impl Status {
     pub const PANICKED: Status = Status(7);
     /// Bytes couldn't be read from the file that holds them.
     pub const IO: Status = Status(8);
+    /// An option of the pass is wrong for this model, and the pass said why (`ContextApi::fail`): a mistake of the user.
+    pub const CONFIG: Status = Status(9);
 
     /// Whether this is [`Status::OK`].
     #[inline]

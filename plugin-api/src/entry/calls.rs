@@ -144,5 +144,6 @@ pub(super) fn failed(error: PassError, context: &RawContext) -> Status {
     if !error.emitted {
         context.fail(&error);
     }
-    Status::FAILED
+    let config = error.status.filter(|&status| status == Status::CONFIG);
+    config.unwrap_or(Status::FAILED)
 }

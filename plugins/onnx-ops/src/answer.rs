@@ -10,6 +10,7 @@ use crate::attributes;
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
 use crate::infer::{Answer, Infer, Moves, Said, Stop, Ty, as_consts, carry, compute_known};
 use crate::layout::{self, Asked};
+use crate::operands;
 use crate::ops::{self, Operator};
 
 /// The type rule of every operator.
@@ -161,7 +162,8 @@ fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answ
             })
         }
     };
-    let answer = attributes::check(operator, &op).and(ruled);
+    let answer = attributes::check(operator, &op);
+    let answer = answer.and_then(|()| operands::check(&op)).and(ruled);
     (op.finish(), answer)
 }
 

@@ -19,6 +19,7 @@ pub mod eval;
 mod evaluate;
 mod infer;
 mod layout;
+mod operands;
 pub mod ops;
 
 pub use definitions::DEFINITIONS;

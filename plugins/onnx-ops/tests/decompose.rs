@@ -30,7 +30,7 @@ fn hard_swish_is_a_product() {
 fn zeros_are_written_as_their_type_writes_them() {
     check(
         27,
-        "%x: i64[1,2,3], %w: i64[2,1,2]",
+        "%x: f16[1,2,3], %w: f16[2,1,2]",
         "\n%0, %1 = onnx.CausalConvWithState(%x, %w)\n",
         expect![[r#"
             %0 = const i64[1] [1]
@@ -39,12 +39,12 @@ fn zeros_are_written_as_their_type_writes_them() {
             %3 = onnx.Sub(%2, %0) : i64[1]
             %4 = onnx.Shape(%x) {start = 0, end = 2} : i64[2]
             %5 = onnx.Concat(%4, %3) {axis = 0} : i64[3]
-            %6 = onnx.ConstantOfShape(%5) {value = tensor i64[1] [0]} : i64[1,2,1]
-            %7 = onnx.Concat(%6, %x) {axis = 2} : i64[1,2,4]
-            %8 = onnx.Conv(%7, %w) {group = 2} : i64[1,2,3]
+            %6 = onnx.ConstantOfShape(%5) {value = tensor f16[1] [0.0]} : f16[1,2,1]
+            %7 = onnx.Concat(%6, %x) {axis = 2} : f16[1,2,4]
+            %8 = onnx.Conv(%7, %w) {group = 2} : f16[1,2,3]
             %9 = onnx.Shape(%7) {start = 2, end = 3} : i64[1]
             %10 = onnx.Sub(%9, %3) : i64[1]
-            %11 = onnx.Slice(%7, %10, %9, %1) : i64[1,2,1]
+            %11 = onnx.Slice(%7, %10, %9, %1) : f16[1,2,1]
         "#]],
     );
 }

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! All types follow, also where the symbol stands in an expression (`batch * 4` is 8), and are inferred
-//! again. A function that is called follows if all its callers agree. What contradicts itself
+//! again. A name that exporters write for any unknown size, such as `None`, is bound everywhere. A function that is called follows if all its callers agree. What contradicts itself
 //! with the size (an operand that needs another one) is an error, and so is a symbol that the
 //! functions that nobody calls don't take or give.
 //!
@@ -51,7 +51,12 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     for &entry in &entries {
         let f = m.snapshot(entry)?;
         let symbols = interface_symbols(&f);
-        known.extend(symbols.into_iter().map(|symbol| f.text(symbol).to_owned()));
+        let names = symbols.into_iter().map(|symbol| f.text(symbol));
+        known.extend(
+            names
+                .flat_map(|name| [name, unnumbered(name)])
+                .map(str::to_owned),
+        );
     }
     known.sort_unstable();
     known.dedup();
@@ -65,14 +70,25 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     }
     for entry in entries {
         let f = m.edit(entry)?;
-        let sizes = options
-            .dims
-            .iter()
-            .filter_map(|(name, &size)| Some((f.find_symbol(name)?, size)))
-            .collect();
+        let size = |symbol: SymbolId| {
+            let mut dims = options.dims.iter();
+            let bound = |name: &str| name == f.text(symbol) || name == unnumbered(f.text(symbol));
+            dims.find(|(name, _)| bound(name)).map(|(_, &size)| size)
+        };
+        let symbols = interface_symbols(f).into_iter();
+        let sizes = symbols.filter_map(|symbol| Some((symbol, size(symbol)?)));
+        let sizes = sizes.collect();
         bind(f, cx, sizes)?;
     }
     bind_called(m, cx)
+}
+
+/// The name without the number by which an importer tells names for unknown sizes apart: `None#2` is written `None`.
+fn unnumbered(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((stem, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => stem,
+        _ => name,
+    }
 }
 
 /// The dim symbols of what a function takes and gives, each once.
@@ -110,7 +126,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
         .collect();
     if let Err(error) = f.replace_symbols(&dims) {
         let message = format!("It can't be that {}: {}", said(f), error.message);
-        return Err(PassError::new(message).within(f));
+        return Err(entries::config(message).within(f));
     }
     for op in f.ops() {
         if f.traits(op).is_defined()
@@ -118,7 +134,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
             && !wrong_before.contains(&op)
         {
             let message = format!("It can't be that {}: {}", said(f), error.message);
-            return Err(PassError::new(message).at(op).within(f));
+            return Err(entries::config(message).at(op).within(f));
         }
     }
     Ok(())

@@ -68,6 +68,7 @@ plugin! {
     passes: [
         /// Infers the types of all results from the operators' definitions.
         module "relax.transform.InferType" => infer_type {
+            changes_interface: true,
             opt_level: 0,
             establishes: ["types-inferred"],
         },

@@ -272,7 +272,7 @@ pub(crate) struct RunArgs {
     /// Report each pass, and each note, also those from which nothing came.
     #[arg(short, long, conflicts_with = "quiet", help_heading = REPORT)]
     pub(crate) verbose: bool,
-    /// Print warnings and errors only.
+    /// Print errors only.
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) quiet: bool,
     /// Print all notes, whole: without it a line for each, and one for those that are alike.

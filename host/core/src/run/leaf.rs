@@ -344,9 +344,10 @@ pub(super) fn failure_error(failure: CallFailure, said: Option<&str>) -> PassErr
         Some((error, _)) => Some(Arc::new(error) as Cause),
         None => is_silent.then(|| Arc::new(Unexplained) as Cause),
     };
-    let error = match failure.panicked {
-        true => panicked(&failure.message, failure.panic_at.as_deref()),
-        false => PassError::new(ErrorKind::Failed, failure.message),
+    let error = match (failure.panicked, failure.is_config) {
+        (true, _) => panicked(&failure.message, failure.panic_at.as_deref()),
+        (_, true) => PassError::new(ErrorKind::Config, failure.message),
+        _ => PassError::new(ErrorKind::Failed, failure.message),
     };
     let mut error = error.at(failure.at);
     error.definition = failure.definition;

@@ -166,13 +166,17 @@ pub fn failed(panic: &Panic) -> PassError {
 /// The diagnostics of a run, until its report has them.
 type Kept = Arc<Mutex<Option<Vec<Diagnostic>>>>;
 
-/// A handler that keeps diagnostics, and a note once: a pass that runs again notes again what it left
-/// alone. What comes after the run, as its module or its error is freed, is shown.
+/// A handler that keeps diagnostics, notes and warnings once: a pass that runs again says again what it left alone, and what is
+/// wrong with the model. What comes after the run, as its module or its error is freed, is shown.
 fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
-    let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
+    let said: Mutex<HashSet<Diagnostic>> = Mutex::default();
     Arc::new(move |diagnostic| {
-        let is_note = diagnostic.severity == Severity::Note;
-        if is_note && !util::lock(&notes).insert(diagnostic.clone()) {
+        let problem = match diagnostic.severity {
+            Severity::Note => Some(diagnostic.clone()),
+            Severity::Warning => Some(problem(&diagnostic)),
+            _ => None,
+        };
+        if problem.is_some_and(|problem| !util::lock(&said).insert(problem)) {
             return;
         }
         let late = match &mut *util::lock(&kept) {
@@ -186,6 +190,35 @@ fn collecting(kept: Kept) -> Arc<dyn Fn(Diagnostic) + Send + Sync> {
             get_renderer()(&[late]);
         }
     })
+}
+
+/// What a warning is about: its code, its message and the value that it names. An op gets another number and other types as
+/// passes run.
+fn problem(warning: &Diagnostic) -> Diagnostic {
+    let message = match warning.message.split_once(' ') {
+        Some((op, rest))
+            if Some(op) == warning.op.as_deref().and_then(|op| op.split(' ').next()) =>
+        {
+            rest
+        }
+        _ => &warning.message,
+    };
+    let mut labels = warning.labels.iter().map(|label| &label.snippet);
+    let snippet = warning
+        .snippet
+        .as_ref()
+        .or_else(|| labels.find_map(Option::as_ref));
+    let named = snippet.map_or("", |snippet| &snippet.text);
+    Diagnostic {
+        function: warning.function.clone(),
+        notes: vec![
+            named
+                .split_once(" = ")
+                .map_or(named, |(name, _)| name)
+                .to_owned(),
+        ],
+        ..Diagnostic::new(warning.severity, &warning.code, message)
+    }
 }
 
 #[expect(clippy::too_many_arguments, reason = "what a run has to do with")]

@@ -142,7 +142,8 @@ impl Names {
             let ports = f.ports(f.body()).iter().map(|port| port.ty);
             let symbols = f.dim_symbols(params().map(|param| f.value(param).ty).chain(ports));
             let text = |symbol| f.text(symbol).to_owned();
-            names.symbols.extend(symbols.into_iter().map(text));
+            let written = |symbol| passdock_onnx::name_in_file(f.text(symbol)).to_owned();
+            names.symbols.extend(symbols.into_iter().map(written));
             let named = params().filter_map(|param| f.value(param).name.option());
             names.params.extend(named.map(text));
         }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::asked::{AskedBy, AskedInstrument};
+use super::bind;
 use super::request::Request;
 use crate::pipeline_file::{Entry, PassTable, PipelineFile};
 use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
@@ -36,7 +37,7 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
         };
     }
     match (
-        error.kind == ErrorKind::Failed || error.is_inner,
+        matches!(error.kind, ErrorKind::Failed | ErrorKind::Config) || error.is_inner,
         error.pass.clone(),
     ) {
         (true, Some(pass)) => of_pass(error, &pass, &file, request, registry),
@@ -115,9 +116,19 @@ fn of_pass(
             .is_some_and(|key| path.trim_start().starts_with(key));
         (is_named && is_ours).then(|| (setting.clone(), start..path.len()))
     };
-    match request.config.iter().find_map(place) {
-        Some((setting, span)) => in_argument(error, "--config", &setting, span),
-        None => error,
+    if let Some((setting, span)) = request.config.iter().find_map(place) {
+        return in_argument(error, "--config", &setting, span);
+    }
+    let bound = |setting: &String| {
+        let name = setting.split_once('=')?.0;
+        let is_named = quoted(&error.message).any(|quoted| quoted == name.trim());
+        is_named.then(|| (setting.clone(), 0..name.len()))
+    };
+    match request.bind.iter().find_map(bound) {
+        Some((setting, span)) if bind::PASSES.contains(&pass) => {
+            in_argument(error, "--bind", &setting, span)
+        }
+        _ => error,
     }
 }
 

@@ -23,11 +23,28 @@ impl Function {
             Some(merged) => merged,
             None => return self.check_type_change(value, ty),
         };
-        if old != new {
-            self.values[value.index()].ty = new;
+        self.change_type(value, new);
+        Ok(())
+    }
+
+    /// Sets the type that a definition infers for a value: it wins over what was known, also where that is a contradiction.
+    ///
+    /// # Errors
+    /// If the value or the type is none of this function; and, after the type is set, if it contradicts what was known.
+    pub fn infer_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
+        let old = self.live_value(value)?.ty;
+        self.live_type(ty)?;
+        let checked = self.check_type_change(value, ty);
+        let new = self.override_type(old, ty);
+        self.change_type(value, new);
+        checked
+    }
+
+    fn change_type(&mut self, value: ValueId, ty: TypeId) {
+        if self.values[value.index()].ty != ty {
+            self.values[value.index()].ty = ty;
             self.touch_value(value);
         }
-        Ok(())
     }
 
     /// Has an exporter declare a value's type beside its definition.

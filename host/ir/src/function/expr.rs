@@ -401,6 +401,19 @@ impl Function {
         })
     }
 
+    /// Whether a dim depends on a symbol that was made up for a size that nothing names: `_1`, `_2`, …
+    pub(crate) fn is_made_up(&self, dim: Dim) -> bool {
+        if dim.kind == DimKind::SYMBOL {
+            let digits = self.text(SymbolId(dim.value as u32)).strip_prefix('_');
+            let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+            return digits.is_some_and(|digits| {
+                is_number(digits) && !digits.starts_with(['0']) && !digits.is_empty()
+            });
+        }
+        let sides = self.sides(dim);
+        sides.is_some_and(|(_, lhs, rhs)| self.is_made_up(lhs) || self.is_made_up(rhs))
+    }
+
     /// The number of terms of a dim.
     pub(crate) fn dim_terms(&self, dim: &Dim) -> u32 {
         match dim.kind {

@@ -5,6 +5,15 @@ use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use crate::function::Function;
 use crate::function::types::TypeSpec;
 
+/// Which of two types wins where they say different things.
+#[derive(Clone, Copy, PartialEq)]
+enum Wins {
+    /// The known one, but that a size beats a symbol.
+    Known,
+    /// The inferred one, unless it depends on a size that was made up.
+    Inferred,
+}
+
 /// The depth to which types of types are merged; below, the known one stays.
 const MAX_DEPTH: u32 = 64;
 
@@ -15,11 +24,17 @@ impl Function {
     /// it is the one that the model's author wrote.
     pub fn merge_types(&mut self, known: TypeId, found: TypeId) -> Option<TypeId> {
         self.is_compatible(known, found)
-            .then(|| join(self, known, found, MAX_DEPTH))
+            .then(|| join(self, known, found, Wins::Known, MAX_DEPTH))
+    }
+
+    /// The type of a value of which a definition infers a type: what is known stays where nothing is inferred, and where it
+    /// is the same in other words.
+    pub(crate) fn override_type(&mut self, known: TypeId, inferred: TypeId) -> TypeId {
+        join(self, known, inferred, Wins::Inferred, MAX_DEPTH)
     }
 }
 
-fn join(f: &mut Function, known: TypeId, inferred: TypeId, depth: u32) -> TypeId {
+fn join(f: &mut Function, known: TypeId, inferred: TypeId, wins: Wins, depth: u32) -> TypeId {
     if known == inferred || inferred.is_none() || depth == 0 {
         return known;
     }
@@ -29,23 +44,26 @@ fn join(f: &mut Function, known: TypeId, inferred: TypeId, depth: u32) -> TypeId
     let (a, b) = (*f.ty(known), *f.ty(inferred));
     match (a.kind, b.kind) {
         (TypeKind::UNKNOWN, _) => inferred,
-        (TypeKind::TENSOR, TypeKind::TENSOR) => join_tensors(f, (known, a), (inferred, b)),
+        (TypeKind::TENSOR, TypeKind::TENSOR) => join_tensors(f, (known, a), (inferred, b), wins),
         (TypeKind::SEQUENCE | TypeKind::OPTIONAL, kind) if kind == a.kind => {
             let items: Option<(TypeId, TypeId)> = f.items_of(&a).zip(f.items_of(&b)).next();
             let Some((x, y)) = items else { return known };
-            let item = join(f, x, y, depth - 1);
+            let item = join(f, x, y, wins, depth - 1);
             f.add_type(match kind {
                 TypeKind::SEQUENCE => TypeSpec::Sequence(item),
                 _ => TypeSpec::Optional(item),
             })
         }
-        (TypeKind::TUPLE, TypeKind::TUPLE) => {
+        (TypeKind::TUPLE, TypeKind::TUPLE) if a.aux.len == b.aux.len => {
             let items: Vec<(TypeId, TypeId)> = f.items_of(&a).zip(f.items_of(&b)).collect();
             let joined: Vec<TypeId> = items
                 .into_iter()
-                .map(|(x, y)| join(f, x, y, depth - 1))
+                .map(|(x, y)| join(f, x, y, wins, depth - 1))
                 .collect();
             f.add_type(TypeSpec::Tuple(&joined))
+        }
+        (kind, other) if kind != other && other != TypeKind::UNKNOWN && wins == Wins::Inferred => {
+            inferred
         }
         _ => known,
     }
@@ -55,24 +73,33 @@ fn join_tensors(
     f: &mut Function,
     (known, a): (TypeId, Type),
     (inferred, b): (TypeId, Type),
+    wins: Wins,
 ) -> TypeId {
-    let dtype = if a.dtype == DType::NONE {
-        b.dtype
-    } else {
-        a.dtype
+    let (first, second) = match wins {
+        Wins::Known => (a.dtype, b.dtype),
+        Wins::Inferred => (b.dtype, a.dtype),
     };
+    let dtype = if first == DType::NONE { second } else { first };
     let name = if a.name.is_none() { b.name } else { a.name };
     let dims: Option<Vec<Dim>> = match (f.shape(known), f.shape(inferred)) {
-        (Some(a), Some(b)) => Some(a.iter().zip(b).map(|(a, b)| join_dims(a, b)).collect()),
+        (Some(a), Some(b)) if a.len() != b.len() && wins == Wins::Inferred => Some(b.to_vec()),
+        (Some(a), Some(b)) => {
+            let pairs = a.iter().zip(b);
+            Some(pairs.map(|(a, b)| join_dims(f, a, b, wins)).collect())
+        }
         (Some(only), None) | (None, Some(only)) => Some(only.to_vec()),
         (None, None) => None,
     };
     f.add_denoted_type(TypeSpec::Tensor(dtype, dims.as_deref()), name)
 }
 
-fn join_dims(known: &Dim, inferred: &Dim) -> Dim {
+fn join_dims(f: &Function, known: &Dim, inferred: &Dim, wins: Wins) -> Dim {
     let keeps = match (known.kind, inferred.kind) {
         (DimKind::UNKNOWN, _) => false,
+        (_, DimKind::SYMBOL | DimKind::EXPR) if wins == Wins::Inferred => {
+            f.is_made_up(*inferred) && !f.is_made_up(*known)
+        }
+        (_, DimKind::CONST) if wins == Wins::Inferred => false,
         (DimKind::CONST, _) => true,
         (_, kind) => kind != DimKind::CONST,
     };

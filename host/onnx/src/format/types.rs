@@ -2,6 +2,7 @@
 
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use passdock_ir::{Function, OpName, TypeSpec};
+use rustc_hash::FxHashMap;
 
 use super::error::{OnnxError, Result};
 use super::fields::{bodies, text};
@@ -139,6 +140,98 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
     Ok(read)
 }
 
+/// Names that exporters write for any size that they don't know: two of them needn't be the same size.
+const PLACEHOLDERS: [&str; 9] = [
+    "?", "*", "-1", "None", "none", "null", "unk", "unknown", "Unknown",
+];
+
+/// Whether a dim's name says no more than that the size is unknown, numbered or not.
+pub fn is_placeholder(name: &str) -> bool {
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let mut parts = name.split('#');
+    let stem = parts.next().unwrap_or_default();
+    let is_unknown =
+        PLACEHOLDERS.contains(&stem) || stem.strip_prefix("unk__").is_some_and(is_number);
+    is_unknown && parts.all(is_number)
+}
+
+/// The symbols that stand for placeholders: `None`, then `None#2`, and so on, each for one place.
+#[derive(Default)]
+pub(crate) struct Placeholders {
+    /// How often each was met.
+    met: FxHashMap<SymbolId, u32>,
+}
+
+impl Placeholders {
+    /// Whether a type has a placeholder.
+    pub(crate) fn are_in(f: &Function, ty: TypeId) -> bool {
+        let is_one = |dim: &Dim| {
+            dim.kind == DimKind::SYMBOL && is_placeholder(f.text(SymbolId(dim.value as u32)))
+        };
+        ty.is_some()
+            && (f.shape(ty).unwrap_or_default().iter().any(is_one)
+                || f.items_of(f.ty(ty))
+                    .any(|item| Placeholders::are_in(f, item)))
+    }
+
+    /// The type with a symbol of its own for each placeholder.
+    pub(crate) fn told_apart(&mut self, f: &mut Function, id: TypeId) -> TypeId {
+        let record = *f.ty(id);
+        let spec = match record.kind {
+            TypeKind::TENSOR | TypeKind::SPARSE => {
+                let mut dims = f.shape(id).map(<[Dim]>::to_vec);
+                for dim in dims.iter_mut().flatten() {
+                    if dim.kind == DimKind::SYMBOL {
+                        let symbol = self.symbol(f, SymbolId(dim.value as u32));
+                        dim.value = i64::from(symbol.0);
+                    }
+                }
+                let spec = match record.kind {
+                    TypeKind::TENSOR => TypeSpec::Tensor(record.dtype, dims.as_deref()),
+                    _ => TypeSpec::Sparse(record.dtype, dims.as_deref()),
+                };
+                return f.add_denoted_type(spec, record.name);
+            }
+            TypeKind::SEQUENCE | TypeKind::OPTIONAL | TypeKind::MAP => {
+                let Some(item) = f.items_of(&record).next() else {
+                    return id;
+                };
+                let item = self.told_apart(f, item);
+                match record.kind {
+                    TypeKind::SEQUENCE => TypeSpec::Sequence(item),
+                    TypeKind::OPTIONAL => TypeSpec::Optional(item),
+                    _ => TypeSpec::Map(record.dtype, item),
+                }
+            }
+            _ => return id,
+        };
+        f.add_denoted_type(spec, record.name)
+    }
+
+    fn symbol(&mut self, f: &Function, symbol: SymbolId) -> SymbolId {
+        let name = f.text(symbol);
+        if !is_placeholder(name) {
+            return symbol;
+        }
+        let met = self.met.entry(symbol).or_default();
+        *met += 1;
+        match *met {
+            // A name that looks like one of ours is numbered from the first place on.
+            1 if !name.contains('#') => symbol,
+            number => f.symbols().intern(&format!("{name}#{number}")),
+        }
+    }
+}
+
+/// The name that a file has for a dim symbol: exporters write names such as `None` for any size that they don't know, and these
+/// are numbered when they are read, as they aren't the same size.
+pub fn name_in_file(symbol: &str) -> &str {
+    match symbol.rsplit_once('#') {
+        Some((stem, _)) if is_placeholder(symbol) => stem,
+        _ => symbol,
+    }
+}
+
 /// Refuses an element type of ours, such as `index`. Codes that nobody knows are those of a later ONNX.
 pub(crate) fn check_dtype(dtype: DType) -> Result {
     match dtype.name() {
@@ -250,7 +343,7 @@ fn put_tensor(f: &Function, record: &Type, to: &mut Vec<u8>) {
         match dim.kind {
             DimKind::CONST => put_int(&mut body, dim::VALUE, dim.value),
             DimKind::SYMBOL => {
-                let name = f.text(SymbolId(dim.value as u32));
+                let name = name_in_file(f.text(SymbolId(dim.value as u32)));
                 put_bytes(&mut body, dim::PARAM, name.as_bytes());
             }
             // ONNX has no expressions, and an invented symbol would be a new name in the file.
@@ -323,6 +416,40 @@ mod tests {
         let id = read_type(&mut f, Message::detached(&tensor(shape))).unwrap();
         assert_eq!(f.shape(id).map(<[Dim]>::len), Some(3));
         assert_eq!(f.static_shape(id), None);
+    }
+
+    /// A name for any unknown size is another symbol in each place, and the same name in the file.
+    #[test]
+    fn placeholders_are_told_apart() {
+        let named = |name: &[u8]| {
+            let dim = [&[10, name.len() as u8 + 2, 18, name.len() as u8], name].concat();
+            let shape = [&[0x12, dim.len() as u8][..], &dim].concat();
+            let tensor = [&[0x08, 1][..], &shape].concat();
+            [&[0x0a, tensor.len() as u8][..], &tensor].concat()
+        };
+        let (mut f, mut placeholders) = (function(), Placeholders::default());
+        let cases = [
+            ("None", "None"),
+            ("None", "None#2"),
+            ("unk__0", "unk__0"),
+            ("?", "?"),
+            ("?", "?#2"),
+            ("None#2", "None#2#1"),
+            ("batch", "batch"),
+            ("batch", "batch"),
+            ("batch#2", "batch#2"),
+        ];
+        for (name, symbol) in cases {
+            let bytes = named(name.as_bytes());
+            let raw = read_type(&mut f, Message::detached(&bytes)).unwrap();
+            let id = match Placeholders::are_in(&f, raw) {
+                true => placeholders.told_apart(&mut f, raw),
+                false => raw,
+            };
+            let dim = f.shape(id).unwrap()[0];
+            assert_eq!(f.text(SymbolId(dim.value as u32)), symbol);
+            assert_eq!(encode_type(&f, id).unwrap(), bytes, "{name}");
+        }
     }
 
     #[test]

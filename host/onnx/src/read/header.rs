@@ -6,7 +6,7 @@ use super::frame::Info;
 use super::importer::Importer;
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::value_info;
-use crate::format::types::read_type;
+use crate::format::types::{Placeholders, read_type};
 use crate::format::wire::{Message, Value};
 
 impl<'a> Importer<'_, 'a> {
@@ -29,11 +29,18 @@ impl<'a> Importer<'_, 'a> {
 
     /// Interns a type; most are the same few bytes over and over.
     pub(super) fn ty(&mut self, message: Message<'a>) -> Result<TypeId> {
-        if let Some(&known) = self.types.get(message.bytes) {
-            return Ok(known);
-        }
-        let id = read_type(&mut self.f, message)?;
-        self.types.insert(message.bytes, id);
-        Ok(id)
+        let (id, has_placeholders) = match self.types.get(message.bytes) {
+            Some(&known) => known,
+            None => {
+                let id = read_type(&mut self.f, message)?;
+                let read = (id, Placeholders::are_in(&self.f, id));
+                self.types.insert(message.bytes, read);
+                read
+            }
+        };
+        Ok(match has_placeholders {
+            true => self.placeholders.told_apart(&mut self.f, id),
+            false => id,
+        })
     }
 }

@@ -8,14 +8,16 @@ use super::context::Context;
 use super::frame::{Frame, span};
 use super::sort::Orders;
 use crate::format::attribute::Attribute;
+use crate::format::types::Placeholders;
 use crate::format::wire::Message;
 
 /// The reader of one function.
 pub(super) struct Importer<'c, 'a> {
     pub(super) cx: &'c mut Context<'a>,
     pub(super) f: Function,
-    /// Types by the bytes they were read from.
-    pub(super) types: FxHashMap<&'a [u8], TypeId>,
+    /// Types by the bytes they were read from, and whether they have placeholders.
+    pub(super) types: FxHashMap<&'a [u8], (TypeId, bool)>,
+    pub(super) placeholders: Placeholders,
     /// Whether it ended because a name had no definition so far.
     pub(super) undefined: bool,
     pub(super) scratch: Scratch<'a>,
@@ -60,6 +62,7 @@ impl<'c, 'a> Importer<'c, 'a> {
             cx,
             f,
             types: FxHashMap::default(),
+            placeholders: Placeholders::default(),
             undefined: false,
             scratch: Default::default(),
             orders,

@@ -35,6 +35,6 @@ mod whole;
 pub use instrument::instrument;
 pub use interface::InterfaceDifference;
 pub use outputs::{Largest, OutputComparison};
-pub use pair::{CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
+pub use pair::{ApartSizes, CompareOptions, Comparison, RunFailure, RuntimeUsed, compare, find};
 pub use sizes::SampleSize;
 pub use whole::{VERIFY_OUTPUTS, verify_outputs};

@@ -90,8 +90,23 @@ pub struct Comparison {
     pub computed_in: Option<&'static str>,
     /// Each output that both models have.
     pub outputs: Vec<OutputComparison>,
+    /// Sizes with which the results differ that aren't what the model before declares: one name is several sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<ApartSizes>,
     /// Why the model after doesn't run where the one before does.
     pub failure: Option<RunFailure>,
+}
+
+/// Inputs in which a dim's name is another size each, and what differs then. It is no fault of the model after: the one before
+/// declares that the sizes are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ApartSizes {
+    /// The name.
+    pub symbol: String,
+    /// Each input with its type.
+    pub inputs: BTreeMap<String, String>,
+    /// What differs.
+    pub difference: String,
 }
 
 /// A model that doesn't run.
@@ -151,6 +166,7 @@ pub fn compare(
         interface: Vec::new(),
         computed_in: computed_in.and_then(DType::name),
         outputs: Vec::new(),
+        apart: Vec::new(),
         failure: None,
     };
     let second = match second {
@@ -167,7 +183,12 @@ pub fn compare(
         }
     };
     let samples = sizes::samples(&of_before, &first, second.as_ref(), options);
-    let Samples { samples, ran, said } = samples.map_err(|reason| not_compared(&reason))?;
+    let Samples {
+        samples,
+        ran,
+        said,
+        apart,
+    } = samples.map_err(|reason| not_compared(&reason))?;
     is_telling(&first, &samples, &ran).map_err(unsaid)?;
     comparison.sizes = said;
     if let Some(second) = second.filter(|second| interface::takes(&first, second)) {
@@ -190,6 +211,29 @@ pub fn compare(
             }
         }
         comparison.outputs = outputs.done();
+        for apart in &apart {
+            let difference = match run_all(&second, &[for_model(&second, &apart.sample)]) {
+                Ok(after) => {
+                    let mut outputs = outputs::Outputs::new(overrides);
+                    outputs.add(0, &apart.ran, after.first().map_or(&[], |all| all));
+                    let mut outputs = outputs.done().into_iter();
+                    outputs
+                        .find(|output| !output.same)
+                        .map(|output| output.sentence())
+                }
+                Err(message) => Some(format!("it ran before, and fails now: {message}")),
+            };
+            let is_said = |said: &ApartSizes| said.symbol == apart.symbol;
+            if let Some(difference) = difference
+                && !comparison.apart.iter().any(is_said)
+            {
+                comparison.apart.push(ApartSizes {
+                    symbol: apart.symbol.clone(),
+                    inputs: SampleSize::ran(&apart.sample).inputs,
+                    difference,
+                });
+            }
+        }
     }
     comparison.same = comparison.failure.is_none()
         && !comparison.interface.iter().any(|found| found.breaks)

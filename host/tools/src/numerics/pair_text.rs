@@ -1,5 +1,7 @@
 //! A comparison as people read it.
 
+use std::collections::BTreeMap;
+
 use passdock_core::table::Table;
 
 use super::outputs::{Largest, OutputComparison};
@@ -30,17 +32,18 @@ pub(super) fn text(comparison: &Comparison) -> String {
     if !comparison.outputs.is_empty() {
         text += &table(&comparison.outputs);
     }
+    for apart in &comparison.apart {
+        let (symbol, inputs) = (&apart.symbol, typed(&apart.inputs));
+        text += &format!(
+            "differs only where `{symbol}`, which the model declares to be one size, is several: {inputs} ({})\n",
+            apart.difference
+        );
+    }
     text
 }
 
 fn sized(size: &SampleSize) -> String {
-    let inputs: Vec<String> = (size.inputs.iter())
-        .map(|(name, ty)| format!("{name}: {ty}"))
-        .collect();
-    let inputs = match inputs.is_empty() {
-        true => "no inputs".to_owned(),
-        false => inputs.join(", "),
-    };
+    let inputs = typed(&size.inputs);
     match (&size.refused, size.runs) {
         (Some(reason), _) => {
             // What stands before that is where in ONNX Runtime it was said.
@@ -49,6 +52,15 @@ fn sized(size: &SampleSize) -> String {
         }
         (None, 1) => format!("1 run: {inputs}"),
         (None, runs) => format!("{runs} runs: {inputs}"),
+    }
+}
+
+fn typed(inputs: &BTreeMap<String, String>) -> String {
+    let inputs = inputs.iter().map(|(name, ty)| format!("{name}: {ty}"));
+    let inputs: Vec<String> = inputs.collect();
+    match inputs.is_empty() {
+        true => "no inputs".to_owned(),
+        false => inputs.join(", "),
     }
 }
 

@@ -21,7 +21,7 @@ pub struct SampleSize {
 }
 
 impl SampleSize {
-    fn ran(sample: &Sample) -> SampleSize {
+    pub(super) fn ran(sample: &Sample) -> SampleSize {
         SampleSize {
             inputs: (sample
                 .iter()
@@ -34,10 +34,19 @@ impl SampleSize {
 }
 
 /// The samples, what the model before makes of them, and which sizes that were.
+#[derive(Default)]
 pub(super) struct Samples {
     pub(super) samples: Vec<Sample>,
     pub(super) ran: Vec<Vec<ModelOutput>>,
     pub(super) said: Vec<SampleSize>,
+    pub(super) apart: Vec<ApartSample>,
+}
+
+/// A sample with which the model before runs though a name that it declares for one size is another one in each input.
+pub(super) struct ApartSample {
+    pub(super) symbol: String,
+    pub(super) sample: Sample,
+    pub(super) ran: Vec<ModelOutput>,
 }
 
 /// Reads samples or makes some up, and runs the model before on them.
@@ -63,7 +72,13 @@ pub(super) fn samples(
             None => said.push(size),
         }
     }
-    Ok(Samples { samples, ran, said })
+    let apart = Vec::new();
+    Ok(Samples {
+        samples,
+        ran,
+        said,
+        apart,
+    })
 }
 
 /// Makes samples up, of as many sizes as are asked for and the model takes.
@@ -73,12 +88,8 @@ fn make(
     options: &CompareOptions,
 ) -> Result<Samples, Reason> {
     let (inputs, dims) = fitting(&before.inputs, after, &options.dims);
-    let mut all = Samples {
-        samples: Vec::new(),
-        ran: Vec::new(),
-        said: Vec::new(),
-    };
-    let (mut too_large, mut tried) = (None, Vec::new());
+    let mut all = Samples::default();
+    let (mut too_large, mut tried, mut fits) = (None, Vec::new(), None);
     for guess in samples::guesses() {
         let shapes = match samples::shapes(&inputs, &dims, guess) {
             Ok(shapes) => shapes,
@@ -113,6 +124,7 @@ fn make(
             Ok(ran) => {
                 all.samples.extend_from_slice(&made);
                 all.ran.extend(ran);
+                fits.get_or_insert((shapes, guess));
                 (made.len(), None)
             }
             Err(error) => (0, Some(error)),
@@ -130,7 +142,27 @@ fn make(
             None => all.said.push(size),
         }
     }
-    if !all.samples.is_empty() {
+    if let Some((shapes, guess)) = fits {
+        for apart in samples::apart(&inputs, &dims, &shapes) {
+            let seeds = [options.seed as usize, 0];
+            let sample = samples::generate(&inputs, &apart.shapes, guess, seeds)?;
+            let Ok(ran) = run_all(before, std::slice::from_ref(&sample)) else {
+                continue;
+            };
+            // Exporters write such a name for any unknown size: nothing says that it is one.
+            if passdock_onnx::is_placeholder(&apart.symbol) {
+                all.said.push(SampleSize::ran(&sample));
+                all.samples.push(sample);
+                all.ran.extend(ran);
+                continue;
+            }
+            let symbol = apart.symbol;
+            all.apart.extend(ran.into_iter().map(|ran| ApartSample {
+                symbol: symbol.clone(),
+                sample: sample.clone(),
+                ran,
+            }));
+        }
         return Ok(all);
     }
     let refused = all.said.into_iter().find_map(|size| size.refused);

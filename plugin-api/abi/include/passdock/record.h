@@ -56,6 +56,8 @@ typedef uint32_t passdock_status;
 #define PASSDOCK_STATUS_PANICKED 7u
 /* Bytes couldn't be read from the file that holds them. */
 #define PASSDOCK_STATUS_IO 8u
+/* An option of the pass is wrong for this model, and the pass said why: a mistake of the user. */
+#define PASSDOCK_STATUS_CONFIG 9u
 
 /* ---- Ids ------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@ use passdock_plugin_api::{
 };
 
 use super::operator::{MANY, Operator};
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
@@ -35,6 +35,8 @@ const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
 /// The types that both branches agree on.
 fn branches(op: &Infer) -> Answer {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
+    gives_enough(op, "then_branch", one, 0)?;
+    gives_enough(op, "else_branch", other, 0)?;
     for index in 0..op.host.result_count() {
         let values = (given(op, one, index), given(op, other, index));
         if let (Some(a), Some(b)) = values {
@@ -48,6 +50,7 @@ fn branches(op: &Infer) -> Answer {
 /// each round's are stacked.
 fn rounds(op: &Infer) -> Answer {
     let body = region(op, "body")?;
+    gives_enough(op, "body", body, 1)?;
     let carried = op.host.operand_count().saturating_sub(2);
     for index in 0..op.host.result_count() {
         let Some(value) = given(op, body, index + 1) else {
@@ -84,6 +87,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
 /// As a loop, with one round for each slice.
 fn scan(op: &Infer) -> Answer {
     let body = region(op, "body")?;
+    gives_enough(op, "body", body, 0)?;
     let scanned = op
         .int("num_scan_inputs")?
         .and_then(|n| usize::try_from(n).ok());
@@ -165,6 +169,7 @@ fn scan_batches(op: &Infer) -> Answer {
 /// Sequences of what the body gives out.
 fn sequence_map(op: &Infer) -> Answer {
     let body = region(op, "body")?;
+    gives_enough(op, "body", body, 0)?;
     let host: &Function = op.host;
     for index in 0..op.host.result_count() {
         if let Some(value) = given(op, body, index)
@@ -182,6 +187,21 @@ fn sequence_map(op: &Infer) -> Answer {
 fn region(op: &Infer, name: &str) -> Answer<RegionId> {
     let host: &Function = op.host;
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
+}
+
+/// Refuses an op with more results than a region gives out, but for those of its own.
+fn gives_enough(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
+    let host: &Function = op.host;
+    let results = op.host.result_count();
+    match host.terminator(region).map(|last| host.operand_count(last)) {
+        Some(given) if given < results + own => {
+            wrong!(
+                "it has {results} results, and its `{name}` gives out {given} of {} values",
+                results + own
+            )
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The type of what a region gives out.

@@ -175,6 +175,9 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
 /// Replaces an op by values, unless a result was declared as something else.
 fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, EditError> {
     let next = f.next_op(op);
+    if values.len() != f.result_count(op) {
+        return Ok(Decided::No);
+    }
     match f.replace_op_with(op, values) {
         Ok(()) => Ok(Decided::Gone(next)),
         Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
@@ -182,11 +185,12 @@ fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, Ed
     }
 }
 
-/// The branch that is taken, and what it gives.
+/// The branch that is taken, and what it gives; `None` if that isn't one value for each result.
 fn branch(f: &Function, op: OpId, taken: bool) -> Option<(RegionId, Vec<ValueId>)> {
     let name = if taken { "then_branch" } else { "else_branch" };
     let branch = f.region(op, name)?;
-    Some((branch, f.operands(f.terminator(branch)?).collect()))
+    let given: Vec<ValueId> = f.operands(f.terminator(branch)?).collect();
+    (given.len() == f.result_count(op)).then_some((branch, given))
 }
 
 /// Puts a branch's ops in the place of the op that holds it.

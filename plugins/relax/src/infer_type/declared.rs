@@ -1,71 +1,42 @@
-//! What a model only declares of the values that it gives out, put aside while types are inferred from them.
+//! Types that are only declared: of the values that a model gives out, and of others (`value_info`) where these may be stale.
 //!
-//! Nobody checks the dims that a model declares of its outputs: a runtime warns, and gives out what came. So what uses
-//! an output inside has the type that follows from the output's own op, also where that knows less; only names of sizes that aren't known as numbers
-//! are those that are declared, unless they are those of other sizes. The output itself keeps what is declared.
+//! A runtime doesn't check the dims that a model declares: it gives out what came. So such a value has the type that follows
+//! from its op, also where that knows less; only names of sizes of which nothing is known are those that are declared. The port of the function keeps what is declared, unless it is a contradiction.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::sort::{Size, Sort};
+use super::sort::Sort;
 
-/// The values that a function gives out and uses itself.
+/// The values whose types are only declared.
 pub(crate) struct Declared {
-    outputs: HashSet<ValueId>,
-    /// Values that have another type for now, and what they have to have in the end.
-    aside: Vec<(ValueId, TypeId)>,
-    names: Names,
-}
-
-/// What names of sizes stand for.
-struct Names {
-    /// Symbols of the inputs, which are sizes already.
-    taken: HashSet<i64>,
-    /// The size of each other symbol that an output declared first.
-    given: HashMap<i64, Size>,
-}
-
-impl Names {
-    fn of(f: &Function) -> Names {
-        let params = f.params().iter();
-        let symbols = params.flat_map(|&param| f.type_of(param).symbols());
-        Names {
-            taken: symbols.map(|symbol| i64::from(symbol.0)).collect(),
-            given: HashMap::new(),
-        }
-    }
-
-    /// Whether a declared name may stand for a size: any for one of which nothing is known, as it was for whoever declared it;
-    /// else a name that nothing else has.
-    fn fits(&mut self, f: &Function, name: &Size, size: &Size) -> bool {
-        let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
-        let is_own = match name {
-            Size::Symbol(symbol) if !self.taken.contains(symbol) => {
-                self.given.entry(*symbol).or_insert_with(|| size.clone()) == size
-            }
-            _ => false,
-        };
-        is_own || !size.mentions(&is_known)
-    }
+    values: HashSet<ValueId>,
 }
 
 impl Declared {
-    pub(crate) fn of(f: &Function) -> Declared {
+    /// Those of a function; `is_stale`: a `value_info` was wrong.
+    pub(crate) fn of(f: &Function, is_stale: bool) -> Declared {
         let given = f.terminator(f.body()).into_iter();
         let given = given.flat_map(|end| f.operands(end));
-        let is_used = |value: &ValueId| value.is_some() && f.use_count(*value) > 1;
-        Declared {
-            outputs: given.filter(is_used).collect(),
-            aside: Vec::new(),
-            names: Names::of(f),
+        let mut values: HashSet<ValueId> = given.filter(|value| value.is_some()).collect();
+        let is_open = |&param: &ValueId| {
+            let mut dims = f.dims(param).into_iter().flatten();
+            dims.any(|dim| dim.kind == DimKind::UNKNOWN)
+        };
+        // What is made of a size that an input leaves open without a name is unknown as well, and no number.
+        if is_stale || f.params().iter().any(is_open) {
+            let results = f.ops().flat_map(|op| f.results(op));
+            values.extend(results.filter(|&&value| f.is_declared(value)));
         }
+        Declared { values }
     }
 
     /// Whether an op has such a result, so that what is inferred of it has to be known.
     pub(crate) fn concerns(&self, f: &Function, op: OpId) -> bool {
         let mut results = f.results(op).iter();
-        !self.outputs.is_empty() && results.any(|result| self.outputs.contains(result))
+        !self.values.is_empty() && results.any(|result| self.values.contains(result))
     }
 
     /// The types that the definition of an op infers with nothing known of its results; `None` if it can't.
@@ -88,41 +59,35 @@ impl Declared {
         Ok(is_inferred.then_some(sorts))
     }
 
-    /// Gives the outputs among an op's results these types, until all is inferred; symbols of regions, `inner`, say
-    /// nothing outside.
-    pub(crate) fn put_aside(
-        &mut self,
+    /// Gives such values among an op's results these types, with names of what was declared; symbols of regions, `inner`,
+    /// say nothing outside.
+    pub(crate) fn name(
+        &self,
         f: &mut Function,
         op: OpId,
         sorts: &[Sort],
+        declared: &[Sort],
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
-        for (value, sort) in f.results(op).to_vec().into_iter().zip(sorts) {
-            if !self.outputs.contains(&value) {
+        let results = f.results(op).to_vec();
+        for ((value, sort), declared) in results.into_iter().zip(sorts).zip(declared) {
+            if !self.values.contains(&value) {
                 continue;
             }
-            let (ty, own) = (f.type_id(value), Sort::of(f, value));
             let sort = sort.without(&|symbol| inner.contains(&symbol));
-            let sort = sort.named_as(&own, |name, size| self.names.fits(f, name, size));
-            if sort == own {
-                continue;
+            let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
+            let sort = sort.named_as(declared, &is_known);
+            if sort != Sort::of(f, value) {
+                let ty = sort.write(f)?;
+                retype(f, value, ty)?;
             }
-            let own = sort.write(f)?;
-            retype(f, value, own)?;
-            self.aside.push((value, ty));
         }
         Ok(())
-    }
-
-    /// Gives the outputs back what is declared.
-    pub(crate) fn put_back(&mut self, f: &mut Function) -> Result<(), EditError> {
-        let mut aside = self.aside.drain(..);
-        aside.try_for_each(|(value, ty)| retype(f, value, ty))
     }
 }
 
 /// Puts a type in the place of another, whether or not it says less.
-fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
     if f.type_id(value) == ty {
         return Ok(());
     }

@@ -1,32 +1,19 @@
 //! What is said of ops that can't be right.
 
+use std::collections::HashSet;
+
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Port;
 
 use super::sort::Sort;
 
 const CODE: &str = "relax::infer-type";
-const HELP: &str = "The declared type was kept: correct it, or the op.";
+const HELP: &str = "The inferred type is used: correct the declared one, or the op.";
 
-/// What is wrong with an op, as far as it can be said: with a type that its definition contradicts, both
-/// places. Was any result's type known before?
-pub(crate) fn explain(
-    f: &mut Function,
-    cx: &PassContext,
-    op: OpId,
-    error: EditError,
-    any_known: bool,
-) -> Diagnostic {
-    match contradiction(f, cx, op) {
-        Ok(Some(diagnostic)) => diagnostic,
-        _ => {
-            let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
-            let wrong = wrong.code(CODE);
-            match any_known {
-                true => wrong.help("The type that the model declares was kept."),
-                false => wrong,
-            }
-        }
-    }
+/// A report of what a definition says is wrong with an op.
+pub(crate) fn wrong(f: &Function, op: OpId, error: EditError) -> Diagnostic {
+    let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+    wrong.code(CODE)
 }
 
 /// A report of what an op isn't that its definition describes.
@@ -39,56 +26,83 @@ pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diag
     )))
 }
 
-/// Asks again, with nothing known of the results, so that what the definition says can be seen.
-fn contradiction(
-    f: &mut Function,
-    cx: &PassContext,
+/// A report of the first result of an op whose type contradicts the one that was known before.
+pub(crate) fn contradiction(
+    f: &Function,
     op: OpId,
-) -> Result<Option<Diagnostic>, EditError> {
-    let results = f.results(op).to_vec();
-    let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
-    let unknown = f.add_type(&TypeSpec::unknown())?;
-    for &value in &results {
-        f.set_type(value, unknown)?;
-    }
-    let asked = cx.infer(f, op);
-    let inferred: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
-    let mut found = None;
-    for (index, &value) in results.iter().enumerate() {
-        f.set_type(value, unknown)?;
-        if !known[index].is_none() {
-            f.set_type(value, known[index])?;
-        }
-        if asked.is_ok()
-            && !inferred[index].is_none()
-            && f.set_type(value, inferred[index]).is_err()
-        {
-            found.get_or_insert(index);
-        }
-    }
-    let Some(index) = found else {
-        return Ok(None);
+    known: &[TypeId],
+) -> Option<(ValueId, Diagnostic)> {
+    let results = f.results(op).iter().zip(known);
+    let is_other = |(&value, &known): (&ValueId, &TypeId)| {
+        f.type_id(value) != known && Sort::of_type(f, known).contradicts(&Sort::of(f, value))
     };
-    let (gives, declared) = (f.ty(inferred[index]), f.ty(known[index]));
-    let message = format!("{} gives {gives}, and {declared} is declared.", f.name(op));
-    Ok(Some(
-        Diagnostic::warning(message)
-            .at(Place::name(op).within(f))
-            .label(
-                Place::result(op, index).within(f),
-                format!("is declared {declared}"),
-            )
-            .code(CODE)
-            .help(HELP),
-    ))
+    let index = results.clone().position(is_other)?;
+    let value = f.results(op)[index];
+    let (inferred, declared) = (f.type_of(value), f.ty(known[index]));
+    let message = format!(
+        "{} gives {inferred}, and {declared} is declared.",
+        f.name(op)
+    );
+    let found = Diagnostic::warning(message)
+        .at(Place::name(op).within(f))
+        .label(
+            Place::result(op, index).within(f),
+            format!("is declared {declared}"),
+        )
+        .code(CODE)
+        .help(HELP);
+    Some((value, found))
 }
 
-/// A report of what a region gives out under a declared type that it can't be.
-pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnostic>) {
-    let Some(last) = f.terminator(region) else {
-        return;
+/// Reports of the results of an op whose types leave sizes open that were numbers before.
+pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], said: &mut Vec<Diagnostic>) {
+    for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
+        let is = f.type_id(value);
+        if is == known || !Sort::of_type(f, known).narrows(&Sort::of_type(f, is)) {
+            continue;
+        }
+        let (name, is, declared) = (f.name(op), f.ty(is), f.ty(known));
+        let message = format!(
+            "{name} gives {is}, and {declared} is declared, which isn't so for all inputs."
+        );
+        let declared = format!("is declared {declared}");
+        let found = Diagnostic::warning(message)
+            .at(Place::name(op).within(f))
+            .label(Place::result(op, index).within(f), declared)
+            .code(CODE);
+        said.push(found.help(
+            "The inferred type is used: bind the size (`--bind`), or correct what is declared.",
+        ));
+    }
+}
+
+/// The first of such reports, and how many there are: one stale size is mostly in all types that depend on it.
+pub(crate) fn first_narrowed(said: Vec<Diagnostic>) -> Option<Diagnostic> {
+    let others = said.len().saturating_sub(1);
+    let first = said.into_iter().next()?;
+    let have = match others {
+        0 => return Some(first),
+        1 => "1 more declared type has".to_owned(),
+        _ => format!("{others} more declared types have"),
     };
-    for (index, port) in f.ports(region).enumerate() {
+    Some(first.with_note(format!(
+        "{have} numbers for sizes that the inputs leave open."
+    )))
+}
+
+/// Reports what a region gives out under a declared type that it can't be, but for what `was_said`, and declares what it is.
+pub(crate) fn given_out(
+    f: &mut Function,
+    region: RegionId,
+    was_said: &HashSet<ValueId>,
+    said: &mut Vec<Diagnostic>,
+) -> Result<(), EditError> {
+    let Some(last) = f.terminator(region) else {
+        return Ok(());
+    };
+    let mut ports: Vec<Port> = f.ports(region).collect();
+    let mut is_changed = false;
+    for (index, port) in ports.iter_mut().enumerate() {
         let Some(value) = f.operand(last, index) else {
             continue;
         };
@@ -96,6 +110,11 @@ pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnosti
             continue;
         }
         let (is, declared) = (f.type_of(value), f.ty(port.ty));
+        port.ty = f.type_id(value);
+        is_changed = true;
+        if was_said.contains(&value) {
+            continue;
+        }
         let message = format!("What is given out is {is}, and {declared} is declared.");
         let wrong = Diagnostic::warning(message)
             .label(
@@ -109,6 +128,17 @@ pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnosti
             None => wrong,
         });
     }
+    if is_changed {
+        let values = f.operands(last);
+        let texts = ports.iter().map(|port| f.text(port.name).to_owned());
+        let texts: Vec<String> = texts.collect();
+        let results = texts.iter().zip(&ports).zip(values);
+        let results: Vec<(&str, TypeId, ValueId)> = results
+            .map(|((name, port), value)| (name.as_str(), port.ty, value))
+            .collect();
+        f.set_named_results(region, &results)?;
+    }
+    Ok(())
 }
 
 /// A report of what flows into a region's argument, as which operand of its op, that is declared as

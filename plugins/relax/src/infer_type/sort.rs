@@ -150,17 +150,44 @@ impl Sort {
         }
     }
 
-    /// The type itself; of another one the element type where it says none, and the names of sizes that aren't known as
-    /// numbers, where a name `fits` a size.
-    pub(crate) fn named_as(
-        &self,
-        other: &Sort,
-        mut fits: impl FnMut(&Size, &Size) -> bool,
-    ) -> Sort {
+    /// The type itself, and where it says nothing, or depends on a size that was `made_up`, what was known before.
+    pub(crate) fn over(&self, known: &Sort, made_up: &impl Fn(i64) -> bool) -> Sort {
+        let size = |(own, known): (&Size, &Size)| match known {
+            Size::Unknown => own.clone(),
+            known if own.mentions(made_up) && !known.mentions(made_up) => known.clone(),
+            known => own.or(known),
+        };
+        match (self, known) {
+            (Sort::Tensor(dtype, Some(x)), Sort::Tensor(_, Some(y))) if x.len() == y.len() => {
+                let sizes = x.iter().zip(y).map(size).collect();
+                Sort::Tensor(*dtype, Some(sizes)).or(known)
+            }
+            _ => self.or(known),
+        }
+    }
+
+    /// Whether it has a number for a size that the other type, which says the same otherwise, leaves open.
+    pub(crate) fn narrows(&self, other: &Sort) -> bool {
+        let narrows = |(own, other): (&Size, &Size)| {
+            matches!(own, Size::Const(_)) && !matches!(other, Size::Const(_))
+        };
+        match (self, other) {
+            (Sort::Tensor(_, Some(x)), Sort::Tensor(_, Some(y))) => x.iter().zip(y).any(narrows),
+            (Sort::Sequence(a), Sort::Sequence(b)) | (Sort::Optional(a), Sort::Optional(b)) => {
+                a.narrows(b)
+            }
+            (Sort::Tuple(a), Sort::Tuple(b)) => a.iter().zip(b).any(|(a, b)| a.narrows(b)),
+            _ => false,
+        }
+    }
+
+    /// The type itself; of another one the element type where it says none, and the names of sizes of which nothing is
+    /// known: none of their symbols `is_known`.
+    pub(crate) fn named_as(&self, other: &Sort, is_known: &impl Fn(i64) -> bool) -> Sort {
         let size = |(own, name): (&Size, &Size)| match (own, name) {
             (Size::Const(_), _) | (_, Size::Unknown | Size::Const(_)) => own.clone(),
-            (own, name) if fits(name, own) => name.clone(),
-            (own, _) => own.clone(),
+            (own, _) if own.mentions(is_known) => own.clone(),
+            (_, name) => name.clone(),
         };
         match (self, other) {
             (Sort::Tensor(own, x), Sort::Tensor(dtype, y)) => {

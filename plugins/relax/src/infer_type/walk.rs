@@ -10,9 +10,11 @@ use passdock_plugin_api::prelude::*;
 
 use super::builtin;
 use super::calls::{Call, Calls};
-use super::declared::Declared;
+use super::declared::{Declared, retype};
 use super::regions::{Inflow, inflows};
-use super::report::{called_with, explain, given_in, given_out, malformed};
+use super::report::{
+    called_with, contradiction, first_narrowed, given_in, given_out, malformed, narrowed, wrong,
+};
 use super::sizes::{Fresh, Symbols};
 use super::sort::Sort;
 
@@ -40,6 +42,12 @@ struct Frame {
     /// Types before they were set, while any loop's are only tried.
     journal: Vec<(ValueId, TypeId)>,
     said: Vec<Diagnostic>,
+    /// Reports of declared types that have numbers for sizes that the inputs leave open.
+    narrowed: Vec<Diagnostic>,
+    /// Values whose types contradicted what is declared, which was said.
+    contradicted: HashSet<ValueId>,
+    /// The number of reports before this walk, if it is the second one, which says nothing.
+    again: Option<usize>,
     symbols: Symbols,
     declared: Declared,
     /// The call that is asked about.
@@ -70,7 +78,7 @@ struct Round {
     carried: Vec<Inflow>,
     round: u32,
     /// The lengths of journal and diagnostics before.
-    marks: (usize, usize),
+    marks: [usize; 3],
     /// The mark before what regions made up.
     made_up: usize,
 }
@@ -116,9 +124,15 @@ impl Inference {
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
                 let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
                 let sort = sort.without(&made_up);
-                let ty = sort.write(f)?;
-                // What the function declares stays; calls that don't fit are told at the call.
-                let _ = f.set_type(param, ty);
+                let known = Sort::of(f, param);
+                // What the function declares stays where it may be so; calls that don't fit are told at the call.
+                if known.narrows(&sort) && !known.contradicts(&sort) {
+                    let ty = over(f, &sort, &known).write(f)?;
+                    retype(f, param, ty)?;
+                } else {
+                    let ty = sort.write(f)?;
+                    let _ = f.set_type(param, ty);
+                }
             }
         }
         self.function(m, cx, name)
@@ -185,7 +199,17 @@ impl Inference {
             return Ok(());
         };
         let Some(asked) = frame.asked else {
-            frame.said.iter().for_each(|diagnostic| cx.emit(diagnostic));
+            if frame.again.is_none() && !frame.narrowed.is_empty() {
+                let f = m.edit(frame.function)?;
+                self.frames.push(frame.again(f));
+                return Ok(());
+            }
+            let said = frame
+                .said
+                .into_iter()
+                .take(frame.again.unwrap_or(usize::MAX));
+            let said = said.chain(first_narrowed(frame.narrowed));
+            said.for_each(|diagnostic| cx.emit(&diagnostic));
             return Ok(());
         };
         self.open.remove(&asked.call.callee);
@@ -226,9 +250,23 @@ impl Frame {
             tried: 0,
             journal: Vec::new(),
             said: Vec::new(),
+            narrowed: Vec::new(),
+            contradicted: HashSet::new(),
+            again: None,
             symbols: Symbols::of(f),
-            declared: Declared::of(f),
+            declared: Declared::of(f, false),
             asked,
+        }
+    }
+
+    /// The walk once more, with nothing taken for sure that a `value_info` declares: one of them was wrong.
+    fn again(self, f: &Function) -> Frame {
+        Frame {
+            again: Some(self.said.len()),
+            said: self.said,
+            narrowed: self.narrowed,
+            declared: Declared::of(f, true),
+            ..Frame::new(f, self.function, f.first_op(f.body()), None)
         }
     }
 
@@ -260,8 +298,8 @@ impl Frame {
                     }
                 }
                 Step::Leave(op, mark) => {
-                    for &region in f.regions(op) {
-                        given_out(f, region, &mut self.said);
+                    for region in f.regions(op).to_vec() {
+                        given_out(f, region, &self.contradicted, &mut self.said)?;
                     }
                     let inner = self.symbols.since(mark);
                     self.infer(f, cx, fresh, op, &inner)?;
@@ -270,8 +308,7 @@ impl Frame {
             }
         }
         if self.asked.is_none() {
-            self.declared.put_back(f)?;
-            given_out(f, f.body(), &mut self.said);
+            given_out(f, f.body(), &self.contradicted, &mut self.said)?;
         }
         Ok(Pause::Done)
     }
@@ -309,24 +346,43 @@ impl Frame {
         // Of a copy's ops the function's own say it.
         self.said.extend(malformed(f, cx, op));
         let results = f.results(op).to_vec();
+        let concerns = self.declared.concerns(f, op);
+        let declared: Vec<Sort> = match concerns {
+            true => results.iter().map(|&value| Sort::of(f, value)).collect(),
+            false => Vec::new(),
+        };
         let kept = self.symbols.forget(f, &results)?;
         self.ask(f, cx, op)?;
-        self.symbols.name(f, fresh, &results, &kept, inner)?;
-        if self.declared.concerns(f, op)
-            && let Some(sorts) = Declared::inferred(f, cx, op)?
-        {
-            self.declared.put_aside(f, op, &sorts, inner)?;
+        if concerns && let Some(sorts) = Declared::inferred(f, cx, op)? {
+            self.declared.name(f, op, &sorts, &declared, inner)?;
+        }
+        self.symbols.name(f, fresh, &results, &kept, inner)
+    }
+
+    /// Asks the definition of an op. What it infers wins over what was known, which is reported.
+    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+        let known: Vec<TypeId> = f.results(op).iter().map(|&one| f.type_id(one)).collect();
+        let asked = cx.infer(f, op);
+        match asked {
+            Err(error) if !self.compare(f, op, &known) => self.said.push(wrong(f, op, error)),
+            Err(_) => {}
+            Ok(()) => _ = self.compare(f, op, &known),
         }
         Ok(())
     }
 
-    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
-        let is_known = |&value: &ValueId| f.type_of(value).kind() != TypeKind::UNKNOWN;
-        let any_known = f.results(op).iter().any(is_known);
-        if let Err(error) = cx.infer(f, op) {
-            self.said.push(explain(f, cx, op, error, any_known));
-        }
-        Ok(())
+    /// Reports what the types of an op's results say otherwise than those that were known; returns whether that is a
+    /// contradiction.
+    fn compare(&mut self, f: &Function, op: OpId, known: &[TypeId]) -> bool {
+        let Some((value, found)) = contradiction(f, op, known) else {
+            if self.asked.is_none() {
+                narrowed(f, op, known, &mut self.narrowed);
+            }
+            return false;
+        };
+        self.contradicted.insert(value);
+        self.said.push(found);
+        true
     }
 
     /// Gives a call its results.
@@ -343,29 +399,32 @@ impl Frame {
             let known = results.iter().map(|&value| (value, f.type_id(value)));
             self.journal.extend(known);
         }
+        let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
+        let declared: Vec<Sort> = known.iter().map(|&ty| Sort::of_type(f, ty)).collect();
         let kept = self.symbols.forget(f, &results)?;
-        for (index, (&value, sort)) in results.iter().zip(sorts).enumerate() {
-            if let Err(error) = self.refine(f, value, sort) {
-                let place = Place::op(op).within(f);
-                let declared = Place::result(op, index).within(f);
-                let wrong = Diagnostic::warning(error.message).at(place);
-                let wrong = wrong.label(declared, format!("is declared {}", f.type_of(value)));
-                self.said.push(wrong.code("relax::infer-type"));
-            }
+        for (&value, sort) in results.iter().zip(sorts) {
+            self.refine(f, value, sort)?;
         }
+        self.compare(f, op, &known);
         if self.asked.is_some() {
             return Ok(());
         }
-        self.symbols.name(f, fresh, &results, &kept, inner)?;
-        self.declared.put_aside(f, op, sorts, inner)
+        self.declared.name(f, op, sorts, &declared, inner)?;
+        self.symbols.name(f, fresh, &results, &kept, inner)
     }
 
+    /// Gives a value the type that follows from what was inferred, which wins over what was known.
     fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
         if self.tried > 0 {
             self.journal.push((value, f.type_id(value)));
         }
+        let known = Sort::of(f, value);
+        let sort = over(f, sort, &known);
+        if sort == known {
+            return Ok(());
+        }
         let ty = sort.write(f)?;
-        f.set_type(value, ty)
+        retype(f, value, ty)
     }
 
     /// Says the types of regions' arguments, and goes in.
@@ -407,7 +466,7 @@ impl Frame {
             } else {
                 MOST_ROUNDS
             },
-            marks: (self.journal.len(), self.said.len()),
+            marks: [self.journal.len(), self.said.len(), self.narrowed.len()],
             made_up,
         };
         self.start_round(f, round)
@@ -449,7 +508,7 @@ impl Frame {
             let taken = Sort::of(f, inflow.arg);
             let given = given.map_or(Sort::Unknown, |value| Sort::of(f, value));
             let both = taken.common(&given);
-            holds &= inflow.declared.or(&both) == taken;
+            holds &= over(f, &both, &inflow.declared) == taken;
             inflow.first = match round.round {
                 0 => both,
                 // It may take many rounds until none of what hands on a size says it any more.
@@ -466,9 +525,9 @@ impl Frame {
     }
 
     /// Forgets what was found since.
-    fn take_back(&mut self, f: &mut Function, marks: (usize, usize)) -> Result<(), EditError> {
+    fn take_back(&mut self, f: &mut Function, marks: [usize; 3]) -> Result<(), EditError> {
         let unknown = f.add_type(&TypeSpec::unknown())?;
-        for (value, ty) in self.journal.drain(marks.0..).rev() {
+        for (value, ty) in self.journal.drain(marks[0]..).rev() {
             if f.type_id(value) == ty {
                 continue;
             }
@@ -477,7 +536,15 @@ impl Frame {
                 f.set_type(value, ty)?;
             }
         }
-        self.said.truncate(marks.1);
+        self.said.truncate(marks[1]);
+        self.narrowed.truncate(marks[2]);
         Ok(())
     }
+}
+
+/// The inferred type, and what was known where it says nothing.
+fn over(f: &Function, inferred: &Sort, known: &Sort) -> Sort {
+    inferred.over(known, &|symbol| {
+        f.invented(SymbolId(symbol as u32)).is_some()
+    })
 }

@@ -89,9 +89,9 @@ fn a_name_that_no_parameter_has_is_an_error() {
         "scal = 1.0",
         SCALE,
         expect![[r#"
-        error[pass-failed]: The model has no parameter `scal`. Did you mean `scale`? There are: `x`, `scale`, `shift`.
-         |
-         = in pass relax.transform.BindParams of plugin relax"#]],
+            error[config]: The model has no parameter `scal`. Did you mean `scale`? There are: `x`, `scale`, `shift`.
+             |
+             = in pass relax.transform.BindParams of plugin relax"#]],
     );
 }
 
@@ -113,7 +113,7 @@ fn another_shape_is_an_error() {
         "scale = [1.0]",
         SCALE,
         expect![[r#"
-            error[pass-failed]: The parameter `scale` is f32[] and can't be [1.0]: its shape is [1].
+            error[config]: The parameter `scale` is f32[] and can't be [1.0]: its shape is [1].
              |
              = in pass relax.transform.BindParams of plugin relax, function @main"#]],
     );
@@ -121,7 +121,7 @@ fn another_shape_is_an_error() {
         "shift = [[1.0, 2.0, 3.0]]",
         SCALE,
         expect![[r#"
-            error[pass-failed]: The parameter `shift` is f32[n,2] and can't be [[1.0, 2.0, 3.0]]: its shape is [1, 3].
+            error[config]: The parameter `shift` is f32[n,2] and can't be [[1.0, 2.0, 3.0]]: its shape is [1, 3].
              |
              = in pass relax.transform.BindParams of plugin relax, function @main"#]],
     );
@@ -129,7 +129,7 @@ fn another_shape_is_an_error() {
         "shift = [[1.0, 2.0], [3.0]]",
         SCALE,
         expect![[r#"
-            error[pass-failed]: The parameter `shift` is f32[n,2] and can't be [[1.0, 2.0], [3.0]]: the lists in it aren't of one length.
+            error[config]: The parameter `shift` is f32[n,2] and can't be [[1.0, 2.0], [3.0]]: the lists in it aren't of one length.
              |
              = in pass relax.transform.BindParams of plugin relax, function @main"#]],
     );
@@ -189,17 +189,17 @@ fn what_is_not_a_value_of_the_type_is_an_error() {
         line.unwrap_or_default() + "\n"
     });
     expect![[r#"
-        error[pass-failed]: The parameter `i8` is i8[] and can't be 128: 128 isn't one of i8.
-        error[pass-failed]: The parameter `i8` is i8[] and can't be 1.0: 1.0 isn't one of i8.
-        error[pass-failed]: The parameter `i8` is i8[] and can't be true: true isn't one of i8.
-        error[pass-failed]: The parameter `u64` is u64[] and can't be -1: -1 isn't one of u64.
-        error[pass-failed]: The parameter `f16` is f16[] and can't be 65520.0: 65520.0 isn't one of f16.
-        error[pass-failed]: The parameter `f16` is f16[] and can't be 2049: 2049 isn't one of f16.
-        error[pass-failed]: The parameter `f` is f32[] and can't be 16777217: 16777217 isn't one of f32.
-        error[pass-failed]: The parameter `f` is f32[] and can't be 1e39: 1e39 isn't one of f32.
-        error[pass-failed]: The parameter `b` is bool[1] and can't be [1]: 1 isn't one of bool.
-        error[pass-failed]: The parameter `s` is str[2] and can't be [1, 2]: 1 isn't a string.
-        error[pass-failed]: The parameter `c` is c64[] and can't be 1.0: tensors of c64 can't be written in an option.
+        error[config]: The parameter `i8` is i8[] and can't be 128: 128 isn't one of i8.
+        error[config]: The parameter `i8` is i8[] and can't be 1.0: 1.0 isn't one of i8.
+        error[config]: The parameter `i8` is i8[] and can't be true: true isn't one of i8.
+        error[config]: The parameter `u64` is u64[] and can't be -1: -1 isn't one of u64.
+        error[config]: The parameter `f16` is f16[] and can't be 65520.0: 65520.0 isn't one of f16.
+        error[config]: The parameter `f16` is f16[] and can't be 2049: 2049 isn't one of f16.
+        error[config]: The parameter `f` is f32[] and can't be 16777217: 16777217 isn't one of f32.
+        error[config]: The parameter `f` is f32[] and can't be 1e39: 1e39 isn't one of f32.
+        error[config]: The parameter `b` is bool[1] and can't be [1]: 1 isn't one of bool.
+        error[config]: The parameter `s` is str[2] and can't be [1, 2]: 1 isn't a string.
+        error[config]: The parameter `c` is c64[] and can't be 1.0: tensors of c64 can't be written in an option.
     "#]].assert_eq(&errors.concat());
 }
 
@@ -287,7 +287,7 @@ fn parameters_of_called_functions_are_their_callers_business() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: The model has no parameter `a`. There are: `x`.
+            error[config]: The model has no parameter `a`. There are: `x`.
              |
              = in pass relax.transform.BindParams of plugin relax"#]],
     );
@@ -330,16 +330,16 @@ fn a_value_may_be_in_a_file() {
     "#]]
     .assert_eq(&run(&npy("columns.npy", ">i4", "(2, 3)", &columns)));
     expect![[r#"
-        error[pass-failed]: The parameter `w` is i32[n,m] and can't be "FILE": its elements are i64.
+        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its elements are i64.
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("wide.npy", "<i8", "(1, 1)", &[0; 8])));
     expect![[r#"
-        error[pass-failed]: The parameter `w` is i32[n,m] and can't be "FILE": it has 8 bytes of elements where [2, 3] takes 24.
+        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": it has 8 bytes of elements where [2, 3] takes 24.
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run(&npy("short.npy", "<i4", "(2, 3)", &[0; 8])));
     expect![[r#"
-        error[pass-failed]: The parameter `w` is i32[n,m] and can't be "FILE": its shape is [2].
+        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": its shape is [2].
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]]
     .assert_eq(&run(&npy("list.npy", "<i4", "(2,)", &[0; 8])));
@@ -349,7 +349,7 @@ fn a_value_may_be_in_a_file() {
         "{missing}"
     );
     expect![[r#"
-        error[pass-failed]: The parameter `w` is i32[n,m] and can't be "FILE": it isn't one of i32, nor the name of a `.npy` file.
+        error[config]: The parameter `w` is i32[n,m] and can't be "FILE": it isn't one of i32, nor the name of a `.npy` file.
          |
          = in pass relax.transform.BindParams of plugin relax, function @main"#]].assert_eq(&run("some text"));
 }

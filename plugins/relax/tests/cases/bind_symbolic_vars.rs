@@ -79,7 +79,7 @@ fn a_symbol_that_the_model_does_not_have_is_an_error() {
         "bacth = 1",
         LINEAR,
         expect![[r#"
-            error[pass-failed]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
+            error[config]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax"#]],
     );
@@ -87,9 +87,9 @@ fn a_symbol_that_the_model_does_not_have_is_an_error() {
         "x = 1",
         LINEAR,
         expect![[r#"
-        error[pass-failed]: The model has no dim symbol `x`. There are: `batch`, `seq`.
-         |
-         = in pass relax.transform.BindSymbolicVars of plugin relax"#]],
+            error[config]: The model has no dim symbol `x`. There are: `batch`, `seq`.
+             |
+             = in pass relax.transform.BindSymbolicVars of plugin relax"#]],
     );
 }
 
@@ -123,7 +123,7 @@ fn a_size_that_an_op_contradicts_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: The value of the result `y` is of type f32[2,4] and would have to be of type f32[3,4].
+            error[config]: It can't be that `n` = 3: The value of the result `y` is of type f32[2,4] and would have to be of type f32[3,4].
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main"#]],
     );
@@ -142,7 +142,7 @@ fn a_size_that_an_op_inside_contradicts_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: op0 (onnx.Add) is wrong: 3 and 2 don't broadcast
+            error[config]: It can't be that `n` = 3: op0 (onnx.Add) is wrong: 3 and 2 don't broadcast
              --> test.ir:4:5
               |
             4 |     %0 = onnx.Add(%x, %w)
@@ -164,7 +164,7 @@ fn a_size_that_a_default_or_a_result_contradicts_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: The default of %x is of type f32[2] and would have to be of type f32[3].
+            error[config]: It can't be that `n` = 3: The default of %x is of type f32[2] and would have to be of type f32[3].
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main"#]],
     );
@@ -177,7 +177,7 @@ fn a_size_that_a_default_or_a_result_contradicts_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: The value of the result `y` is of type f32[2] and would have to be of type f32[3].
+            error[config]: It can't be that `n` = 3: The value of the result `y` is of type f32[2] and would have to be of type f32[3].
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main"#]],
     );
@@ -194,7 +194,7 @@ fn a_size_that_makes_another_negative_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: A size of the value v1, of type f32[n-4], would be negative.
+            error[config]: It can't be that `n` = 3: A size of the value v1, of type f32[n-4], would be negative.
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main"#]],
     );
@@ -258,7 +258,7 @@ fn a_symbol_of_a_called_function_only_is_not_the_models() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: The model has no dim symbol `inner`. There are: `n`.
+            error[config]: The model has no dim symbol `inner`. There are: `n`.
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax"#]],
     );

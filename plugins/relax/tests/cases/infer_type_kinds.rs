@@ -221,8 +221,8 @@ fn a_declared_tuple_stays_what_it_is() {
         expect![[r#"
             module {
               fn @main(%x: f32[2], %v: f32[n]) -> (%y, %z) opset("" = 17) {
-                %0 = tuple(%x) : tuple<i64[2]>
-                %1 = tuple(%v, %x) : tuple<f32[3], f32[2]>
+                %0 = tuple(%x) : tuple<f32[2]>
+                %1 = tuple(%v, %x) : tuple<f32[n], f32[2]>
                 return %0, %1
               }
             }

@@ -20,6 +20,7 @@ mod fold_growth;
 mod fold_scale_axis;
 mod fold_scale_axis_left;
 mod infer_type;
+mod infer_type_declared;
 mod infer_type_kinds;
 mod infer_type_says;
 mod infer_type_sizes;

@@ -179,21 +179,35 @@ fn results_of(
     }
     let contradiction = session.with(|state| {
         let function = state.read()?;
-        for (value, (_, ty, _)) in function.results(op).zip(&results) {
-            if !function.is_compatible(function.value(value).ty, *ty) {
-                let [is, would] = [function.value(value).ty, *ty]
-                    .map(|ty| passdock_ir::text::type_text(function, ty));
-                let value = function.describe(value);
-                return Ok(Some(format!(
-                    "evaluates {value} to {would}, but its type is {is}."
-                )));
-            }
-        }
-        Ok(None)
+        let mut pairs = function.results(op).zip(&results);
+        Ok(pairs.find_map(|(value, &(index, ty, _))| {
+            let is = function.value(value).ty;
+            let [is, would] = match function.is_compatible(is, ty) {
+                true => return None,
+                false => [is, ty].map(|ty| passdock_ir::text::type_text(function, ty)),
+            };
+            Some((index, ty, function.describe(value), is, would))
+        }))
     })?;
-    if let Some(what) = contradiction {
+    if let Some((index, ty, value, is, would)) = contradiction {
+        // The model is wrong if the definition infers what it evaluates to.
+        let mut inferred = OpCall::new(session, op);
+        if let Some(infer) = definition.entry.infer {
+            inferred.run(infer, &definition)?;
+        }
+        let agrees = |&(at, inferred): &(u32, TypeId)| {
+            at == index
+                && session.with(|state| Ok(state.read()?.is_compatible(inferred, ty))) == Ok(true)
+        };
+        if inferred.types.iter().any(agrees) {
+            let why = format!("{value} is {would}, and the model declares {is}");
+            return Err(EditError::not_found(why));
+        }
         let asked = Asked::new(context, session, op, &definition);
-        let refused = format!("{} {what}", asked.describe());
+        let refused = format!(
+            "{} evaluates {value} to {would}, but its type is {is}.",
+            asked.describe()
+        );
         return Err(asked.blame(EditError::refused(refused)));
     }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));

@@ -341,7 +341,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
                 continue;
             };
             // A type that contradicts the known one doesn't keep the others from being set.
-            if let Err(error) = state.edit()?.set_type(value, ty) {
+            if let Err(error) = state.edit()?.infer_type(value, ty) {
                 refused.get_or_insert(error);
             }
         }

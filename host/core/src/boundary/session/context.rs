@@ -42,6 +42,8 @@ pub(in crate::boundary) const CALLS: abi::ContextApi = abi::ContextApi {
 pub struct CallFailure {
     /// Whether it was a panic.
     pub panicked: bool,
+    /// Whether an option of the pass is wrong for the model.
+    pub is_config: bool,
     /// Whether the pass gave no reason: its diagnostics may have one.
     pub silent: bool,
     /// The message: a sentence, or the panic's message.
@@ -323,6 +325,7 @@ impl<'a> ContextSession<'a> {
             })
         });
         failure.panicked = status == Status::PANICKED;
+        failure.is_config = status == Status::CONFIG;
         failure.nested = self.extras.get().and_then(|extras| extras.nested.take());
         failure
     }

@@ -1,6 +1,6 @@
 //! Sample inputs: made from a seed, by type and shape, or read from files (`files`).
 //!
-//! A symbol of a shape stands for one size wherever it occurs. Sizes that nobody binds are tried from
+//! A symbol of a shape stands for one size wherever it occurs, but for [`apart`], where it doesn't. Sizes that nobody binds are tried from
 //! a short list, as are bounds of integers, until the model runs: what is an index into a table of two
 //! rows can't be 7.
 
@@ -107,6 +107,58 @@ pub(super) fn shapes(
         }
     };
     inputs.iter().map(shape).collect()
+}
+
+/// Shapes where a name that several inputs have is another size in each: a runtime doesn't check that it is one.
+pub(super) struct ShapesApart {
+    /// The name.
+    pub(super) symbol: String,
+    /// The shapes of all inputs.
+    pub(super) shapes: Vec<Vec<i64>>,
+}
+
+/// The shapes to try with the sizes of each such name apart, given shapes that the model takes.
+pub(super) fn apart(
+    inputs: &[ModelPort],
+    dims: &BTreeMap<String, i64>,
+    shapes: &[Vec<i64>],
+) -> Vec<ShapesApart> {
+    // Operands that broadcast take a 1 on either side; others may take anything.
+    type Sizes = fn(usize, i64) -> i64;
+    const SIZES: [Sizes; 3] = [
+        |at, size| if at == 0 { 1 } else { size.max(2) },
+        |at, size| if at == 0 { size.max(2) } else { 1 },
+        |at, size| size + at as i64,
+    ];
+    const MOST_NAMES: usize = 4;
+    let has = |input: &ModelPort, symbol: &str| {
+        let mut dims = input.ty.iter().flat_map(|ty| &ty.dims);
+        dims.any(|dim| matches!(dim, PortDim::Symbol(name) if name == symbol))
+    };
+    let is_shared = |symbol: &&str| {
+        is_name(symbol) && inputs.iter().filter(|input| has(input, symbol)).count() > 1
+    };
+    let symbols = symbols(inputs).into_iter().filter(is_shared);
+    let symbols = symbols.filter(|&symbol| !dims.contains_key(symbol));
+    let mut all = Vec::new();
+    for symbol in symbols.take(MOST_NAMES) {
+        for sizes in SIZES {
+            let mut shapes = shapes.to_vec();
+            let having = inputs.iter().zip(&mut shapes);
+            let having = having.filter(|(input, _)| has(input, symbol));
+            for (at, (input, shape)) in having.enumerate() {
+                let own = input.ty.iter().flat_map(|ty| &ty.dims).zip(shape);
+                for (dim, size) in own {
+                    if matches!(dim, PortDim::Symbol(name) if name == symbol) {
+                        *size = sizes(at, *size);
+                    }
+                }
+            }
+            let symbol = symbol.to_owned();
+            all.push(ShapesApart { symbol, shapes });
+        }
+    }
+    all
 }
 
 fn is_name(symbol: &str) -> bool {

@@ -109,8 +109,8 @@ fn replace_symbolic_variable_and_remove_match_cast() {
         expect![[r#"
             module {
               fn @main(%x: f32[m,n]) -> (%r) opset("" = 20, "acme" = 1, "npu" = 1) {
-                %q = onnx.Add(%x, %x) : f32[broadcast(m,o),broadcast(n,p)]
-                %r = onnx.Add(%q, %x) : f32[broadcast(m,o),broadcast(n,p)]
+                %q = onnx.Add(%x, %x) : f32[m,n]
+                %r = onnx.Add(%q, %x) : f32[m,n]
                 return %r
               }
             }
@@ -134,10 +134,10 @@ fn replace_symbolic_variable_and_remove_match_cast_of_tuple() {
         expect![[r#"
             module {
               fn @main(%x: tuple<f32[m,n]>) -> (%r) opset("" = 20, "acme" = 1, "npu" = 1) {
-                %a = tuple_get(%x) {index = 0} : f32[o,p]
+                %a = tuple_get(%x) {index = 0} : f32[m,n]
                 %b = tuple_get(%x) {index = 0} : f32[m,n]
-                %q = onnx.Add(%a, %b) : f32[broadcast(m,o),broadcast(n,p)]
-                %r = onnx.Add(%q, %a) : f32[broadcast(m,o),broadcast(n,p)]
+                %q = onnx.Add(%a, %b) : f32[m,n]
+                %r = onnx.Add(%q, %a) : f32[m,n]
                 return %r
               }
             }

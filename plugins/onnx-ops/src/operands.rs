@@ -1,0 +1,130 @@
+//! The element types that operators take: `operands.txt`, which `tests/python/operand_types.py` writes.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use passdock_plugin_api::DType;
+
+use crate::infer::{Answer, Infer, wrong};
+
+/// The operands of an operator from one version of its domain on.
+struct Row {
+    since: i64,
+    /// The letter of each operand, and `*` or `~` after it.
+    pattern: Vec<(u8, Option<u8>)>,
+    /// The types of each letter.
+    types: HashMap<u8, Vec<DType>>,
+}
+
+impl Row {
+    /// The letter of an operand; `None` for one that may be of any type.
+    fn letter(&self, index: usize) -> Option<u8> {
+        let last = self.pattern.last().filter(|(_, option)| option.is_some());
+        match self.pattern.get(index).or(last)? {
+            (_, Some(b'~')) => None,
+            (letter, _) => Some(*letter),
+        }
+    }
+}
+
+/// Refuses an op whose operands have element types that its operator doesn't take, or several types where it takes one.
+pub(crate) fn check(op: &Infer) -> Answer {
+    let Some(row) = row(op.name, op.version) else {
+        return Ok(());
+    };
+    let mut first: HashMap<u8, (usize, DType)> = HashMap::new();
+    for index in 0..op.host.operand_count() {
+        let (Some(letter), Ok(dtype)) = (row.letter(index), op.dtype(index)) else {
+            continue;
+        };
+        let Some(types) = row.types.get(&letter).filter(|types| !types.is_empty()) else {
+            continue;
+        };
+        let name = |dtype: DType| dtype.name().unwrap_or("of an unknown type");
+        if dtype.name().is_some() && !types.contains(&dtype) {
+            let types: Vec<&str> = types.iter().map(|&dtype| name(dtype)).collect();
+            return wrong!(
+                "its operand {index} is {}, and it takes {}",
+                name(dtype),
+                types.join(", ")
+            );
+        }
+        let &mut (other, known) = first.entry(letter).or_insert((index, dtype));
+        if known != dtype {
+            return wrong!(
+                "its operand {index} is {}, and its operand {other} is {}: it takes both of one type",
+                name(dtype),
+                name(known)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The operands of an operator in a version of its domain.
+fn row(name: &str, version: i64) -> Option<&'static Row> {
+    static ROWS: OnceLock<HashMap<&str, Vec<Row>>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| read(include_str!("operands.txt")));
+    rows.get(name)?
+        .iter()
+        .rev()
+        .find(|row| row.since <= version)
+}
+
+/// What is no line of the file says nothing; the tests read each.
+fn read(text: &'static str) -> HashMap<&'static str, Vec<Row>> {
+    let mut sets: HashMap<&str, Vec<DType>> = HashMap::new();
+    let mut rows: HashMap<&str, Vec<Row>> = HashMap::new();
+    for line in text.lines() {
+        match line.split_once('=') {
+            Some((number, types)) => {
+                let types = types.split_whitespace().filter_map(DType::from_name);
+                _ = sets.insert(number.trim(), types.collect());
+            }
+            None => {
+                let Some((name, row)) = operator(line, &sets) else {
+                    continue;
+                };
+                rows.entry(name).or_default().push(row);
+            }
+        }
+    }
+    rows
+}
+
+/// The operands of `onnx.Gather 1 T U; T 17 U 13`.
+fn operator<'a>(line: &'a str, sets: &HashMap<&str, Vec<DType>>) -> Option<(&'a str, Row)> {
+    let (head, types) = line.split_once(';')?;
+    let mut head = head.split_whitespace();
+    let (name, since) = (head.next()?, head.next()?.parse().ok()?);
+    let operand = |word: &str| Some((*word.as_bytes().first()?, word.as_bytes().get(1).copied()));
+    let pattern = head.map(operand).collect::<Option<Vec<_>>>()?;
+    let words: Vec<&str> = types.split_whitespace().collect();
+    let of_letter = |pair: &[&str]| {
+        let letter = *pair.first()?.as_bytes().first()?;
+        Some((letter, sets.get(pair.get(1)?)?.clone()))
+    };
+    let types = words.chunks(2).map(of_letter).collect::<Option<_>>()?;
+    let row = Row {
+        since,
+        pattern,
+        types,
+    };
+    Some((name, row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_read() {
+        let text = include_str!("operands.txt");
+        let rows = read(text);
+        let lines = text.lines().filter(|line| !line.contains('=')).count();
+        assert_eq!(rows.values().map(Vec::len).sum::<usize>(), lines);
+        let words = text.lines().filter_map(|line| line.split_once('='));
+        let mut words = words.flat_map(|(_, types)| types.split_whitespace());
+        assert_eq!(words.find(|word| DType::from_name(word).is_none()), None);
+    }
+}
