@@ -1,8 +1,8 @@
 //! Replacing ops and bodies, moving ops, moving uses.
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Dim, DimKind, LocId, LocKind, Op, OpId, Range, RegionId, SymbolId,
-    TypeId, UseId, Value, ValueId,
+    Attr, AttrKind, ConstId, Dim, DimKind, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId,
+    Value, ValueId,
 };
 use rustc_hash::FxHashMap;
 
