@@ -11,7 +11,7 @@ use super::known::Axis;
 use super::linear::{Kind, Linear, Side};
 use super::numbers::{self, Numbers};
 use super::operator;
-use super::tensors::{self, CONSTANT, New, Planned, Tensors};
+use super::tensors::{self, CONSTANT, New, Tensors};
 use crate::shared::operators::is_operator;
 
 /// The bytes that an op takes in a file.
@@ -46,10 +46,7 @@ pub(crate) struct Moved {
 /// What becomes of an op with weights.
 struct Change {
     linear: Linear,
-    side: Side,
-    /// What the weights are multiplied by, if they are.
-    factor: Numbers,
-    weights: Option<Planned>,
+    weights: Option<New>,
     /// What is added then, and its numbers.
     bias: Option<(New, Numbers)>,
     /// How many ops share the weights and will share what they become.
@@ -144,10 +141,6 @@ impl<'c> Folder<'c> {
                 None => return Ok(false),
             }
         }
-        let products = changes.iter().filter_map(|one| one.weights.as_ref());
-        if !self.tensors.has_room(products.map(Planned::byte_len).sum()) {
-            return Ok(false);
-        }
         let mut moved = Vec::new();
         for one in &plan.moved {
             match self.moved(f, one) {
@@ -175,25 +168,7 @@ impl<'c> Folder<'c> {
             self.note_shared(f, &changes);
             return Ok(false);
         }
-        // All else is decided: weights are read last.
-        let mut weights = Vec::new();
-        for change in &mut changes {
-            let Some(planned) = change.weights.take() else {
-                weights.push(None);
-                continue;
-            };
-            let Change {
-                linear,
-                side,
-                factor,
-                ..
-            } = &*change;
-            match self.tensors.multiply(f, planned, linear, *side, factor)? {
-                Some(new) => weights.push(Some(new)),
-                None => return Ok(false),
-            }
-        }
-        let is_done = self.apply(f, &plan, changes, weights, moved)?;
+        let is_done = self.apply(f, &plan, changes, moved)?;
         if is_done {
             self.spend(left);
             self.cx.rewrote(rule);
@@ -216,8 +191,6 @@ impl<'c> Folder<'c> {
             bias: None,
             sharers: sharers(f, plan, linear, side),
             linear: linear.clone(),
-            side,
-            factor: factor.clone(),
         };
         if !factor.are(1.0) {
             let goes = change.sharers > 1 || f.use_count(linear.weights.value) <= USES_AT_ONCE;
@@ -227,7 +200,7 @@ impl<'c> Folder<'c> {
             {
                 return Ok(None);
             }
-            change.weights = self.tensors.scaled(f, linear, side, factor);
+            change.weights = self.tensors.scaled(f, linear, side, factor)?;
             if change.weights.is_none() {
                 return Ok(None);
             }
@@ -235,10 +208,6 @@ impl<'c> Folder<'c> {
         let is_scaled = side == Side::Output && !factor.are(1.0) && linear.bias.is_some();
         if offset.are(0.0) && !is_scaled {
             return Ok(Some(change));
-        }
-        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
-        if is_product && !self.may_be_gemm(f, linear) {
-            return Ok(None);
         }
         let Some(added) = linear.added(f)? else {
             return Ok(None);
@@ -253,6 +222,10 @@ impl<'c> Folder<'c> {
                 None => return Ok(None),
             },
         };
+        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
+        if is_product && !self.may_be_gemm(f, linear) {
+            return Ok(None);
+        }
         let channels = linear.output(f).channels as i64;
         let dims = match linear.kind {
             Kind::MatMulLeft => vec![channels, 1],
@@ -374,7 +347,6 @@ impl<'c> Folder<'c> {
         f: &mut Function,
         plan: &Plan,
         changes: Vec<Change>,
-        weights: Vec<Option<New>>,
         moved: Vec<New>,
     ) -> Result<bool, EditError> {
         let Some(data) = f.operand(plan.going, plan.data) else {
@@ -387,7 +359,7 @@ impl<'c> Folder<'c> {
             Err(error) if error.status == Status::REFUSED => return Ok(false),
             Err(error) => return Err(error),
         }
-        for (change, weights) in changes.into_iter().zip(weights) {
+        for change in changes {
             let linear = change.linear;
             let data = linear.data_at();
             let old = f.operands(linear.op).enumerate();
@@ -395,7 +367,7 @@ impl<'c> Folder<'c> {
                 .filter(|(at, _)| *at != data)
                 .map(|(_, old)| old)
                 .collect();
-            let weights = match weights {
+            let weights = match change.weights {
                 Some(new) => self.tensors.make(f, new)?,
                 None => linear.weights.value,
             };

@@ -1,6 +1,6 @@
 //! [`Tensors`]: what a pass makes of weights, each once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
@@ -10,7 +10,7 @@ use super::numbers::{self, Numbers};
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
-/// The most bytes of all multiplied weights together: they are held in memory.
+/// Weights of more bytes than that, all together, aren't made: they would have to fit into memory.
 const MOST: u64 = 256 << 20;
 
 /// A tensor to make.
@@ -49,38 +49,10 @@ impl New {
     }
 }
 
-/// Weights that a plan multiplies.
-pub(super) enum Planned {
-    /// Without reading them.
-    New(New),
-    /// Weights of so many bytes.
-    Product(Scaled, u64),
-}
-
-impl Planned {
-    /// The bytes that they add to a file.
-    pub(super) fn cost(&self) -> i64 {
-        match self {
-            Planned::New(new) => new.cost(),
-            Planned::Product(_, byte_len) => *byte_len as i64 + CONSTANT,
-        }
-    }
-
-    /// The bytes that are read and written to multiply them.
-    pub(super) fn byte_len(&self) -> u64 {
-        match self {
-            Planned::New(_) => 0,
-            Planned::Product(_, byte_len) => *byte_len,
-        }
-    }
-}
-
 /// What was made so far.
 #[derive(Default)]
 pub(super) struct Tensors {
     scaled: HashMap<Scaled, ValueId>,
-    /// Products that the weights' type can't hold.
-    unscalable: HashSet<Scaled>,
     constants: HashMap<Content, ValueId>,
     splats: HashMap<(Content, RegionId), ValueId>,
     /// The bytes of all constants so far.
@@ -88,17 +60,17 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// Plans the weights of an op, multiplied along channels, without reading them.
+    /// The weights of an op, multiplied along channels.
     pub(super) fn scaled(
         &self,
         f: &Function,
         linear: &Linear,
         side: Side,
         factor: &Numbers,
-    ) -> Option<Planned> {
+    ) -> Result<Option<New>, EditError> {
         let weights = &linear.weights;
         if let Some(number) = weights.splat {
-            return splat(f, weights, number, factor).map(Planned::New);
+            return Ok(splat(f, weights, number, factor));
         }
         let key = Scaled {
             weights: weights.value,
@@ -109,40 +81,20 @@ impl Tensors {
         if let Some(&made) = self.scaled.get(&key)
             && f.is_live_value(made)
         {
-            return Some(Planned::New(New::Made(made)));
+            return Ok(Some(New::Made(made)));
         }
-        let is_scalable = !self.unscalable.contains(&key);
-        is_scalable.then(|| Planned::Product(key, weights.byte_len(f)))
-    }
-
-    /// Whether weights of so many bytes more may be held.
-    pub(super) fn has_room(&self, bytes: u64) -> bool {
-        self.bytes.saturating_add(bytes) <= MOST
-    }
-
-    /// Multiplies planned weights; `None` if their type can't hold the products.
-    pub(super) fn multiply(
-        &mut self,
-        f: &Function,
-        planned: Planned,
-        linear: &Linear,
-        side: Side,
-        factor: &Numbers,
-    ) -> Result<Option<New>, EditError> {
-        let key = match planned {
-            Planned::New(new) => return Ok(Some(new)),
-            Planned::Product(key, _) => key,
-        };
-        let Some(bytes) = linear.scaled(f, side, factor)? else {
-            self.unscalable.insert(key);
+        if self.bytes.saturating_add(weights.byte_len(f)) > MOST {
             return Ok(None);
-        };
-        let content = Content {
-            dtype: linear.weights.dtype,
-            dims: linear.weights.dims.clone(),
-            bytes,
-        };
-        Ok(Some(New::Constant(content, Some(key))))
+        }
+        let bytes = linear.scaled(f, side, factor)?;
+        Ok(bytes.map(|bytes| {
+            let content = Content {
+                dtype: weights.dtype,
+                dims: weights.dims.clone(),
+                bytes,
+            };
+            New::Constant(content, Some(key))
+        }))
     }
 
     /// The value of a tensor, made if there is none yet.
