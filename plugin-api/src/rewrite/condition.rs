@@ -263,7 +263,10 @@ pub(super) fn stretches_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool>
     Some(true)
 }
 
-/// Whether a constant is one number everywhere, for rules' code.
-pub(super) fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
+/// The number that all elements of a small constant are; `None` if it isn't one, or they differ.
+///
+/// # Errors
+/// If the constant's bytes can't be read.
+pub fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
     number::everywhere(f, value)
 }

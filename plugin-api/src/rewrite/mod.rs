@@ -21,7 +21,7 @@ mod rewriter;
 mod rules;
 
 pub use check::check as check_rule;
-pub use condition::compose;
+pub use condition::{compose, number_of};
 pub use given_out::GivenOut;
 pub use matching::Match;
 pub use passdock_rule_language::{

@@ -7,3 +7,5 @@ pub mod fold_explicit_padding;
 pub mod fuse_operators;
 mod shared;
 pub mod simplify_expr;
+
+pub use shared::kernels;

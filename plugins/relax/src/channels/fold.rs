@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
 use passdock_plugin_api::{LocId, Status, Use};
+use passdock_plugins_relax_rules::kernels::Kernels;
 
 use super::affine::Affine;
 use super::known::Axis;
@@ -55,6 +56,8 @@ struct Change {
 
 pub(crate) struct Folder<'c> {
     cx: &'c PassContext,
+    /// Groups that runtimes have kernels for, which stay whole.
+    kernels: Kernels,
     tensors: Tensors,
     /// The places of what each op took over.
     merged: BTreeMap<OpId, Vec<LocId>>,
@@ -83,7 +86,7 @@ impl<'c> Folder<'c> {
         part: u64,
         mut round: impl FnMut(&mut Function, &mut Folder<'c>) -> PassResult,
     ) -> PassResult {
-        let mut folder = Folder::new(f, cx, allow_growth);
+        let mut folder = Folder::new(f, cx, allow_growth)?;
         for _ in 0..ROUNDS {
             folder.begin(f, part, false);
             round(f, &mut folder)?;
@@ -103,10 +106,11 @@ impl<'c> Folder<'c> {
         Ok(())
     }
 
-    fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Folder<'c> {
+    fn new(f: &Function, cx: &'c PassContext, allow_growth: bool) -> Result<Folder<'c>, EditError> {
         let since = |version: i64| f.opset("").is_some_and(|opset| opset >= version);
-        Folder {
+        Ok(Folder {
             cx,
+            kernels: Kernels::of(f)?,
             tensors: Tensors::default(),
             merged: BTreeMap::new(),
             allow_growth,
@@ -117,7 +121,7 @@ impl<'c> Folder<'c> {
             shared: BTreeMap::new(),
             has_splats: since(9) && is_operator(cx, "onnx.ConstantOfShape"),
             has_gemm: since(7) && is_operator(cx, "onnx.Gemm"),
-        }
+        })
     }
 
     fn begin(&mut self, f: &Function, part: u64, spends: bool) {
@@ -132,6 +136,10 @@ impl<'c> Folder<'c> {
     pub(crate) fn fold(&mut self, f: &mut Function, plan: Plan) -> Result<bool, EditError> {
         // What nobody uses takes along what it is made of.
         if f.use_count(f.result(plan.going, 0)) == 0 {
+            return Ok(false);
+        }
+        let mut touched = (plan.moved.iter().map(|one| one.op)).chain([plan.going]);
+        if touched.any(|op| self.kernels.contains(op)) {
             return Ok(false);
         }
         let mut changes = Vec::new();
@@ -168,6 +176,14 @@ impl<'c> Folder<'c> {
             self.note_shared(f, &changes);
             return Ok(false);
         }
+        // Weights are read last: they may be large.
+        for (change, (_, side, affine)) in changes.iter_mut().zip(&plan.linears) {
+            if let Some(new) = &mut change.weights
+                && !new.fill(f, &change.linear, *side, &affine.factor)?
+            {
+                return Ok(false);
+            }
+        }
         let is_done = self.apply(f, &plan, changes, moved)?;
         if is_done {
             self.spend(left);
@@ -200,7 +216,7 @@ impl<'c> Folder<'c> {
             {
                 return Ok(None);
             }
-            change.weights = self.tensors.scaled(f, linear, side, factor)?;
+            change.weights = self.tensors.scaled(f, linear, side, factor);
             if change.weights.is_none() {
                 return Ok(None);
             }

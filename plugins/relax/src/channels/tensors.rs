@@ -22,12 +22,21 @@ pub(super) enum New {
     Made(ValueId),
 }
 
-/// Elements; of a splat one.
+/// Elements; of a splat one. Those of weights are computed when the weights are folded.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Content {
     dtype: DType,
     pub(super) dims: Vec<i64>,
     bytes: Vec<u8>,
+}
+
+impl Content {
+    /// The bytes of all elements.
+    fn byte_len(&self) -> u64 {
+        let size = numbers::size_of(self.dtype).unwrap_or(0) as u64;
+        let count = self.dims.iter().map(|&dim| dim.max(0) as u64);
+        count.fold(size, u64::saturating_mul)
+    }
 }
 
 /// Weights, and how they were multiplied.
@@ -40,10 +49,26 @@ pub(super) struct Scaled {
 }
 
 impl New {
+    /// Computes the elements of weights. Returns whether the type has them.
+    pub(super) fn fill(
+        &mut self,
+        f: &Function,
+        linear: &Linear,
+        side: Side,
+        factor: &Numbers,
+    ) -> Result<bool, EditError> {
+        let New::Constant(content, Some(_)) = self else {
+            return Ok(true);
+        };
+        let bytes = linear.scaled(f, side, factor)?;
+        content.bytes = bytes.unwrap_or_default();
+        Ok(!content.bytes.is_empty())
+    }
+
     /// The bytes that it adds to a file.
     pub(super) fn cost(&self) -> i64 {
         match self {
-            New::Constant(content, _) => content.bytes.len() as i64 + CONSTANT,
+            New::Constant(content, _) => content.byte_len() as i64 + CONSTANT,
             New::Splat(..) | New::Made(_) => 0,
         }
     }
@@ -60,17 +85,17 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// The weights of an op, multiplied along channels.
+    /// The weights of an op, to be multiplied along channels; `None` if they would be too large.
     pub(super) fn scaled(
         &self,
         f: &Function,
         linear: &Linear,
         side: Side,
         factor: &Numbers,
-    ) -> Result<Option<New>, EditError> {
+    ) -> Option<New> {
         let weights = &linear.weights;
         if let Some(number) = weights.splat {
-            return Ok(splat(f, weights, number, factor));
+            return splat(f, weights, number, factor);
         }
         let key = Scaled {
             weights: weights.value,
@@ -81,20 +106,16 @@ impl Tensors {
         if let Some(&made) = self.scaled.get(&key)
             && f.is_live_value(made)
         {
-            return Ok(Some(New::Made(made)));
+            return Some(New::Made(made));
         }
-        if self.bytes.saturating_add(weights.byte_len(f)) > MOST {
-            return Ok(None);
-        }
-        let bytes = linear.scaled(f, side, factor)?;
-        Ok(bytes.map(|bytes| {
-            let content = Content {
-                dtype: weights.dtype,
-                dims: weights.dims.clone(),
-                bytes,
-            };
-            New::Constant(content, Some(key))
-        }))
+        let bytes = weights.byte_len(f);
+        let content = Content {
+            dtype: weights.dtype,
+            dims: weights.dims.clone(),
+            bytes: Vec::new(),
+        };
+        let is_small = self.bytes.saturating_add(bytes) <= MOST;
+        is_small.then_some(New::Constant(content, Some(key)))
     }
 
     /// The value of a tensor, made if there is none yet.

@@ -11,8 +11,10 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
+use passdock_plugins_relax_rules::kernels::Kernels;
 
 use crate::channels::numbers::size_of;
+use crate::channels::operator;
 use crate::shared::operators::is_operator;
 use behind::{Behind, Step};
 use together::Together;
@@ -166,6 +168,17 @@ struct Group {
 }
 
 impl Group {
+    /// Whether they make the queries, keys and values of a normalised layer, which ONNX Runtime takes into one kernel
+    /// with the attention behind them.
+    fn is_attention(&self, f: &Function, is_layer: impl Fn(ValueId) -> bool) -> bool {
+        let is_head = |branch: &Branch| {
+            let mut uses = f.iter_uses(f.result(branch.last(), 0));
+            uses.any(|used| operator(f, used.op) == "onnx.Reshape")
+        };
+        let x = f.operand(self.branches[0].product, 0);
+        self.branches.len() == 3 && self.branches.iter().all(is_head) && x.is_some_and(is_layer)
+    }
+
     /// Whether there are as many as were asked for, or that leaves fewer ops.
     fn pays(&self, min_num_branches: i64) -> bool {
         let count = self.branches.len();
@@ -190,6 +203,13 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
         });
         all[place].push(branch);
     }
+    let kernels = Kernels::of(f)?;
+    let is_layer = |value: ValueId| {
+        let made = f.defining_op(value);
+        kernels
+            .iter()
+            .any(|one| one.is_norm && Some(one.last) == made)
+    };
     let mut groups = Vec::new();
     for mut branches in all {
         let Some(first) = branches.first() else {
@@ -201,7 +221,7 @@ fn parallel(f: &Function, family: &Family, min_num_branches: i64) -> Result<Vec<
         let behind = Behind { f, axis };
         let steps = behind.follow(&mut branches)?;
         let group = Group { branches, steps };
-        if group.pays(min_num_branches) {
+        if group.pays(min_num_branches) && !group.is_attention(f, is_layer) {
             groups.push(group);
         }
     }

@@ -31,6 +31,9 @@
 //! digits, results that somebody else uses or that come from another region, what stretches the result, and what makes
 //! the model larger than the option says: weights of which another op needs the old ones are made once more.
 //!
+//! Nor does it touch a GELU, a layer normalization or an RMS normalization that ops spell out, with its scale and bias: runtimes have
+//! one kernel for each, whatever the opset. Weights are read only when they are folded.
+//!
 //! It counts as `product_behind_weights` and `sum_behind_weights`, which can be disabled as rules can.
 //!
 //! Source: TVM `src/relay/transforms/fold_scale_axis.cc` (BackwardFoldScaleAxis).

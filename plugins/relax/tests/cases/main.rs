@@ -18,6 +18,7 @@ mod fold_batch_norm_sums;
 mod fold_constant;
 mod fold_growth;
 mod fold_scale_axis;
+mod fold_scale_axis_kernels;
 mod fold_scale_axis_left;
 mod infer_type;
 mod infer_type_declared;

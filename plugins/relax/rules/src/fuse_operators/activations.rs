@@ -3,9 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use super::bounds::bounds;
-use super::polynomial::{Polynomial, polynomial, terms};
-use super::sight::{goes, is_about};
+use crate::shared::polynomial::{Polynomial, polynomial, terms};
 use crate::shared::read::{is, made_by};
+use crate::shared::sight::{goes, is_about};
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {
@@ -91,7 +91,7 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
                 let Some((wanted, made)) = gate(r, op, x)? else {
                     continue;
                 };
-                match polynomial(r, y, x, g)? {
+                match polynomial(r.function(), y, x, g)? {
                     Some(found) if found.is_about(wanted, f.dtype(x)) => {
                         return Ok(Some(vec![r.op(made.operand(x))?]));
                     }
@@ -106,19 +106,14 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
 /// What the one operand of a gate is as a polynomial of a value.
 fn inside(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Polynomial>, EditError> {
     let operand = r.function().operand(op, 0).unwrap_or(ValueId::NONE);
-    polynomial(r, operand, x, ValueId::NONE)
-}
-
-/// `x/2 + x/2 g`.
-fn half_and_half() -> Polynomial {
-    Polynomial::term(1, 0, 0.5).plus(Polynomial::term(1, 1, 0.5), 1.0)
+    polynomial(r.function(), operand, x, ValueId::NONE)
 }
 
 fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
     let wanted = Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2);
     let found = inside(r, op, x)?;
     let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
-    Ok(is_it.then(|| (half_and_half(), OpBuilder::new("onnx.Gelu"))))
+    Ok(is_it.then(|| (Polynomial::halves(), OpBuilder::new("onnx.Gelu"))))
 }
 
 fn gelu_tanh(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
@@ -128,7 +123,7 @@ fn gelu_tanh(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, Ed
     let found = inside(r, op, x)?;
     let is_it = found.is_some_and(|found| found.is_about(wanted, r.function().dtype(x)));
     let made = OpBuilder::new("onnx.Gelu").attr("approximate", "tanh");
-    Ok(is_it.then(|| (half_and_half(), made)))
+    Ok(is_it.then(|| (Polynomial::halves(), made)))
 }
 
 fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Option<Gated>, EditError> {
@@ -184,7 +179,7 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let Some(clip) = made_by(f, operand, "onnx.Clip") else {
             continue;
         };
-        let found = polynomial(r, m.value(f, "y"), operand, ValueId::NONE)?;
+        let found = polynomial(r.function(), m.value(f, "y"), operand, ValueId::NONE)?;
         let (Some(found), Some((low, high))) = (found, bounds(r, clip)?) else {
             continue;
         };
@@ -206,7 +201,7 @@ fn line(r: &mut Rewriter<'_>, m: &Match<'_>, clip: OpId, factor: f64) -> Rewritt
     let top = f.operand(clip, 0).unwrap_or(ValueId::NONE);
     // The farthest first: that leaves the fewest ops.
     for x in terms(f, top).into_iter().skip(1).rev() {
-        let Some(found) = polynomial(r, top, x, ValueId::NONE)? else {
+        let Some(found) = polynomial(r.function(), top, x, ValueId::NONE)? else {
             continue;
         };
         let (alpha, beta) = (found.at(1, 0), found.at(0, 0));

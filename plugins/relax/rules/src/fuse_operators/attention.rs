@@ -3,8 +3,8 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use super::sight::{goes, number_beside};
 use crate::shared::read::{axis_in, made_by};
+use crate::shared::sight::{goes, number_beside};
 
 /// Batch, heads, length, size of a head, as queries, keys and values have them. Without a dim of the heads, there is one.
 const RANKS: [usize; 2] = [3, 4];
@@ -111,14 +111,14 @@ fn scaled(r: &Rewriter<'_>, value: ValueId) -> Result<(ValueId, f64), EditError>
     if let Some(op) = made_by(f, value, "onnx.Mul") {
         let [a, b] = operands(op);
         for (x, factor) in [(a, b), (b, a)] {
-            if let Some(number) = number_beside(r, factor, x)? {
+            if let Some(number) = number_beside(f, factor, x)? {
                 return Ok((x, number));
             }
         }
     }
     if let Some(op) = made_by(f, value, "onnx.Div") {
         let [x, divisor] = operands(op);
-        if let Some(number) = number_beside(r, divisor, x)?.filter(|number| *number != 0.0) {
+        if let Some(number) = number_beside(f, divisor, x)?.filter(|number| *number != 0.0) {
             return Ok((x, 1.0 / number));
         }
     }

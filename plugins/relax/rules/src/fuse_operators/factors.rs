@@ -3,9 +3,9 @@
 use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
-use super::sight::goes;
-use super::spread::{Power, Spread, centred, mean, mean_square, root_of};
 use crate::shared::read::made_by;
+use crate::shared::sight::goes;
+use crate::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
 
 /// `x m + (beta - mean(x) m)`, where `m` is the scale over the deviation.
 pub(super) fn by_factors(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
@@ -62,10 +62,10 @@ fn factors(
             parts.extend([(a, Some(b)), (b, Some(a))]);
         }
         for (inverse, scale) in parts {
-            let Some(sum) = root_of(r, inverse, Power::Inverse)? else {
+            let Some(sum) = root_of(r.function(), inverse, Power::Inverse)? else {
                 continue;
             };
-            let Some(spread) = mean_square(r, sum)? else {
+            let Some(spread) = mean_square(r.function(), sum)? else {
                 continue;
             };
             let f = r.function();

@@ -53,11 +53,10 @@ mod attention;
 mod bounds;
 mod factors;
 mod norms;
-mod polynomial;
+
 mod reductions;
-mod sight;
+
 mod softmax;
-mod spread;
 
 use std::collections::BTreeSet;
 

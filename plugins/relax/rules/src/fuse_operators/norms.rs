@@ -4,9 +4,9 @@ use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
-use super::sight::{goes, stretches};
-use super::spread::{Spread, centred, spread};
 use crate::shared::read::made_by;
+use crate::shared::sight::{goes, stretches};
+use crate::shared::spread::{Spread, centred, spread};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {
@@ -63,7 +63,7 @@ enum Kind {
 
 /// The normalised value alone: with a scale of ones, which one behind it takes the place of.
 fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
-    let Some(spread) = spread(r, m.root())? else {
+    let Some(spread) = spread(r.function(), m.root())? else {
         return Ok(None);
     };
     let f = r.function();

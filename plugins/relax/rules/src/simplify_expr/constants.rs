@@ -2,6 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::kernels::ends_gelu;
 use crate::shared::read::{int_or, is, known_dims, like, made_by};
 
 pub(super) static RULES: Rules = rules! {
@@ -37,6 +38,14 @@ fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         return Ok(None);
     }
     if !stays_normal(f, c, d, is_sum)? {
+        return Ok(None);
+    }
+    // The half of a GELU is a part of the kernel that runtimes have for it.
+    if f.defining_op(inner)
+        .map(|op| ends_gelu(f, op))
+        .transpose()?
+        == Some(true)
+    {
         return Ok(None);
     }
     let both = r.op(OpBuilder::new(name).operands([d, c]))?;

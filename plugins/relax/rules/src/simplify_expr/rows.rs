@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 use super::views_stretched::{is_view, viewed};
+use crate::shared::kernels::fused_with_sums;
 use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
 
 const NAME: &str = "rows_of_matrices";
@@ -199,7 +200,9 @@ fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
     // The groups that others went into; at first each op is one.
     let mut into: Vec<usize> = Vec::new();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
-    for op in f.ops_in(f.body()) {
+    // As matrices, these would take more kernels.
+    let fused = fused_with_sums(f)?;
+    for op in f.ops_in(f.body()).filter(|op| !fused.contains(op)) {
         let Some(row_op) = RowOp::of(f, op)? else {
             continue;
         };
@@ -219,7 +222,10 @@ fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
         group.order.push(op);
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
-    groups.retain(|group| group.order.iter().any(|op| is(f, *op, "onnx.MatMul")));
+    groups.retain(|group| {
+        let has_product = group.order.iter().any(|op| is(f, *op, "onnx.MatMul"));
+        has_product && !group.hides_sizes(f, &fused)
+    });
     Ok(groups)
 }
 
@@ -236,6 +242,22 @@ impl Group {
     fn makes(&self, f: &Function, value: ValueId) -> bool {
         f.defining_op(value)
             .is_some_and(|op| self.ops.contains_key(&op))
+    }
+
+    /// Whether a view at its border takes a size that isn't known from what a kernel needs it of: -1 says less than a symbol.
+    fn hides_sizes(&self, f: &Function, kernels: &HashSet<OpId>) -> bool {
+        self.order.iter().any(|op| {
+            let values = f.operands(*op).chain(f.results(*op).iter().copied());
+            let mut open = values.filter(|value| {
+                let dims = value.option().and_then(|value| f.dims(value));
+                dims.is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
+            });
+            open.any(|value| {
+                let made = f.defining_op(value);
+                made.is_some_and(|made| kernels.contains(&made))
+                    || f.iter_uses(value).any(|used| kernels.contains(&used.op))
+            })
+        })
     }
 
     fn is_used_inside_only(&self, f: &Function, value: ValueId) -> bool {

@@ -30,7 +30,8 @@ fn sums_with_products_between_two_views() {
     %2 = onnx.Mul(%1, %half) : f32[2,3,4]
     %3 = onnx.MatMul(%2, %w) : f32[2,3,4]
     %4 = onnx.Add(%3, %2) : f32[2,3,4]
-    %5 = onnx.LayerNormalization(%4, %ones) {axis = 2} : f32[2,3,4]
+    %n = onnx.Neg(%4) : f32[2,3,4]
+    %5 = onnx.LayerNormalization(%n, %ones) {axis = 2} : f32[2,3,4]
     %6 = onnx.Sub(%list, %5) : f32[2,3,4]
     %7 = onnx.MatMul(%6, %w) : f32[2,3,4]
     %8 = onnx.Add(%b, %7) : f32[2,3,4]
@@ -50,12 +51,13 @@ fn sums_with_products_between_two_views() {
                 %5 = onnx.Gemm(%4, %w, %b) : f32[6,4]
                 %6 = onnx.Mul(%5, %1) : f32[6,4]
                 %7 = onnx.Gemm(%6, %w, %6) : f32[6,4]
-                %8 = onnx.LayerNormalization(%7, %ones) {axis = -1} : f32[6,4]
-                %9 = onnx.Sub(%2, %8) : f32[6,4]
-                %10 = onnx.Gemm(%9, %w, %b) : f32[6,4]
-                %11 = onnx.Softmax(%10) {axis = -1} : f32[6,4]
-                %12 = onnx.Reshape(%11, %3) : f32[2,3,4]
-                return %12
+                %8 = onnx.Neg(%7) : f32[6,4]
+                %9 = onnx.LayerNormalization(%8, %ones) {axis = -1} : f32[6,4]
+                %10 = onnx.Sub(%2, %9) : f32[6,4]
+                %11 = onnx.Gemm(%10, %w, %b) : f32[6,4]
+                %12 = onnx.Softmax(%11) {axis = -1} : f32[6,4]
+                %13 = onnx.Reshape(%12, %3) : f32[2,3,4]
+                return %13
               }
             }
         "#]],

@@ -11,7 +11,7 @@ const DEPTH: usize = 6;
 
 /// A polynomial of a value `x`, and of a value `g` up to its first power: the coefficient of `x^i g^j` is `[i][j]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Polynomial([[f64; 2]; POWERS]);
+pub(crate) struct Polynomial([[f64; 2]; POWERS]);
 
 impl Polynomial {
     fn of(power: usize, gate: usize, number: f64) -> Polynomial {
@@ -20,21 +20,26 @@ impl Polynomial {
         Polynomial(all)
     }
 
-    pub(super) fn number(number: f64) -> Polynomial {
+    pub(crate) fn number(number: f64) -> Polynomial {
         Polynomial::of(0, 0, number)
     }
 
     /// `number * x^power * g^gate`.
-    pub(super) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
+    pub(crate) fn term(power: usize, gate: usize, number: f64) -> Polynomial {
         Polynomial::of(power, gate, number)
     }
 
-    pub(super) fn at(&self, power: usize, gate: usize) -> f64 {
+    /// `x/2 + x/2 g`.
+    pub(crate) fn halves() -> Polynomial {
+        Polynomial::term(1, 0, 0.5).plus(Polynomial::term(1, 1, 0.5), 1.0)
+    }
+
+    pub(crate) fn at(&self, power: usize, gate: usize) -> f64 {
         self.0[power][gate]
     }
 
     /// The sum with a multiple of another one.
-    pub(super) fn plus(mut self, other: Polynomial, times: f64) -> Polynomial {
+    pub(crate) fn plus(mut self, other: Polynomial, times: f64) -> Polynomial {
         for (mine, other) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
             *mine += other * times;
         }
@@ -64,24 +69,24 @@ impl Polynomial {
     }
 
     /// Whether it is another one, as near as exporters' constants of a dtype come.
-    pub(super) fn is_about(&self, other: Polynomial, dtype: DType) -> bool {
+    pub(crate) fn is_about(&self, other: Polynomial, dtype: DType) -> bool {
         let mut both = self.0.iter().flatten().zip(other.0.iter().flatten());
         both.all(|(mine, other)| is_about(*mine, *other, dtype))
     }
 }
 
 /// What a value is as a polynomial of two others, if it is one and has the shape of the first.
-pub(super) fn polynomial(
-    r: &Rewriter<'_>,
+pub(crate) fn polynomial(
+    f: &Function,
     value: ValueId,
     x: ValueId,
     g: ValueId,
 ) -> Result<Option<Polynomial>, EditError> {
-    read(r, value, x, g, DEPTH)
+    read(f, value, x, g, DEPTH)
 }
 
 fn read(
-    r: &Rewriter<'_>,
+    f: &Function,
     value: ValueId,
     x: ValueId,
     g: ValueId,
@@ -93,21 +98,20 @@ fn read(
     if value == g {
         return Ok(Some(Polynomial::of(0, 1, 1.0)));
     }
-    if let Some(number) = number_beside(r, value, x)? {
+    if let Some(number) = number_beside(f, value, x)? {
         return Ok(Some(Polynomial::number(number)));
     }
-    let f = r.function();
     let Some((op, arithmetic)) = arithmetic(f, value).filter(|_| depth > 0) else {
         return Ok(None);
     };
     let operand = |at: usize| f.operand(op, at).unwrap_or(ValueId::NONE);
-    let Some(a) = read(r, operand(0), x, g, depth - 1)? else {
+    let Some(a) = read(f, operand(0), x, g, depth - 1)? else {
         return Ok(None);
     };
     if arithmetic == Arithmetic::Neg {
         return Ok(Some(Polynomial::number(0.0).plus(a, -1.0)));
     }
-    let Some(b) = read(r, operand(1), x, g, depth - 1)? else {
+    let Some(b) = read(f, operand(1), x, g, depth - 1)? else {
         return Ok(None);
     };
     Ok(match arithmetic {
@@ -153,7 +157,7 @@ fn arithmetic(f: &Function, value: ValueId) -> Option<(OpId, Arithmetic)> {
 }
 
 /// The values that a value is made of by arithmetic, itself first, each once and not too many.
-pub(super) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
+pub(crate) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
     const MOST: usize = 16;
     let mut all = vec![value];
     let mut next = 0;

@@ -6,19 +6,19 @@ use super::sight::number_beside;
 use crate::shared::read::{axis_in, int_or, ints_of, made_by};
 
 /// What is divided by the root of its mean square.
-pub(super) struct Spread {
+pub(crate) struct Spread {
     /// What is divided.
-    pub(super) x: ValueId,
+    pub(crate) x: ValueId,
     /// The axes of the mean, counted from the last one.
-    pub(super) axes: Vec<i64>,
-    pub(super) epsilon: f64,
+    pub(crate) axes: Vec<i64>,
+    pub(crate) epsilon: f64,
     /// The op that takes the mean.
-    pub(super) mean: OpId,
+    pub(crate) mean: OpId,
 }
 
 /// What a value's mean is taken of, and along which axes, if they stay as dims of 1. Axes are counted from the last
 /// one, which is -1.
-pub(super) fn mean(
+pub(crate) fn mean(
     f: &Function,
     value: ValueId,
 ) -> Result<Option<(ValueId, Vec<i64>, OpId)>, EditError> {
@@ -45,8 +45,7 @@ pub(super) fn mean(
 }
 
 /// The value that another one is the square of.
-fn square(r: &Rewriter<'_>, value: ValueId) -> Result<Option<ValueId>, EditError> {
-    let f = r.function();
+fn square(f: &Function, value: ValueId) -> Result<Option<ValueId>, EditError> {
     if let Some(op) = made_by(f, value, "onnx.Mul") {
         let (a, b) = (f.operand(op, 0), f.operand(op, 1));
         return Ok(a.filter(|_| a == b));
@@ -57,29 +56,28 @@ fn square(r: &Rewriter<'_>, value: ValueId) -> Result<Option<ValueId>, EditError
     let (Some(x), Some(two)) = (f.operand(op, 0), f.operand(op, 1)) else {
         return Ok(None);
     };
-    Ok((number_beside(r, two, x)? == Some(2.0)).then_some(x))
+    Ok((number_beside(f, two, x)? == Some(2.0)).then_some(x))
 }
 
 /// The powers of the root that a value may be.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Power {
+pub(crate) enum Power {
     Root,
     Inverse,
 }
 
 /// The value that another one is the square root of, or one over that.
-pub(super) fn root_of(
-    r: &Rewriter<'_>,
+pub(crate) fn root_of(
+    f: &Function,
     value: ValueId,
     power: Power,
 ) -> Result<Option<ValueId>, EditError> {
-    let f = r.function();
     if let Some(op) = made_by(f, value, "onnx.Pow") {
         let (Some(x), Some(exponent)) = (f.operand(op, 0), f.operand(op, 1)) else {
             return Ok(None);
         };
         let wanted = if power == Power::Root { 0.5 } else { -0.5 };
-        return Ok((number_beside(r, exponent, x)? == Some(wanted)).then_some(x));
+        return Ok((number_beside(f, exponent, x)? == Some(wanted)).then_some(x));
     }
     if power == Power::Root {
         return Ok(made_by(f, value, "onnx.Sqrt").and_then(|op| f.operand(op, 0)));
@@ -88,7 +86,7 @@ pub(super) fn root_of(
         f.operand(op, 0)
     } else if let Some(op) = made_by(f, value, "onnx.Div") {
         let (one, below) = (f.operand(op, 0), f.operand(op, 1).unwrap_or(ValueId::NONE));
-        let one = one.map(|one| number_beside(r, one, below)).transpose()?;
+        let one = one.map(|one| number_beside(f, one, below)).transpose()?;
         (one == Some(Some(1.0))).then_some(below)
     } else if let Some(op) = made_by(f, value, "onnx.Sqrt") {
         // The root of one over it.
@@ -98,14 +96,13 @@ pub(super) fn root_of(
         None
     };
     match inner {
-        Some(inner) => root_of(r, inner, Power::Root),
+        Some(inner) => root_of(f, inner, Power::Root),
         None => Ok(None),
     }
 }
 
 /// The mean square in a root, and what is added to it.
-pub(super) fn mean_square(r: &Rewriter<'_>, sum: ValueId) -> Result<Option<Spread>, EditError> {
-    let f = r.function();
+pub(crate) fn mean_square(f: &Function, sum: ValueId) -> Result<Option<Spread>, EditError> {
     let Some(op) = made_by(f, sum, "onnx.Add") else {
         return Ok(None);
     };
@@ -114,8 +111,8 @@ pub(super) fn mean_square(r: &Rewriter<'_>, sum: ValueId) -> Result<Option<Sprea
         let Some((squared, axes, mean)) = mean(f, operands[at])? else {
             continue;
         };
-        let epsilon = number_beside(r, operands[other], operands[at])?;
-        let (Some(epsilon), Some(x)) = (epsilon, square(r, squared)?) else {
+        let epsilon = number_beside(f, operands[other], operands[at])?;
+        let (Some(epsilon), Some(x)) = (epsilon, square(f, squared)?) else {
             continue;
         };
         let last: Vec<i64> = (-(axes.len() as i64)..0).collect();
@@ -132,18 +129,17 @@ pub(super) fn mean_square(r: &Rewriter<'_>, sum: ValueId) -> Result<Option<Sprea
 }
 
 /// What an op divides by the root of its mean square.
-pub(super) fn spread(r: &Rewriter<'_>, op: OpId) -> Result<Option<Spread>, EditError> {
-    let f = r.function();
+pub(crate) fn spread(f: &Function, op: OpId) -> Result<Option<Spread>, EditError> {
     let operands = [0, 1].map(|at| f.operand(op, at).unwrap_or(ValueId::NONE));
     let (orders, power): (&[_], _) = match f.name(op) {
         "onnx.Div" => (&[(0, 1)], Power::Root),
         _ => (&[(0, 1), (1, 0)], Power::Inverse),
     };
     for &(at, other) in orders {
-        let Some(sum) = root_of(r, operands[other], power)? else {
+        let Some(sum) = root_of(f, operands[other], power)? else {
             continue;
         };
-        if let Some(spread) = mean_square(r, sum)?.filter(|spread| spread.x == operands[at]) {
+        if let Some(spread) = mean_square(f, sum)?.filter(|spread| spread.x == operands[at]) {
             return Ok(Some(spread));
         }
     }
@@ -151,7 +147,7 @@ pub(super) fn spread(r: &Rewriter<'_>, op: OpId) -> Result<Option<Spread>, EditE
 }
 
 /// The value that another one is, without its mean.
-pub(super) fn centred(
+pub(crate) fn centred(
     f: &Function,
     value: ValueId,
     axes: &[i64],

@@ -1,23 +1,22 @@
 //! What fusions ask of values: numbers beside others, and what goes when something else stands in its place.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, number_of};
 
 /// The number that a constant is everywhere, if it leaves the shape of the value beside it as it is.
-pub(super) fn number_beside(
-    r: &Rewriter<'_>,
+pub(crate) fn number_beside(
+    f: &Function,
     constant: ValueId,
     x: ValueId,
 ) -> Result<Option<f64>, EditError> {
-    let f = r.function();
     if constant.is_none() || f.constant(constant).is_none() || !stretches(f, constant, x) {
         return Ok(None);
     }
-    r.number(constant)
+    number_of(f, constant)
 }
 
 /// Whether a value stretches to the shape of another and leaves that as it is.
-pub(super) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
+pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
     let Some(dims) = f.dims(value) else {
         return false;
     };
@@ -35,7 +34,7 @@ pub(super) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
 }
 
 /// Whether a number is one that is meant: several roundings of the dtype away, or as if somebody had typed six digits.
-pub(super) fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
+pub(crate) fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
     let precision = match dtype {
         DType::F16 => 4.0 / 1024.0,
         DType::BF16 => 4.0 / 128.0,
@@ -45,7 +44,7 @@ pub(super) fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
 }
 
 /// Whether an op goes if nobody needs another one any more.
-pub(super) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
+pub(crate) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
     const MOST: usize = 48;
     let mut dying = vec![root];
     let mut next = 0;

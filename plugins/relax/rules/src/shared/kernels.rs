@@ -1,0 +1,223 @@
+//! [`Kernels`]: groups of ops that runtimes compute with one kernel, whatever opset the model has.
+//!
+//! `FuseOperators` writes an operator for such a group only if the model's opset has it. ONNX Runtime finds the groups in
+//! older models, too, if other rewrites leave them whole.
+
+use std::collections::HashSet;
+
+use passdock_plugin_api::prelude::*;
+
+use super::polynomial::{Polynomial, polynomial, terms};
+use super::read::{is, made_by};
+use super::spread::{centred, spread};
+
+/// Ops on the way from one op of a group to its last one.
+const LONGEST: usize = 6;
+/// Ops of a group.
+const MOST: usize = 32;
+
+/// A group of ops with one result.
+pub struct Kernel {
+    /// Whether it normalises its input; otherwise it is a GELU.
+    pub is_norm: bool,
+    /// Its input.
+    pub x: ValueId,
+    /// The op whose result is the group's.
+    pub last: OpId,
+    /// All ops of the group.
+    pub ops: Vec<OpId>,
+}
+
+/// The groups of a function.
+#[derive(Default)]
+pub struct Kernels {
+    all: Vec<Kernel>,
+    ops: HashSet<OpId>,
+}
+
+impl Kernels {
+    /// Finds the GELUs and the normalised layers of a function.
+    ///
+    /// # Errors
+    /// If the bytes of a constant can't be read.
+    pub fn of(f: &Function) -> Result<Kernels, EditError> {
+        let mut all = Vec::new();
+        for name in ["onnx.Erf", "onnx.Tanh"] {
+            for gate in f.ops_named(name) {
+                all.extend(gelu(f, gate)?);
+            }
+        }
+        for mean in f.ops_named("onnx.ReduceMean") {
+            all.extend(norm(f, mean)?);
+        }
+        let ops = all.iter().flat_map(|kernel| &kernel.ops).copied().collect();
+        Ok(Kernels { all, ops })
+    }
+
+    /// Whether an op belongs to a group.
+    pub fn contains(&self, op: OpId) -> bool {
+        self.ops.contains(&op)
+    }
+
+    /// The groups.
+    pub fn iter(&self) -> impl Iterator<Item = &Kernel> {
+        self.all.iter()
+    }
+}
+
+/// Whether an op belongs to a GELU whose gate is near before it.
+pub(crate) fn ends_gelu(f: &Function, op: OpId) -> Result<bool, EditError> {
+    for value in terms(f, f.result(op, 0)) {
+        for name in ["onnx.Erf", "onnx.Tanh"] {
+            if let Some(gate) = made_by(f, value, name)
+                && gelu(f, gate)?.is_some_and(|kernel| kernel.ops.contains(&op))
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The only user of the only result of an op.
+fn user(f: &Function, op: OpId) -> Option<OpId> {
+    let mut uses = f.iter_uses(f.result(op, 0));
+    let used = uses.next().filter(|_| f.result_count(op) == 1)?;
+    uses.next().is_none().then_some(used.op)
+}
+
+/// The GELU that an `Erf` or a `Tanh` is the gate of.
+fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
+    // Only left alone, not replaced: any numbers near to those of a GELU will do.
+    const NEAR: DType = DType::F16;
+    let inside = f.operand(gate, 0).unwrap_or(ValueId::NONE);
+    let factor = std::f64::consts::FRAC_2_PI.sqrt();
+    let wanted = match is(f, gate, "onnx.Erf") {
+        true => Polynomial::term(1, 0, std::f64::consts::FRAC_1_SQRT_2),
+        false => {
+            Polynomial::term(1, 0, factor).plus(Polynomial::term(3, 0, factor * 0.044715), 1.0)
+        }
+    };
+    for x in terms(f, inside).into_iter().skip(1) {
+        let found = polynomial(f, inside, x, ValueId::NONE)?;
+        if !found.is_some_and(|found| found.is_about(wanted, NEAR)) {
+            continue;
+        }
+        let mut last = gate;
+        for _ in 0..LONGEST {
+            let Some(next) = user(f, last) else {
+                break;
+            };
+            last = next;
+            let y = f.result(last, 0);
+            if polynomial(f, y, x, f.result(gate, 0))?
+                .is_some_and(|found| found.is_about(Polynomial::halves(), NEAR))
+            {
+                let ops = between(f, last, x);
+                return Ok(Some(Kernel {
+                    is_norm: false,
+                    x,
+                    last,
+                    ops,
+                }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The layer that a mean of squares normalises, with its scale and bias.
+fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
+    let mut last = mean;
+    let mut found = None;
+    for _ in 0..LONGEST {
+        let Some(next) = user(f, last) else {
+            return Ok(None);
+        };
+        last = next;
+        if is(f, last, "onnx.Div") || is(f, last, "onnx.Mul") {
+            found = spread(f, last)?.filter(|spread| spread.mean == mean);
+            if found.is_some() {
+                break;
+            }
+        }
+    }
+    let Some(spread) = found else {
+        return Ok(None);
+    };
+    let x = centred(f, spread.x, &spread.axes)?.unwrap_or(spread.x);
+    let mut ops = between(f, last, x);
+    // A type of fewer bits is normalised in float32.
+    let mut tail = &["onnx.Cast", "onnx.Mul", "onnx.Add"][..];
+    while let Some(next) = user(f, last) {
+        let Some(at) = tail.iter().position(|name| is(f, next, name)) else {
+            break;
+        };
+        let mut operands = f.operands(next);
+        let is_kept = at + 1 == tail.len() && !operands.any(|one| f.constant(one).is_some());
+        // What is added to the layer and isn't a bias, is another value.
+        if is_kept {
+            break;
+        }
+        last = next;
+        ops.push(next);
+        tail = &tail[at + 1..];
+    }
+    Ok(Some(Kernel {
+        is_norm: true,
+        x,
+        last,
+        ops,
+    }))
+}
+
+/// The ops that make the result of one out of a value.
+fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
+    let mut ops = vec![last];
+    let mut next = 0;
+    while next < ops.len() && ops.len() < MOST {
+        for operand in f.operands(ops[next]) {
+            if operand != x
+                && let Some(op) = operand.option().and_then(|operand| f.defining_op(operand))
+                && !ops.contains(&op)
+            {
+                ops.push(op);
+            }
+        }
+        next += 1;
+    }
+    ops
+}
+
+/// The ops of the groups and the operators that ONNX Runtime fuses with a sum before them only where that sum has three axes:
+/// a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias.
+pub(crate) fn fused_with_sums(f: &Function) -> Result<HashSet<OpId>, EditError> {
+    let mut found = HashSet::new();
+    let kernels = Kernels::of(f)?;
+    let spelled = (kernels.iter()).map(|one| (one.is_norm, one.x, one.ops.clone()));
+    let written = [("onnx.LayerNormalization", true), ("onnx.Gelu", false)];
+    let written = written.into_iter().flat_map(|(name, is_norm)| {
+        let ops = f.ops_named(name);
+        ops.map(move |op| (is_norm, f.operand(op, 0).unwrap_or(ValueId::NONE), vec![op]))
+    });
+    for (is_norm, x, ops) in spelled.chain(written) {
+        let Some(sum) = made_by(f, x, "onnx.Add") else {
+            continue;
+        };
+        let is_alone = f.iter_uses(x).all(|used| ops.contains(&used.op));
+        let is_biased = f.operands(sum).any(|one| f.constant(one).is_some());
+        let is_open = || {
+            f.dims(x)
+                .is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
+        };
+        let is_fused = match is_norm {
+            true => !is_biased && f.rank(x) == Some(3),
+            false => is_biased && is_open(),
+        };
+        if is_alone && is_fused {
+            found.extend(ops);
+            found.insert(sum);
+        }
+    }
+    Ok(found)
+}
