@@ -47,6 +47,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         rewrite_limit: args.rewrite_limit,
         raise_opset: args.raise_opset,
         config: args.config,
+        trust: args.trust,
         ..of_plugins(args.plugins)
     })
 }

@@ -18,7 +18,7 @@ use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     // What is wrong with it is said by this process.
-    Reproducer::open(&args.reproducer)?;
+    Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);
     let job = Replaying {
@@ -28,6 +28,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
             ..request::of_plugins(args.plugins)
         },
         locked: args.locked,
+        trust: args.trust,
     };
     let replay = worker::replay(job, &args.process, watch)?;
     drop(progress);
@@ -47,11 +48,12 @@ pub(crate) struct Replaying {
     reproducer: PathBuf,
     request: Request,
     locked: bool,
+    trust: bool,
 }
 
 /// Runs a reproducer again, in this process.
 pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
-    let reproducer = Reproducer::open(&job.reproducer)?;
+    let reproducer = Reproducer::open(&job.reproducer, job.trust)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {

@@ -39,7 +39,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => dump,
         }))
     });
-    spec.mandatory("dir").aliases(["DumpIR"])
+    spec.mandatory("dir").paths(["dir"]).aliases(["DumpIR"])
 }
 
 /// An instrument that writes `NNN_pass.ir` after each pass.
