@@ -350,6 +350,7 @@ def _request(
     external_data: str = "keep",
     drop_spans: bool = False,
     allow_outside_data: bool = False,
+    trust: bool = False,
 ) -> dict[str, Any]:
     if pipeline is None and not passes:
         pipeline = "default"
@@ -381,6 +382,8 @@ def _request(
         "external_data": external_data,
         "drop_spans": _check_bool("drop_spans", drop_spans),
         "outside_data": _check_bool("allow_outside_data", allow_outside_data),
+        # A pass of the program is no file.
+        "trust": _check_bool("trust", trust) or isinstance(pipeline, Pass),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -500,6 +503,7 @@ def run(
         drop_spans: whether everything is encoded anew, also what didn't change.
         allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
             Face is, behind links.
+        trust: whether the pipeline's file may name plugins, rules and other files outside of its directory.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.

@@ -40,6 +40,8 @@ mod sequentials;
 mod sessions;
 mod shells;
 mod stats;
+#[cfg(unix)]
+mod strangers;
 mod support;
 mod terminal;
 mod working;

@@ -126,8 +126,25 @@ fn a_pipeline_names_files_from_where_it_lies() {
     let pipeline =
         |file: &str| format!("[plugins]\nfiles = ['{file}']\n[[passes]]\nname = '{PASS}'\n");
     bench.write("plugins/p.toml", pipeline("../odd.so"));
-    let ran = bench.passdock("explain plugins/p.toml --json").json();
+    let ran = bench
+        .passdock("explain plugins/p.toml --json --trust")
+        .json();
     assert_eq!(ran["passes"][0]["file"], "plugins/../odd.so");
+    let ran = bench.passdock("explain plugins/p.toml");
+    check(
+        &bench,
+        &ran,
+        2,
+        expect![[r#"
+        error[usage]: The pipeline names `../odd.so`, which is outside of its directory, `plugins`.
+         --> plugins/p.toml:2:10
+          |
+        2 | files = ['../odd.so']
+          |          ^^^^^^^^^^^
+          |
+          = help: `--trust` lets a pipeline name files anywhere.
+    "#]],
+    );
     bench.write("p.toml", pipeline("ood.so"));
     let ran = bench.passdock("run p.toml m.ir");
     check(

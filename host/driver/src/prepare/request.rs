@@ -13,7 +13,8 @@ use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
 
 /// The way to trust a reproducer.
-pub(crate) const TRUST: &str = "`--trust` lets it, if you trust its sender.";
+pub(crate) const TRUST: &str =
+    "`--trust` allows that: use it if you trust the reproducer's sender.";
 
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -157,7 +158,7 @@ impl Request {
         if self.trust || !self.resumes {
             return self.beside_pipeline(path);
         }
-        let message = format!("The reproducer names `{path}`, and only a trusted one may.");
+        let message = format!("The reproducer isn't trusted: it names `{path}`.");
         let error = PassError::new(ErrorKind::Usage, message);
         Err(error.help(TRUST))
     }

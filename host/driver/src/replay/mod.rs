@@ -101,7 +101,8 @@ impl Reproducer {
             _ if trust => {}
             [] => {}
             needs => {
-                let message = format!("The reproducer `{shown}` {}.", needs.join("; it "));
+                let needs = needs.join("; it ");
+                let message = format!("The reproducer `{shown}` isn't trusted: it {needs}.");
                 return Err(wrong(message).help(TRUST));
             }
         }
