@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
+use passdock_page::RunPage;
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,21 +55,20 @@ pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<Pat
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// Writes the page that was asked for.
-fn write_page(
-    py: Python<'_>,
-    page: Option<&Path>,
-    report: &mut Report,
-) -> PyResult<Option<PathBuf>> {
-    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    let written = gil::detach(py, || {
-        passdock_page::write_run(page, report, program, Vec::new())
-    });
+/// Writes the page of a run, unless it is there.
+fn write_page(py: Python<'_>, page: &RunPage, report: &mut Report) -> PyResult<Option<PathBuf>> {
+    let written = gil::detach(py, || page.finish(report));
     written.map_err(|error| error::to_exception(py, &error))
 }
 
+/// The page that is asked for, or an instrument of the pipeline.
+fn page_of(asked: Option<PathBuf>) -> RunPage {
+    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
+    RunPage::new(asked, program, Vec::new())
+}
+
 /// What is told while passes run: the name of each pass that begins.
-fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
+fn watch(on_pass: Option<Py<PyAny>>, page: &RunPage) -> Watch {
     let on_pass = on_pass.map(|told| {
         let told = move |name: &str| {
             gil::attach(|py| {
@@ -82,8 +82,8 @@ fn watch(on_pass: Option<Py<PyAny>>) -> Watch {
     Watch {
         on_pass,
         sink: Some(streams::sink("stdout")),
+        on_write: Some(page.on_write()),
         reproduces: Some(Box::new(error::is_failure)),
-        ..Watch::default()
     }
 }
 
@@ -185,11 +185,12 @@ pub(crate) fn run(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
+    let page = page_of(page);
     let (mut report, ended) = nested(py, || {
-        pipeline::run(Registry::global(), &request, watch(on_pass))
+        pipeline::run(Registry::global(), &request, watch(on_pass, &page))
     })?;
     let failed = ended.err().map(|error| error::to_exception(py, &error));
-    let page = write_page(py, page.as_deref(), &mut report)?;
+    let page = write_page(py, &page, &mut report)?;
     let (json, said) = told(&report, page)?;
     Ok((json, said, failed))
 }
@@ -207,11 +208,12 @@ pub(crate) fn run_module(
     on_pass: Option<Py<PyAny>>,
 ) -> PyResult<OnModule> {
     let ((request, page), given) = (request(said)?, module.now()?);
+    let page = page_of(page);
     let ran = nested(py, || {
-        pipeline::run_on(Registry::global(), &request, given, watch(on_pass))
+        pipeline::run_on(Registry::global(), &request, given, watch(on_pass, &page))
     })?;
     let (mut report, made) = ran;
-    let page = write_page(py, page.as_deref(), &mut report)?;
+    let page = write_page(py, &page, &mut report)?;
     let (json, said) = told(&report, page)?;
     let (made, failed) = match made {
         Ok(made) => (Some(Module::own(made)), None),

@@ -55,18 +55,18 @@ impl Target {
         durable: bool,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.write_asking(durable, &|| (), fill)
+        self.write_asking(durable, &|| Ok(()), fill)
     }
 
     /// As [`Target::write`]; `before` is called when all is written but the place; of a special file, before it is
-    /// opened.
+    /// opened. Its error ends it.
     ///
     /// # Errors
     /// As of [`Target::write`].
     pub fn write_asking(
         self,
         durable: bool,
-        before: &dyn Fn(),
+        before: &dyn Fn() -> io::Result<()>,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         match self {
@@ -79,7 +79,7 @@ impl Target {
                 commit.put(file, &path, before)
             }
             Target::Special(path) => {
-                before();
+                before()?;
                 fill(&mut open_special(&path)?)
             }
         }
