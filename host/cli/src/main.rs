@@ -20,6 +20,7 @@ mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
+mod watchdog;
 #[cfg(unix)]
 mod worker_args;
 
@@ -74,6 +75,9 @@ fn main() -> ExitCode {
     {
         crash::watch(command::crashed(&cli.command));
         crash::look_after();
+        if let Some((limit, json)) = command::limit(&cli.command) {
+            watchdog::start(limit, json);
+        }
     }
     let status = done(|| command::run(cli.command));
     #[cfg(unix)]

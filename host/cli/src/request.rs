@@ -10,7 +10,7 @@ use passdock::{ErrorKind, PassError};
 
 use crate::args::search::SearchArgs;
 use crate::args::{PassArgs, PluginArgs};
-use crate::plugins;
+use crate::{plugins, watchdog};
 
 /// A request that says where plugins are.
 pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
@@ -161,6 +161,7 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
             error.help("A pipeline is a .toml file; `passdock stats` shows what is in a model.")
         );
     }
+    watchdog::doing(&format!("reading the pipeline `{shown}`"));
     let unreadable =
         |why: &dyn Display| wrong(format!("The pipeline `{shown}` can't be read: {why}."));
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {

@@ -14,10 +14,11 @@ use crate::args::search::CheckCommandArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
-use crate::{plugins, request, show};
+use crate::{plugins, request, show, watchdog};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     // What is wrong with it is said by this process.
+    watchdog::doing("reading the reproducer");
     Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);

@@ -44,5 +44,7 @@ mod stats;
 mod strangers;
 mod support;
 mod terminal;
+#[cfg(unix)]
+mod time_limit;
 mod working;
 mod writing;

@@ -116,7 +116,7 @@ fn nothing_is_written_unless_all_can_be() {
         ),
         ("--trace full", "No space left on device"),
         ("--dump-dir dump", "it is a directory"),
-        ("--dump-dir full", "can't be"),
+        ("--dump-dir full", "File exists"),
     ] {
         let ran = bench.passdock(&format!("{run} {flags}"));
         assert_eq!(ran.status, 1, "{flags}: {}", ran.stderr);
