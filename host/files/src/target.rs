@@ -45,6 +45,19 @@ impl Target {
         Ok(Target::File(path, file))
     }
 
+    /// The target at a path whose name the user didn't choose. What is there is replaced, and a link isn't followed:
+    /// another user may have made it.
+    ///
+    /// # Errors
+    /// If no file can be made there.
+    pub fn replacing(path: &Path) -> io::Result<Target> {
+        if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
+            return Err(io::Error::other("it is a directory"));
+        }
+        let file = Unfinished::in_dir(directory_of(path))?;
+        Ok(Target::File(std::path::absolute(path)?, file))
+    }
+
     /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
     /// disk.
     ///
