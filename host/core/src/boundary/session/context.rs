@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
 use super::function::FunctionSession;
-use super::gate::Session;
+use super::gate::{Session, Thread};
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
 use super::{gate, input};
@@ -80,6 +80,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
     asked_ops: Cell<bool>,
     /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
+    thread: Thread,
 }
 
 /// The rarely used state of a context.
@@ -133,6 +134,7 @@ impl<'a> ContextSession<'a> {
             module: Cell::new(ptr::null()),
             asked_ops: Cell::new(false),
             extras: OnceCell::new(),
+            thread: Thread::current(),
         }
     }
 
@@ -152,12 +154,8 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) unsafe fn of<'s>(
         handle: *const abi::Context,
     ) -> Edit<&'s ContextSession<'a>> {
-        let session = handle.cast::<ContextSession<'a>>();
-        if session.is_null() || !session.is_aligned() {
-            return Err(EditError::invalid("The context's handle is null."));
-        }
         // SAFETY: the caller's promise.
-        Ok(unsafe { &*session })
+        unsafe { gate::session(handle.cast::<ContextSession<'a>>()) }
     }
 
     pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
@@ -339,6 +337,10 @@ impl<'a> ContextSession<'a> {
 }
 
 impl Session for ContextSession<'_> {
+    fn thread(&self) -> Thread {
+        self.thread
+    }
+
     fn keep_error(&self, message: String) {
         self.extras().last_error.replace(message);
     }
