@@ -368,3 +368,24 @@ fn a_debugger_stops_in_a_pass() {
     assert!(said.contains("Breakpoint 1, work (state="), "{said}");
     assert!(said.contains("dies.c:"), "{said}");
 }
+
+#[test]
+fn a_plugin_of_which_nothing_runs_is_told() {
+    let bench = bench();
+    let ran = bench.passdock("run m.ir --plugin odd.so");
+    check(
+        &bench,
+        &ran,
+        0,
+        expect![[r#"
+        warning[unscheduled]: No pass of the plugin `odd.so` runs: `odd.transform.Panic`, `odd.transform.Fail`, `odd.transform.Complain` and 29 more.
+         |
+         = help: Run them with `--passes odd.transform.Panic`, list them in a pipeline, or give them a phase in the plugin's source: `phase: "late"`.
+    "#]],
+    );
+    // A user who lists passes knows what runs.
+    for pass in [PASS, "relax.transform.FoldConstant"] {
+        let ran = bench.passdock(&format!("run m.ir --plugin odd.so --passes {pass}"));
+        assert!(!ran.stderr.contains("unscheduled"), "{}", ran.stderr);
+    }
+}
