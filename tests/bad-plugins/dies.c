@@ -111,10 +111,9 @@ __attribute__((destructor)) static void end(void) {
     if (is("destructor crash")) fall();
 }
 
-/* The file that the loader knows the plugin by. */
 static void say_its_file(void) {
-    Dl_info found;
-    if (dladdr((const void *)&zero, &found) != 0) fprintf(stderr, "loaded from %s\n", found.dli_fname);
+    Dl_info found = {0};
+    dladdr((const void *)&zero, &found), fprintf(stderr, "loaded from %s\n", found.dli_fname);
 }
 
 static void on_a_thread_with(void *(*work)(void *), void *state) {
