@@ -459,13 +459,15 @@ fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
 
 /// Maps a checked library and finds its entry.
 fn load_entry(path: &Path, file: File) -> Result<abi::Entry, Kind> {
-    if !is_at(&file, path) {
+    // The library's constructors may change the directory.
+    let whole = std::path::absolute(path).map_err(Kind::Io)?;
+    if !is_at(&file, &whole) {
         return Err(Kind::Changed);
     }
-    let name = loader_name(path).map_err(Kind::Io)?;
+    let name = loader_name(&whole);
     let shown = |text: String| text.replace(&*name.to_string_lossy(), &path.to_string_lossy());
     let opened = open_library(&name).map_err(|text| Kind::Refused(shown(text)))?;
-    match is_at(&file, path) {
+    match is_at(&file, &whole) {
         true => find_entry(opened),
         false => {
             // It is mapped, and nothing is ever unloaded.
@@ -491,21 +493,20 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// The whole path by which the system's loader gets a library. The loader takes a path that it knows for the library that
+/// The path, of a whole one, by which the system's loader gets a library. The loader takes a path that it knows for the library that
 /// it has, so each load of one path after the first spells it in another way: `dir/./lib.so`.
-fn loader_name(path: &Path) -> std::io::Result<PathBuf> {
+fn loader_name(path: &Path) -> PathBuf {
     static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
-    let path = std::path::absolute(path)?;
     let mut known = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
-    let loads = known.entry(path.clone()).or_insert(0);
+    let loads = known.entry(path.to_path_buf()).or_insert(0);
     let again = usize::from(cfg!(unix)) * *loads;
     *loads += 1;
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-        return Ok(path);
+        return path.to_path_buf();
     };
     let mut spelled = dir.as_os_str().to_owned();
     spelled.push("/.".repeat(again));
-    Ok(PathBuf::from(spelled).join(name))
+    PathBuf::from(spelled).join(name)
 }
 
 #[cfg(unix)]
