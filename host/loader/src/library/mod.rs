@@ -459,15 +459,18 @@ fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
 
 /// Maps a checked library and finds its entry.
 fn load_entry(path: &Path, file: File) -> Result<abi::Entry, Kind> {
-    // The library's constructors may change the directory.
+    // The library's constructors may change the directory, and close files.
     let whole = std::path::absolute(path).map_err(Kind::Io)?;
-    if !is_at(&file, &whole) {
+    let checked = place(file.metadata());
+    let is_there = || place(whole.metadata()) == checked;
+    if !is_there() {
         return Err(Kind::Changed);
     }
+    drop(file);
     let name = loader_name(&whole);
     let shown = |text: String| text.replace(&*name.to_string_lossy(), &path.to_string_lossy());
     let opened = open_library(&name).map_err(|text| Kind::Refused(shown(text)))?;
-    match is_at(&file, &whole) {
+    match is_there() {
         true => find_entry(opened),
         false => {
             // It is mapped, and nothing is ever unloaded.
@@ -477,20 +480,16 @@ fn load_entry(path: &Path, file: File) -> Result<abi::Entry, Kind> {
     }
 }
 
-/// Whether a file is still the one at a path. Elsewhere than on Unix nothing can take its place while it is open.
-fn is_at(file: &File, path: &Path) -> bool {
+/// The device and the number of a file, where the system tells them of paths; `None`: it isn't there.
+fn place(known: std::io::Result<std::fs::Metadata>) -> Option<(u64, u64)> {
+    let known = known.ok()?;
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let place = |known: std::fs::Metadata| (known.dev(), known.ino());
-        let checked = file.metadata().map(place).ok();
-        checked.is_some() && checked == path.metadata().map(place).ok()
-    }
+    return Some((
+        std::os::unix::fs::MetadataExt::dev(&known),
+        std::os::unix::fs::MetadataExt::ino(&known),
+    ));
     #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        true
-    }
+    Some((0, known.len()))
 }
 
 /// The path, of a whole one, by which the system's loader gets a library. The loader takes a path that it knows for the library that
