@@ -2,7 +2,7 @@
 
 use passdock::{Registry, Severity};
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
 use passdock_page::RunPage;
