@@ -109,7 +109,8 @@ static passdock_status counter_report(void *instance, passdock_context *context,
 /* What is said about the plugin; read without loading it. */
 PASSDOCK_MANIFEST("c", "0.1.0",
                   PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
-                                "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n")
+                                "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n"
+                                "phase = \"simplify\"\n")
                       PASSDOCK_INSTRUMENT("c.counter",
                                           "summary = \"Counts the passes that ran.\"\n"
                                           "[[instrument.option]]\n"

@@ -82,7 +82,7 @@ class removed_ops final : public passdock::instrument {
 
 PASSDOCK_PLUGIN("cpp", "0.1.0",
     (function_pass, merge_transposes, "cpp.transform.MergeTransposes", 1,
-     "summary = \"Makes one Transpose of two.\"\nthread_safe = true\n"
+     "summary = \"Makes one Transpose of two.\"\nthread_safe = true\nphase = \"simplify\"\n"
      "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 0\ndoc = \"The most to merge in a function; 0: all.\"\n")
     (config, "cpp.Transpose",
      PASSDOCK_CONFIG_FIELD("keep_identity", "bool", "false", "doc = \"Keeps those that change nothing.\"\n"))

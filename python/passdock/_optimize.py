@@ -98,7 +98,7 @@ def optimize(
         read = Module.read(os.fspath(model), allow_outside_data=bool(options.get("allow_outside_data")))
         return run(read, pipeline, **options).module
     with contextlib.ExitStack() as ends:
-        module, back = _taken(model, ends)
+        module, back = _taken(model, ends, outside_data=bool(options.get("allow_outside_data")))
         try:
             report = run(module, pipeline, output, **options)
         except ModelError as error:
@@ -118,7 +118,7 @@ def _is_text(model: Any) -> bool:
     return re.match(r"\s*module[\s{]", model) is not None and not model.endswith((".onnx", ".ir"))
 
 
-def _taken(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Module], Any]]:
+def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tuple[Module, Callable[[Module], Any]]:
     """A module of a model, and what gives its kind back. What other packages make is known by its methods.
 
     ends: what ends when the kind is given back.
@@ -126,7 +126,7 @@ def _taken(model: Any, ends: contextlib.ExitStack) -> tuple[Module, Callable[[Mo
     if isinstance(model, Module):
         return model, lambda made: made
     if isinstance(model, str):
-        return Module.from_text(model), str
+        return Module.from_text(model, allow_outside_data=outside_data), str
     if isinstance(model, (bytes, bytearray, memoryview)):
         return Module.from_onnx(bytes(model)), Module.to_onnx
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):

@@ -411,8 +411,9 @@ class Module:
     """
 
     @staticmethod
-    def from_text(text: str, name: str = "<string>") -> Module:
-        """Reads IR text. name: that of the text in messages.
+    def from_text(text: str, name: str = "<string>", allow_outside_data: bool = False) -> Module:
+        """Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
+        of the current directory.
 
         Raises ModelError, with the line, if it isn't a module.
         """

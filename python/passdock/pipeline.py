@@ -368,6 +368,7 @@ def _request(
     external_data: str = "keep",
     drop_spans: bool = False,
     allow_outside_data: bool = False,
+    trust: bool = False,
 ) -> dict[str, Any]:
     """The host's record of a run: its options, and what the current context says beside them, if it governs the run."""
     current = PassContext() if current is None else current
@@ -403,6 +404,8 @@ def _request(
         "external_data": external_data,
         "drop_spans": _check_bool("drop_spans", drop_spans),
         "outside_data": _check_bool("allow_outside_data", allow_outside_data),
+        # A pass of the program is no file.
+        "trust": _check_bool("trust", trust) or isinstance(pipeline, Pass),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -521,6 +524,7 @@ def run(
         drop_spans: whether everything is encoded anew, also what didn't change.
         allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
             Face is, behind links.
+        trust: whether the pipeline's file may name plugins, rules and other files outside of its directory.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock::pipeline::{self, AskedInstrument, Report, Request, Watch};
@@ -11,6 +11,7 @@ use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
     PassInstrument, Provider, Registry, Severity,
 };
+use passdock_page::RunPage;
 use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -61,16 +62,9 @@ pub(crate) fn request(said: &Bound<'_, PyDict>) -> PyResult<(Request, Option<Pat
     Ok((request, page.map(PathBuf::from)))
 }
 
-/// Writes the page that was asked for.
-fn write_page(
-    py: Python<'_>,
-    page: Option<&Path>,
-    report: &mut Report,
-) -> PyResult<Option<PathBuf>> {
-    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    let written = gil::detach(py, || {
-        passdock_page::write_run(page, report, program, Vec::new())
-    });
+/// Writes the page of a run, unless it is there.
+fn write_page(py: Python<'_>, page: &RunPage, report: &mut Report) -> PyResult<Option<PathBuf>> {
+    let written = gil::detach(py, || page.finish(report));
     written.map_err(|error| error::to_exception(py, &error))
 }
 
@@ -111,9 +105,19 @@ impl PassInstrument for Outer {
     }
 }
 
-/// What watches a run: the instruments of the current context, then those of the program, and a function that gets the
-/// name of each pass that begins.
-fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult<Watch> {
+/// The page that is asked for, or an instrument of the pipeline.
+fn page_of(asked: Option<PathBuf>) -> RunPage {
+    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
+    RunPage::new(asked, program, Vec::new())
+}
+
+/// What watches a run: the instruments of the current context, then those of the program, the page, and a function that
+/// gets the name of each pass that begins.
+fn watch(
+    on_pass: Option<Py<PyAny>>,
+    own: Option<&Bound<'_, PyAny>>,
+    page: &RunPage,
+) -> PyResult<Watch> {
     let outer = PassContext::current().instruments().into_iter();
     let outer = outer.map(|one| Arc::new(Outer(one)) as InstrumentRef);
     let instruments = outer.chain(instrument::list(own)?).collect();
@@ -131,6 +135,7 @@ fn watch(on_pass: Option<Py<PyAny>>, own: Option<&Bound<'_, PyAny>>) -> PyResult
         on_pass,
         instruments,
         sink: Some(streams::sink("stdout")),
+        on_write: Some(page.on_write()),
         reproduces: Some(Box::new(error::is_failure)),
         ..Watch::default()
     })
@@ -243,11 +248,12 @@ pub(crate) fn run(
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<Said>, Option<PyErr>)> {
     let (request, page) = request(said)?;
-    let watch = watch(on_pass, instruments)?;
+    let page = page_of(page);
+    let watch = watch(on_pass, instruments, &page)?;
     let (mut report, ended) = nested(py, || pipeline::run(Registry::global(), &request, watch))?;
     meet(&report);
     let failed = ended.err().map(|error| error::to_exception(py, &error));
-    let page = write_page(py, page.as_deref(), &mut report)?;
+    let page = write_page(py, &page, &mut report)?;
     let (json, said) = told(&report, page)?;
     Ok((json, said, failed))
 }
@@ -266,13 +272,14 @@ pub(crate) fn run_module(
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<OnModule> {
     let ((request, page), given) = (request(said)?, module.now()?);
-    let watch = watch(on_pass, instruments)?;
+    let page = page_of(page);
+    let watch = watch(on_pass, instruments, &page)?;
     let ran = nested(py, || {
         pipeline::run_on(Registry::global(), &request, given, watch)
     })?;
     let (mut report, made) = ran;
     meet(&report);
-    let page = write_page(py, page.as_deref(), &mut report)?;
+    let page = write_page(py, &page, &mut report)?;
     let (json, said) = told(&report, page)?;
     let (made, failed) = match made {
         Ok(made) => (Some(Module::own(made)), None),

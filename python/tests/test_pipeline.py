@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import pickle
 import re
 import sys
 import warnings
@@ -99,6 +100,28 @@ def test_data_may_be_outside_where_that_is_allowed(tmp_path: Path) -> None:
     assert sorted(file.name for file in out.parent.iterdir()) == ["m.onnx", "m.onnx.data"]
     assert run(path, {}, out, allow_outside_data=True, external_data="none", drop_spans=True).ok
     assert [file.name for file in out.parent.iterdir()] == ["m.onnx"]
+
+
+def test_a_text_names_data_elsewhere_where_that_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "blob").write_bytes(bytes(8))
+    data = f'external("{(tmp_path / "blob").as_posix()}", 0, 8)'
+    text = f"module {{ fn @main() -> (%y: f32[2]) {{ %w = const f32[2] {data} return %w }} }}"
+    with pytest.raises(ModelError, match="`allow_outside_data=True` reads data from outside"):
+        Module.from_text(text)
+    mod = Module.from_text(text, allow_outside_data=True)
+    # A pickle refers to the data, too.
+    assert str(pickle.loads(pickle.dumps(mod))) == str(mod)
+
+
+def test_a_pipeline_names_files_elsewhere_where_it_is_trusted(tmp_path: Path) -> None:
+    (tmp_path / "fuse.rules").write_text("rule a.neg { onnx.Neg(onnx.Neg(%x)) => %x }")
+    path = tmp_path / "in" / "p.toml"
+    path.parent.mkdir()
+    path.write_text("[[passes]]\nrules = '../fuse.rules'\n")
+    with pytest.raises(PassError, match="outside of its directory") as raised:
+        optimize(Module.from_text(CHAIN), None, path)
+    assert "`trust=True` lets a pipeline name files anywhere." in str(raised.value)
+    assert kinds(optimize(Module.from_text(CHAIN), None, path, trust=True))
 
 
 def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:

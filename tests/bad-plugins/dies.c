@@ -3,6 +3,7 @@
  * "table", "create", "before" or another callback of its instrument, "infer", "evaluate" or "decompose" of its op. With ONLY, functions are spared
  * that have no op of that name. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>
@@ -108,6 +109,11 @@ static int is_at(const char *part) {
 __attribute__((destructor)) static void end(void) {
     if (is("destructor status")) _exit(9);
     if (is("destructor crash")) fall();
+}
+
+static void say_its_file(void) {
+    Dl_info found = {0};
+    dladdr((const void *)&zero, &found), fprintf(stderr, "loaded from %s\n", found.dli_fname);
 }
 
 static void on_a_thread_with(void *(*work)(void *), void *state) {
@@ -254,6 +260,7 @@ static void spoil(void) {
     extern void *__dso_handle;
     sigset_t all;
     if (is("print")) printf("printed by the plugin\n");
+    if (is("dladdr")) say_its_file();
     if (is("atexit status")) atexit(status_at_exit);
     if (is("atexit crash")) atexit(fall_at_exit);
     if (is("atexit hang")) atexit(hang_at_exit);

@@ -16,7 +16,7 @@ plugin! {
     name: "hello",
     passes: [
         /// Replaces `Relu(Relu(x))` by `Relu(x)`.
-        function "hello.transform.FuseDoubleRelu" => fuse_double_relu { opt_level: 1 },
+        function "hello.transform.FuseDoubleRelu" => fuse_double_relu { opt_level: 1, phase: "simplify" },
     ],
 }
 export_plugin!(PLUGIN);

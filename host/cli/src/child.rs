@@ -91,6 +91,12 @@ fn running() -> MutexGuard<'static, Vec<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a command runs.
+#[cfg(unix)]
+pub(crate) fn runs() -> bool {
+    !running().is_empty()
+}
+
 /// Ends the commands that run, and lets no other one start. For a thread that is about to end the process because
 /// of a signal.
 #[cfg(unix)]

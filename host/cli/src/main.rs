@@ -20,6 +20,7 @@ mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
+mod watchdog;
 #[cfg(unix)]
 mod worker_args;
 
@@ -32,7 +33,33 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use command::batch::ONE;
 use passdock::{crash, files, pipeline};
 
+/// The bytes of the stack that the command has at least: what systems give it by default.
+#[cfg(unix)]
+const STACK: usize = 8 << 20;
+
+#[cfg(unix)]
 fn main() -> ExitCode {
+    use rustix::process::{Resource, getrlimit};
+    let limit = getrlimit(Resource::Stack).current;
+    if limit.is_none_or(|limit| limit >= STACK as u64) {
+        return start();
+    }
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(start);
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(ended) => ended.unwrap_or(ExitCode::FAILURE),
+        Err(error) => {
+            show::print_error(&format!("error: no thread can be started: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    start()
+}
+
+fn start() -> ExitCode {
     crash::keep_quiet();
     #[cfg(unix)]
     {
@@ -74,6 +101,9 @@ fn main() -> ExitCode {
     {
         crash::watch(command::crashed(&cli.command));
         crash::look_after();
+        if let Some((limit, json)) = command::limit(&cli.command) {
+            watchdog::start(limit, json);
+        }
     }
     let status = done(|| command::run(cli.command));
     #[cfg(unix)]

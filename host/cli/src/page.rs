@@ -2,17 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock::PassError;
-use passdock::pipeline::Report;
+use passdock_page::RunPage;
 
-/// Writes the page that was asked for, by `--report` or as an instrument of a pipeline, and takes its data out of the
-/// report. The answer is the page's file, if there is one.
-pub(crate) fn write(
-    asked: Option<&Path>,
-    report: &mut Report,
-) -> Result<Option<PathBuf>, PassError> {
-    let program = format!("passdock {}", env!("CARGO_PKG_VERSION"));
-    passdock_page::write_run(asked, report, program, command())
+/// The page that `--report` asks for, or an instrument of the pipeline.
+pub(crate) fn of(asked: Option<PathBuf>) -> RunPage {
+    RunPage::new(
+        asked,
+        format!("passdock {}", env!("CARGO_PKG_VERSION")),
+        command(),
+    )
 }
 
 /// The command line; the program by its name alone.

@@ -10,7 +10,7 @@ use passdock::{ErrorKind, PassError};
 
 use crate::args::search::SearchArgs;
 use crate::args::{PassArgs, PluginArgs};
-use crate::plugins;
+use crate::{plugins, watchdog};
 
 /// A request that says where plugins are.
 pub(crate) fn of_plugins(plugins: PluginArgs) -> Request {
@@ -47,6 +47,7 @@ pub(crate) fn of_passes(pipeline: Option<&Path>, args: PassArgs) -> Result<Reque
         rewrite_limit: args.rewrite_limit,
         raise_opset: args.raise_opset,
         config: args.config,
+        trust: args.trust,
         ..of_plugins(args.plugins)
     })
 }
@@ -160,6 +161,7 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
             error.help("A pipeline is a .toml file; `passdock stats` shows what is in a model.")
         );
     }
+    watchdog::doing(&format!("reading the pipeline `{shown}`"));
     let unreadable =
         |why: &dyn Display| wrong(format!("The pipeline `{shown}` can't be read: {why}."));
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {

@@ -16,6 +16,7 @@ use passdock_tools::diff;
 use serde::Serialize;
 
 use crate::args::Color;
+use crate::watchdog;
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) {
@@ -145,7 +146,8 @@ static FAILED: OnceLock<io::Error> = OnceLock::new();
 /// Writes what may be shown as it is.
 pub(crate) fn write_out(text: &str) {
     let mut out = StandardOutput;
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    let print = || out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written(watchdog::printing(print));
 }
 
 /// Remembers for [`finish`] what came of writing to standard output. A reader that went away is no

@@ -120,6 +120,7 @@ impl<const N: usize> Table<N> {
             let mut line = String::new();
             for (at, width, lines) in &cells {
                 let cell = lines.get(at_line).map_or("", String::as_str);
+                let width = *width.min(&WIDEST);
                 line += &match self.columns[*at].starts_with('>') {
                     true => format!("{cell:>width$}  "),
                     false => format!("{cell:width$}  "),
@@ -137,6 +138,9 @@ impl<const N: usize> Table<N> {
         }
     }
 }
+
+/// The width up to which columns are aligned: a longer cell moves the rest of its row only.
+const WIDEST: usize = 1000;
 
 /// What a cell below its row is indented by.
 const BELOW: &str = "      ";
@@ -201,6 +205,17 @@ mod tests {
             table(6),
             "a\n      b\n      c\nname\n      7\n      what\n      it\n      is\n      for\n"
         );
+    }
+
+    #[test]
+    fn a_cell_may_have_any_length() {
+        let long = "n".repeat(70_000);
+        let row = |cell: &str| [cell.to_owned(), "1".to_owned()];
+        let table = || Table::of(["a", ">b"], [row(&long), row("x")]);
+        let blanks = " ".repeat(999);
+        let text = format!("a{blanks}  b\n{long}  1\nx{blanks}  1\n");
+        assert_eq!(table().render(), text);
+        assert!(table().within(Some(80)).render().contains(&long));
     }
 
     #[test]

@@ -90,12 +90,17 @@ pub fn remove_unless(dir: &Path, name: &Path, used: Used) {
 
 impl Commit {
     /// Puts `file` at `path` and the other files in their places. `before` is called when nothing is left to do but
-    /// that.
+    /// that; its error ends it.
     ///
     /// # Errors
     /// The system's error; then everything is as it was. Only one error is returned after the file
     /// was put in its place: that the name may not outlast a loss of power.
-    pub fn put(mut self, file: Unfinished, path: &Path, before: &dyn Fn()) -> io::Result<()> {
+    pub fn put(
+        mut self,
+        file: Unfinished,
+        path: &Path,
+        before: &dyn Fn() -> io::Result<()>,
+    ) -> io::Result<()> {
         let dir = directory_of(path);
         if self.durable {
             for (_, file) in &self.new {
@@ -103,7 +108,7 @@ impl Commit {
             }
             file.sync()?;
         }
-        before();
+        before()?;
         let _placing = placing();
         let record = self.record(dir)?;
         // Before anything is in its place: a process may be out of descriptors.

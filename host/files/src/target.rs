@@ -45,6 +45,19 @@ impl Target {
         Ok(Target::File(path, file))
     }
 
+    /// The target at a path whose name the user didn't choose. What is there is replaced, and a link isn't followed:
+    /// another user may have made it.
+    ///
+    /// # Errors
+    /// If no file can be made there.
+    pub fn replacing(path: &Path) -> io::Result<Target> {
+        if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
+            return Err(io::Error::other("it is a directory"));
+        }
+        let file = Unfinished::in_dir(directory_of(path))?;
+        Ok(Target::File(std::path::absolute(path)?, file))
+    }
+
     /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
     /// disk.
     ///
@@ -55,18 +68,18 @@ impl Target {
         durable: bool,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.write_asking(durable, &|| (), fill)
+        self.write_asking(durable, &|| Ok(()), fill)
     }
 
     /// As [`Target::write`]; `before` is called when all is written but the place; of a special file, before it is
-    /// opened.
+    /// opened. Its error ends it.
     ///
     /// # Errors
     /// As of [`Target::write`].
     pub fn write_asking(
         self,
         durable: bool,
-        before: &dyn Fn(),
+        before: &dyn Fn() -> io::Result<()>,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         match self {
@@ -79,7 +92,7 @@ impl Target {
                 commit.put(file, &path, before)
             }
             Target::Special(path) => {
-                before();
+                before()?;
                 fill(&mut open_special(&path)?)
             }
         }

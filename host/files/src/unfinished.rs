@@ -185,7 +185,7 @@ impl Unfinished {
     /// Puts the file at a path, in place of the file that is there, and with its permissions.
     pub(crate) fn put(mut self, path: &Path) -> io::Result<()> {
         #[cfg(unix)]
-        if let Ok(known) = fs::metadata(path) {
+        if let Some(known) = path.symlink_metadata().ok().filter(|known| known.is_file()) {
             let rights = known.permissions();
             if self.file.metadata()?.permissions() != rights {
                 self.file.set_permissions(rights)?;

@@ -23,4 +23,4 @@ pub use html::{render, write};
 pub use picture::{DrawnFunction, DrawnOp, DrawnValue, OpFate};
 pub use programs::register;
 pub use recorder::{NAME, PassTrail, PluginRelease, Recorded, instrument};
-pub use run::write_run;
+pub use run::RunPage;

@@ -1,54 +1,93 @@
 //! The page of a run, out of its report.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-use passdock_core::{Diagnostic, ErrorKind, PassError};
-use passdock_driver::model_file::is_standard;
-use passdock_driver::pipeline::Report;
+use passdock_core::{Diagnostic, ErrorKind, PassError, util};
+use passdock_driver::pipeline::{OnWrite, Report, Writing};
 
 use crate::document::{Document, RunFacts};
 use crate::html;
 use crate::recorder::{NAME, Recorded};
 
-/// Writes the page that was asked for, by `--report` or as an instrument of a pipeline, and takes its data out of the
-/// report. The answer is the page's file, if there is one.
-///
-/// # Errors
-/// If the page can't be written.
-pub fn write_run(
-    asked: Option<&Path>,
-    report: &mut Report,
+/// The page of a run. It is written before the output is put in its place, so that a run has failed if its page can't be
+/// written.
+#[derive(Clone)]
+pub struct RunPage {
+    asked: Option<PathBuf>,
     program: String,
     command: Vec<String>,
-) -> Result<Option<PathBuf>, PassError> {
-    let recorded = take_recorded(report);
-    let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
-    let Some(file) = asked.map(Path::to_owned).or(recorded_file) else {
-        return Ok(None);
-    };
-    // What can't be run for the command line's sake has no page.
-    if report.exit_status == 2 && report.passes.is_empty() {
-        return Ok(None);
+    /// The page that was written before the output; an error that the report has is `None`.
+    written: Arc<Mutex<Option<Option<PathBuf>>>>,
+}
+
+impl RunPage {
+    /// The page that was asked for by `--report`; without that, the one of an instrument of the pipeline, if it has one.
+    pub fn new(asked: Option<PathBuf>, program: String, command: Vec<String>) -> RunPage {
+        RunPage {
+            asked,
+            program,
+            command,
+            written: Arc::default(),
+        }
     }
-    // The instrument found out before anything ran.
-    let name = format!("`{}`", file.display());
-    let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
-    if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
-        return Ok(None);
+
+    /// The function to call around the writing of the output.
+    pub fn on_write(&self) -> Box<OnWrite> {
+        let page = self.clone();
+        Box::new(move |writing| {
+            if let Writing::Begins(report) = writing {
+                let written = page.write(&mut report.clone());
+                *util::lock(&page.written) = Some(written.as_ref().ok().cloned().flatten());
+                written?;
+            }
+            Ok(())
+        })
     }
-    let facts = RunFacts {
-        program,
-        command,
-        bytes_before: size(Path::new(&report.model.input)),
-        bytes_after: report.model.output.as_deref().map(Path::new).and_then(size),
-    };
-    let document = Document::new(report, recorded.as_ref(), &facts);
-    html::write(&file, &document).map_err(|error| {
-        let message = format!("The page `{}` can't be written: {error}.", file.display());
-        PassError::new(ErrorKind::Write, message)
-    })?;
-    Ok(Some(file))
+
+    /// Writes the page unless it is there, and takes its data out of the report. Returns the page's file, if there is one.
+    ///
+    /// # Errors
+    /// If the page can't be written.
+    pub fn finish(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
+        match util::lock(&self.written).take() {
+            Some(written) if report.ok || written.is_none() => {
+                take_recorded(report);
+                Ok(written)
+            }
+            _ => self.write(report),
+        }
+    }
+
+    fn write(&self, report: &mut Report) -> Result<Option<PathBuf>, PassError> {
+        let recorded = take_recorded(report);
+        let recorded_file = recorded.as_ref().map(|recorded| recorded.file.clone());
+        let Some(file) = self.asked.clone().or(recorded_file) else {
+            return Ok(None);
+        };
+        // What can't be run for the command line's sake has no page.
+        if report.exit_status == 2 && report.passes.is_empty() {
+            return Ok(None);
+        }
+        // The instrument found out before anything ran.
+        let name = format!("`{}`", file.display());
+        let is_refusal = |said: &Diagnostic| said.code == "write" && said.message.contains(&name);
+        if recorded.is_none() && report.diagnostics.iter().any(is_refusal) {
+            return Ok(None);
+        }
+        let facts = RunFacts {
+            program: self.program.clone(),
+            command: self.command.clone(),
+            bytes_before: report.model.bytes_before,
+            bytes_after: report.model.bytes_after,
+        };
+        let document = Document::new(report, recorded.as_ref(), &facts);
+        html::write(&file, &document).map_err(|error| {
+            let message = format!("The page `{}` can't be written: {error}.", file.display());
+            PassError::new(ErrorKind::Write, message)
+        })?;
+        Ok(Some(file))
+    }
 }
 
 /// What the instrument recorded: none if the process that ran it died.
@@ -58,11 +97,4 @@ fn take_recorded(report: &mut Report) -> Option<Recorded> {
         .iter()
         .position(|instrument| instrument.name == NAME)?;
     serde_json::from_value(report.instruments.remove(at).data?).ok()
-}
-
-fn size(path: &Path) -> Option<u64> {
-    if is_standard(path) {
-        return None;
-    }
-    Some(fs::metadata(path).ok()?.len())
 }

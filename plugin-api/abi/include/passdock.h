@@ -34,7 +34,7 @@
  *             on several threads. It calls op definitions at any time, on any thread. What a view,
  *             `text` and `constant_data` point to may be read on other threads, until the next call
  *             that takes a handle that isn't const, and no longer than the function that got the
- *             handle runs; no call is made from there that takes a handle.
+ *             handle runs; a call from there that takes a handle answers PASSDOCK_INVALID.
  *  Text       UTF-8, with a length, without a NUL at its end. A model's names and texts may hold any
  *             character, NUL too, at which C's functions would take it for another one.
  *  Names      A value of an enumeration is PASSDOCK_, the enumeration, the value: of passdock_status

@@ -233,6 +233,7 @@ def _arguments(plan: Plan) -> list[str] | None:
         "verify_outputs": "--verify-outputs",
         "drop_spans": "--drop-spans",
         "allow_outside_data": "--allow-outside-data",
+        "trust": "--trust",
     }
     for name, flag in switches.items():
         if options.pop(name, False):

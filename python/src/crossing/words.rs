@@ -15,10 +15,11 @@ const NAMES: [(&str, &str); 7] = [
 /// Options that are lists.
 const LISTS: [&str; 4] = ["plugins", "plugin_dirs", "required_pass", "disabled_pass"];
 /// Flags without a value.
-const SWITCHES: [&str; 4] = [
+const SWITCHES: [&str; 5] = [
     "allow_growth",
     "allow_outside_data",
     "drop_spans",
+    "trust",
     "value_info",
 ];
 /// Whole phrases.

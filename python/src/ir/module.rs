@@ -185,6 +185,9 @@ fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
     }
 }
 
+/// The arguments of `from_text`.
+type FromText = (String, &'static str, bool);
+
 /// The size up to which a file is read, and not mapped: programs write their models again under the same name.
 const SMALL: u64 = 64 << 20;
 
@@ -209,13 +212,22 @@ fn read(
 
 #[pymethods]
 impl Module {
-    /// Reads IR text. name: that of the text in messages.
+    /// Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
+    /// of the current directory.
     ///
     /// Raises ModelError, with the line, if it isn't a module.
     #[staticmethod]
-    #[pyo3(signature = (text, name = "<string>"))]
-    fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Module> {
-        let read = gil::detach(py, || ir::parse_text(name, text));
+    #[pyo3(signature = (text, name = "<string>", allow_outside_data = false))]
+    fn from_text(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        allow_outside_data: bool,
+    ) -> PyResult<Module> {
+        let options = model_file::ReadOptions {
+            outside_data: allow_outside_data,
+        };
+        let read = gil::detach(py, || model_file::parse_text_with(name, text, options));
         read.map(Module::own)
             .map_err(|error| error::to_exception(py, &error))
     }
@@ -396,10 +408,12 @@ impl Module {
         self.__copy__()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, FromText)> {
         let (py, module) = (slf.py(), slf.get().now()?);
         let text = gil::detach(py, || model_file::to_text(&module));
         let text = text.map_err(|error| error::to_exception(py, &error))?;
-        Ok((slf.get_type().getattr("from_text")?, (text,)))
+        // A pickle refers to the files that the module's data is in.
+        let args = (text, "<string>", true);
+        Ok((slf.get_type().getattr("from_text")?, args))
     }
 }

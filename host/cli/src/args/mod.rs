@@ -172,6 +172,9 @@ pub(crate) struct PassArgs {
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
+    /// Trust the pipeline: it may name plugins, rules and other files outside of its directory.
+    #[arg(long)]
+    pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
 }
@@ -448,12 +451,16 @@ pub(crate) struct DiffArgs {
 Examples:
   passdock run pipeline.toml model.onnx -o out.onnx        a pass fails: writes out.onnx.reproducer
   passdock replay out.onnx.reproducer --plugin-dir plugins
+  passdock replay check.reproducer --trust                 runs the command of `bisect --check`, too
   passdock run out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir --print-before all
 
 A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from
 that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml).
 Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them. One that
 `bisect` wrote has its command, too, which is run again on what the pass makes.
+
+A reproducer of someone else may be wrong on purpose. It runs no command, loads no plugin that it names,
+and reads no file outside of its directory, unless --trust is given.
 
 Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same failure), 0 if
 nothing does.")]
@@ -466,6 +473,10 @@ pub(crate) struct ReplayArgs {
     /// Refuse plugins that aren't the very files that the failure was found with.
     #[arg(long)]
     pub(crate) locked: bool,
+    /// Trust the reproducer: it may run the command that `bisect` wrote, load plugins and libraries that it names, and read
+    /// and write files outside of its directory.
+    #[arg(long)]
+    pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) process: ProcessArgs,
     /// Run function passes on N threads; by default on all cores.

@@ -17,7 +17,7 @@ use super::worker;
 use crate::args::batch::BatchArgs;
 use crate::args::process::ProcessArgs;
 use crate::progress::Progress;
-use crate::{child, plugins, request, show};
+use crate::{child, plugins, request, show, watchdog};
 
 /// The file of outcomes in the directory of results.
 const OUTCOMES: &str = "outcomes.jsonl";
@@ -59,7 +59,9 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
     let registry = plugins::registry();
     let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
     make_dirs(&to, &items)?;
+    watchdog::doing("reading the outcomes");
     let mut kept = Outcomes::open(&results)?;
+    watchdog::doing("writing the outcomes");
     let (mut left, mut sum) = (Vec::new(), Sum::default());
     let progress = Progress::start("beginning");
     for item in items {

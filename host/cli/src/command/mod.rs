@@ -21,6 +21,9 @@ mod two_models;
 mod worker;
 
 #[cfg(unix)]
+use std::time::Duration;
+
+#[cfg(unix)]
 use passdock::crash::Then;
 #[cfg(unix)]
 use passdock::files::StandardOutput;
@@ -120,6 +123,36 @@ fn process(command: &Command) -> Option<(&ProcessArgs, bool)> {
     }
 }
 
+/// The time limit of a command, and what makes its answer in JSON of an error.
+#[cfg(unix)]
+pub(crate) fn limit(command: &Command) -> Option<(Duration, Option<AsJson>)> {
+    let (process, json) = match command {
+        Command::Batch(args) => (&args.process, args.json),
+        command => process(command)?,
+    };
+    Some((process.limit()?, json.then_some(as_json(command))))
+}
+
+/// What makes a command's answer in JSON of an error.
+#[cfg(unix)]
+type AsJson = fn(&PassError) -> String;
+
+#[cfg(unix)]
+fn as_json(command: &Command) -> AsJson {
+    const STATUS: u8 = 1;
+    match command {
+        Command::Run(_) => |error| {
+            show::json(&Report {
+                exit_status: STATUS,
+                diagnostics: vec![error.to_diagnostic()],
+                ..Report::default()
+            })
+        },
+        Command::Batch(_) => |error| show::failed_line(STATUS, error),
+        _ => |error| show::answer_json(STATUS, serde_json::json!({}), Some(error)),
+    }
+}
+
 /// What happens when this process crashes in a command: it says so, and ends with status 1. Where a plugin does it, that
 /// has printed no JSON yet.
 #[cfg(unix)]
@@ -131,14 +164,7 @@ pub(crate) fn crashed(command: &Command) -> Then {
     };
     // The sentence goes where this one is.
     let error = PassError::new(ErrorKind::Crashed, "It crashed.");
-    let answer = match command {
-        Command::Run(_) => show::json(&Report {
-            exit_status: STATUS,
-            diagnostics: vec![error.to_diagnostic()],
-            ..Report::default()
-        }),
-        _ => show::answer_json(STATUS, serde_json::json!({}), Some(&error)),
-    };
+    let answer = as_json(command)(&error);
     let (before, after) = answer.split_once("\"It crashed.\"").unwrap_or_default();
     Then::Answer {
         status: STATUS.into(),

@@ -14,11 +14,12 @@ use crate::args::search::CheckCommandArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::report::{self, Shown};
-use crate::{plugins, request, show};
+use crate::{plugins, request, show, watchdog};
 
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     // What is wrong with it is said by this process.
-    Reproducer::open(&args.reproducer)?;
+    watchdog::doing("reading the reproducer");
+    Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);
     let job = Replaying {
@@ -28,6 +29,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
             ..request::of_plugins(args.plugins)
         },
         locked: args.locked,
+        trust: args.trust,
     };
     let replay = worker::replay(job, &args.process, watch)?;
     drop(progress);
@@ -47,11 +49,12 @@ pub(crate) struct Replaying {
     reproducer: PathBuf,
     request: Request,
     locked: bool,
+    trust: bool,
 }
 
 /// Runs a reproducer again, in this process.
 pub(crate) fn run(job: Replaying, watch: Watch) -> Result<Replay, PassError> {
-    let reproducer = Reproducer::open(&job.reproducer)?;
+    let reproducer = Reproducer::open(&job.reproducer, job.trust)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {

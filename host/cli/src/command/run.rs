@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{AskedInstrument, Print, Report, Request};
+use passdock::pipeline::{AskedInstrument, Print, Report, Request, Watch, Writing};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
@@ -12,7 +12,7 @@ use crate::args::RunArgs;
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{self, Notes, Shown};
-use crate::{next_command, request, show};
+use crate::{next_command, request, show, watchdog};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
@@ -26,20 +26,30 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         width: show::width(),
     };
     let process = args.process.clone();
-    let page_file = args.report.clone();
+    let page = page::of(args.report.clone());
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
     let request = match read_request(args) {
         Ok(request) => request,
         Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
-    let watch = progress.watch(request.print.to_stderr);
+    watchdog::doing("reading the model");
+    let write_page = page.on_write();
+    let on_write = move |writing: Writing<'_>| {
+        watchdog::doing("writing the page");
+        write_page(writing)
+    };
+    let watch = Watch {
+        on_write: Some(Box::new(on_write)),
+        ..progress.watch(request.print.to_stderr)
+    };
     let mut report = worker::run(&request, &process, watch);
     drop(progress);
     if let Some(next) = next {
         next_command::tell(&mut report.diagnostics, &next);
     }
-    let written = page::write(page_file.as_deref(), &mut report);
+    watchdog::doing("writing the page");
+    let written = page.finish(&mut report);
     if let Err(error) = &written {
         report.diagnostics.push(error.to_diagnostic());
         report.exit_status = report.exit_status.max(error.exit_status());

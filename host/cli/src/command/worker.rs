@@ -25,12 +25,13 @@ pub(crate) fn run(request: &Request, process: &ProcessArgs, mut watch: Watch) ->
     }
     let _ = process;
     // Whatever a plugin does once the output is there, it was written.
-    watch.on_write = Some(Box::new(|writing| {
+    let asked = watch.on_write.take();
+    watch.on_write = Some(Box::new(move |writing| {
         #[cfg(unix)]
-        if writing == Writing::Done {
+        if matches!(writing, Writing::Done) {
             passdock::crash::finished(0);
         }
-        let _ = writing;
+        asked.as_ref().map_or(Ok(()), |asked| asked(writing))
     }));
     pipeline::run(&plugins::registry(), request, watch).0
 }

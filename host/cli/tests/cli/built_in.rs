@@ -86,7 +86,7 @@ fn a_reproducer_names_it_and_runs_again() {
     let found = "relax.transform.SimplifyInference of plugin relax breaks the model";
     assert!(ran.stdout.contains(found), "{}", ran.stdout);
     assert!(names("found/reproducer"));
-    let ran = bench.passdock("replay found/reproducer");
+    let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(ran.stdout.contains("the same failure"), "{}", ran.stdout);
     let ran = bench.run(["reduce", "m.ir", "--check", check, "-o", "small.ir"], "");

@@ -342,7 +342,12 @@ fn the_text_of_a_linked_model_is_read_wherever_it_is() {
     std::os::unix::fs::symlink("../whole.onnx", bench.path("a/link.onnx")).unwrap();
     for text in ["a/m.ir", "b/m.ir"] {
         run(&bench, &format!("convert a/link.onnx {text}"));
-        run(&bench, &format!("convert {text} b/again.onnx"));
+        let again = format!("convert {text} b/again.onnx");
+        let refused = bench.passdock(&again);
+        let why = "it isn't inside the model's directory";
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+        assert_eq!(refused.status, 1);
+        run(&bench, &format!("{again} --allow-outside-data"));
         run(&bench, "diff whole.onnx b/again.onnx");
     }
 }

@@ -40,7 +40,11 @@ mod sequentials;
 mod sessions;
 mod shells;
 mod stats;
+#[cfg(unix)]
+mod strangers;
 mod support;
 mod terminal;
+#[cfg(unix)]
+mod time_limit;
 mod working;
 mod writing;

@@ -73,17 +73,17 @@ fn in_ci_what_is_not_checked_is_an_error() {
 
 #[test]
 fn an_option_wins_over_the_variable() {
-    let library = "library = '/nowhere/else.so'\n";
+    let library = "library = 'nowhere/else.so'\n";
     check(
         &[NOWHERE],
         library,
         2,
         expect![[r#"
-            error[config]: There is no `/nowhere/else.so`.
+            error[config]: There is no `nowhere/else.so`.
              --> p.toml:3:11
               |
-            3 | library = '/nowhere/else.so'
-              |           ^^^^^^^^^^^^^^^^^^
+            3 | library = 'nowhere/else.so'
+              |           ^^^^^^^^^^^^^^^^^
               |
               = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
         "#]],

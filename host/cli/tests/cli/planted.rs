@@ -115,7 +115,7 @@ fn bisect_finds_the_pass_and_the_function() {
         before it     found/good.ir
         after it      found/bad.ir
         compare       passdock diff found/good.ir found/bad.ir
-        run it again  passdock replay found/reproducer
+        run it again  passdock replay found/reproducer --trust
     "#]]
     .assert_eq(&ran.stdout);
     assert_eq!(bench.files(), ["found", "m.ir", "p.toml"]);
@@ -126,7 +126,7 @@ fn bisect_finds_the_pass_and_the_function() {
     assert_eq!(bench.passdock(words).status, 0);
     assert_eq!(bench.read("again.ir"), bench.read("found/bad.ir"));
     // Run again, it is judged again, and it is what was found.
-    let ran = bench.passdock("replay found/reproducer");
+    let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
     let same = "the same failure: check in bad.transform.SwapSub: ";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
@@ -137,7 +137,7 @@ fn bisect_finds_the_pass_and_the_function() {
     let judged = |command: &str, status: i32, said: &str| {
         let check = format!("{before}[check]\ncommand = '{command}'\n\n{after}");
         bench.write("found/reproducer/reproducer.toml", check);
-        let ran = bench.passdock("replay found/reproducer");
+        let ran = bench.passdock("replay found/reproducer --trust");
         assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
         let text = format!("{}{}", ran.stdout, ran.stderr);
         assert!(text.contains(said), "{text}");

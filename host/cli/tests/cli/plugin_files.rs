@@ -5,6 +5,8 @@ use std::fs;
 use expect_test::{Expect, expect};
 
 use crate::support::{Bench, RELUS, Ran, plugin};
+#[cfg(target_os = "linux")]
+use crate::support::{in_c, passdock};
 
 /// A pass that a plugin beside the command doesn't have: [`odd`] does.
 const PASS: &str = "odd.transform.Fail";
@@ -126,8 +128,25 @@ fn a_pipeline_names_files_from_where_it_lies() {
     let pipeline =
         |file: &str| format!("[plugins]\nfiles = ['{file}']\n[[passes]]\nname = '{PASS}'\n");
     bench.write("plugins/p.toml", pipeline("../odd.so"));
-    let ran = bench.passdock("explain plugins/p.toml --json").json();
+    let ran = bench
+        .passdock("explain plugins/p.toml --json --trust")
+        .json();
     assert_eq!(ran["passes"][0]["file"], "plugins/../odd.so");
+    let ran = bench.passdock("explain plugins/p.toml");
+    check(
+        &bench,
+        &ran,
+        2,
+        expect![[r#"
+        error[usage]: The pipeline names `../odd.so`, which is outside of its directory, `plugins`.
+         --> plugins/p.toml:2:10
+          |
+        2 | files = ['../odd.so']
+          |          ^^^^^^^^^^^
+          |
+          = help: `--trust` lets a pipeline name files anywhere.
+    "#]],
+    );
     bench.write("p.toml", pipeline("ood.so"));
     let ran = bench.passdock("run p.toml m.ir");
     check(
@@ -285,4 +304,88 @@ fn what_needs_a_plugin_that_cannot_be_loaded_is_told() {
          = note: the definition of `odd.Odd` is in it
     "#]],
     );
+}
+
+/// Debuggers, profilers and backtraces find a plugin by the name that the loader has for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_loader_knows_the_files_path() {
+    let bench = Bench::new();
+    if in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread"]).is_none() {
+        return;
+    }
+    bench.write("m.ir", RELUS);
+    let run = "run m.ir --passes c.transform.Dies --plugin plugin.so";
+    let file = bench.path("plugin.so").display().to_string();
+    for how in ["", " --in-process"] {
+        let words = format!("{run}{how}");
+        let ran = bench.run_with(&[("FAULT", "dladdr")], words.split(' '), "");
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("loaded from {file}\n")),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn a_debugger_stops_in_a_pass() {
+    let bench = Bench::new();
+    if in_c(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
+        return;
+    }
+    bench.write("m.ir", RELUS);
+    let run = "run m.ir --passes c.transform.Dies --plugin plugin.so --in-process";
+    let mut gdb = std::process::Command::new("timeout");
+    gdb.args(["60", "gdb", "-q", "-nx", "-batch"]);
+    for command in [
+        "set breakpoint pending on",
+        "break dies.c:work",
+        "run",
+        "backtrace 1",
+    ] {
+        gdb.args(["-ex", command]);
+    }
+    gdb.arg("--args").arg(passdock()).args(run.split(' '));
+    gdb.current_dir(bench.path("")).env("PASSDOCK_CACHE", "off");
+    let has_gdb = std::process::Command::new("gdb").arg("--version").output();
+    if let Err(error) = has_gdb {
+        eprintln!("skipped: gdb can't be run: {error}");
+        return;
+    }
+    let output = gdb
+        .env("DEBUGINFOD_URLS", "")
+        .output()
+        .expect("timeout starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said.contains("Could not trace the inferior process") {
+        eprintln!("skipped: this machine lets no program be traced");
+        return;
+    }
+    assert!(said.contains("Breakpoint 1, work (state="), "{said}");
+    assert!(said.contains("dies.c:"), "{said}");
+}
+
+#[test]
+fn a_plugin_of_which_nothing_runs_is_told() {
+    let bench = bench();
+    let ran = bench.passdock("run m.ir --plugin odd.so");
+    check(
+        &bench,
+        &ran,
+        0,
+        expect![[r#"
+        warning[unscheduled]: No pass of the plugin `odd.so` runs: `odd.transform.Panic`, `odd.transform.Fail`, `odd.transform.Complain` and 29 more.
+         |
+         = help: Run them with `--passes odd.transform.Panic`, list them in a pipeline, or give them a phase in the plugin's source: `phase: "late"`.
+    "#]],
+    );
+    // A user who lists passes knows what runs.
+    for pass in [PASS, "relax.transform.FoldConstant"] {
+        let ran = bench.passdock(&format!("run m.ir --plugin odd.so --passes {pass}"));
+        assert!(!ran.stderr.contains("unscheduled"), "{}", ran.stderr);
+    }
 }

@@ -179,11 +179,13 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("m.ir", model);
     let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
     assert_eq!(ran.status, 1);
+    let said = "Run it again: `passdock replay out.ir.reproducer --trust`.";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert_eq!(
         bench.files(),
         ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]
     );
-    let ran = bench.passdock("replay out.ir.reproducer");
+    let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert!(
         ran.stdout.contains("the same failure"),
         "{}\n{}",
@@ -191,11 +193,11 @@ fn large_constants_stay_where_they_are_with_a_hash() {
         ran.stderr
     );
     bench.write("w.bin", &data[4..]);
-    let ran = bench.passdock("replay out.ir.reproducer");
+    let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("can't be read"), "{}", ran.stderr);
     bench.write("w.bin", [&data[4..], &data[..4]].concat());
-    let ran = bench.passdock("replay out.ir.reproducer");
+    let ran = bench.passdock("replay out.ir.reproducer --trust");
     assert!(
         ran.stderr.contains("has other data there now"),
         "{}",

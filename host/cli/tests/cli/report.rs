@@ -91,3 +91,57 @@ fn a_page_goes_over_no_file_of_its_run_and_nowhere_that_isnt() {
     }
     assert_eq!(bench.read("m.ir"), RELUS);
 }
+
+/// A run whose other files can't be written has failed: OUT stays as it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_written_unless_all_can_be() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS).write("out.ir", "before");
+    std::os::unix::fs::symlink("/dev/full", bench.path("full")).unwrap();
+    std::fs::create_dir_all(bench.path("dump/000_relax.transform.FoldConstant.ir/x")).unwrap();
+    let run = "run m.ir --passes FoldConstant -o out.ir";
+    for (flags, said) in [
+        (
+            "--report full",
+            "The page `full` can't be written: No space left on device",
+        ),
+        (
+            "--report full --in-process",
+            "The page `full` can't be written: No space left",
+        ),
+        (
+            "--report full --json",
+            "The page `full` can't be written: No space left on device",
+        ),
+        ("--trace full", "No space left on device"),
+        ("--dump-dir dump", "it is a directory"),
+        ("--dump-dir full", "File exists"),
+    ] {
+        let ran = bench.passdock(&format!("{run} {flags}"));
+        assert_eq!(ran.status, 1, "{flags}: {}", ran.stderr);
+        assert_eq!(
+            ran.stderr.matches(said).count(),
+            1,
+            "{flags}: {}",
+            ran.stderr
+        );
+        assert_eq!(bench.read("out.ir"), "before", "{flags}");
+        // A failing instrument leaves one.
+        let _ = std::fs::remove_dir_all(bench.path("out.ir.reproducer"));
+        assert_eq!(bench.files(), ["dump", "full", "m.ir", "out.ir"], "{flags}");
+        if flags.contains("--json") {
+            let report = ran.json();
+            assert_eq!(
+                (&report["ok"], &report["exit_status"]),
+                (&false.into(), &1.into())
+            );
+            assert_eq!(report["model"]["out"], serde_json::Value::Null);
+        }
+    }
+    // A page of a run that is well is written once, and knows the output.
+    let ran = bench.passdock(&format!("{run} --report page.html"));
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert!(bench.read("out.ir").contains("onnx.Relu"));
+    assert!(bench.exists("page.html"));
+}

@@ -212,7 +212,7 @@ fn bisect_finds_the_rewrite() {
         before it     found/good.ir
         after it      found/bad.ir
         compare       passdock diff found/good.ir found/bad.ir
-        run it again  passdock replay found/reproducer
+        run it again  passdock replay found/reproducer --trust
     "#]]
     .assert_eq(&ran.stdout);
     let pipeline = bench.read("found/reproducer/pipeline.toml");
@@ -230,7 +230,7 @@ fn bisect_finds_the_rewrite() {
     let words = "run found/reproducer/pipeline.toml found/reproducer/before.ir -o again.ir";
     assert_eq!(bench.passdock(words).status, 0);
     assert_eq!(bench.read("again.ir"), bench.read("found/bad.ir"));
-    let ran = bench.passdock("replay found/reproducer");
+    let ran = bench.passdock("replay found/reproducer --trust");
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("the same failure"), "{}", ran.stdout);
     // Without the rule nothing is wrong.

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::support::{Bench, RELUS};
+use crate::support::{Bench, RELUS, passdock};
 
 const FOLD: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -258,4 +258,28 @@ fn explain_draws_what_runs() {
     .assert_eq(&ran.stdout);
     let ran = bench.passdock("explain --passes FoldConstant --dot --json");
     assert_eq!(ran.status, 2, "one or the other");
+}
+
+/// A shell may leave little room for stacks.
+#[cfg(unix)]
+#[test]
+fn a_small_stack_is_enough() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    for words in [
+        "list pipelines",
+        "run m.ir",
+        "run m.ir --in-process",
+        "--help",
+    ] {
+        let line = format!("ulimit -s 64; exec '{}' {words}", passdock().display());
+        let output = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(bench.path(""))
+            .env("PASSDOCK_CACHE", "off")
+            .output()
+            .expect("a shell");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words}: {stderr}");
+    }
 }

@@ -43,7 +43,7 @@ pub struct InstrumentSpec {
     origin: Option<Origin>,
     /// The names of the options that are paths.
     #[serde(skip)]
-    paths: Vec<String>,
+    pub paths: Vec<String>,
     #[serde(skip)]
     make: Arc<Make>,
 }

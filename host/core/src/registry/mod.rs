@@ -279,7 +279,7 @@ impl Registry {
     ) -> Result<(), PassError> {
         let mut inner = self.write();
         // A file that is registered already is skipped: it may be named in two places.
-        let file = plugin.file().map(|(file, _)| *file);
+        let file = plugin.file().copied();
         if file.is_some_and(|file| inner.files.contains(&file)) {
             return Ok(());
         }
@@ -318,7 +318,7 @@ impl Registry {
         inner.aliases.remove_plugin(name);
         inner.plugins.retain(|plugin| plugin.name() != name);
         let left = inner.plugins.iter().filter_map(|plugin| plugin.file());
-        inner.files = left.map(|(file, _)| *file).collect();
+        inner.files = left.copied().collect();
         inner.config.remove_plugin(name);
         // Options that the plugin shared with others stay registered.
         for plugin in inner.plugins.clone() {

@@ -460,3 +460,63 @@ fn attr_desc() -> abi::AttrDesc {
         reserved: 0,
     }
 }
+
+/// A handle that another thread uses is refused, whatever the pass does meanwhile.
+#[test]
+fn handles_are_refused_on_another_thread() {
+    let module = module();
+    let made = run(&module, &Around::new(), |f, cx| {
+        let table = host().get();
+        // SAFETY: the host's tables live for good, and the context is that of the pass that runs here.
+        let context = unsafe { (*table.context).current.expect("is there")(table) };
+        let function = f.as_raw().handle;
+        let modules = cx.module().ok_or("no module")?.as_raw().handle;
+        let handles = [context.addr(), function.addr(), modules.addr()];
+        let wrong = move || {
+            let [context, function, modules] = handles;
+            let (context, function) =
+                (context as *mut abi::Context, function as *mut abi::Function);
+            let modules = modules as *mut abi::Module;
+            let host = host().get();
+            let mut out = abi::FunctionRef {
+                handle: std::ptr::null_mut(),
+                view: std::ptr::null(),
+            };
+            // SAFETY: the handles live; the host has to notice on which thread they are used.
+            unsafe {
+                let (cx, functions, of_modules) =
+                    (&*host.context, &*host.functions, &*host.modules);
+                assert_eq!(cx.opt_level.expect("is there")(context), 0);
+                cx.fail.expect("is there")(context, &abi::Failure::EMPTY);
+                cx.rewrote.expect("is there")(context, abi::Str::new("a"));
+                assert_eq!(
+                    [
+                        cx.emit.expect("is there")(context, &abi::Diagnostic::EMPTY),
+                        functions.erase_op.expect("is there")(function, OpId(0)),
+                        of_modules.edit.expect("is there")(modules, SymbolId(0), &mut out),
+                    ],
+                    [Status::INVALID; 3]
+                );
+                let said = [
+                    text(cx.last_error.expect("is there")(context)),
+                    text(functions.last_error.expect("is there")(function)),
+                    text(of_modules.last_error.expect("is there")(modules)),
+                ];
+                let other = "used on another thread than the one that got it.";
+                assert!(said.iter().all(|said| said.ends_with(other)), "{said:?}");
+            }
+        };
+        let threads: Vec<_> = (0..2)
+            .map(|_| std::thread::spawn(move || (0..2000).for_each(|_| wrong())))
+            .collect();
+        for _ in 0..2000 {
+            f.set_function_attr("seen", 1)?;
+            assert!(cx.may_rewrite("a"));
+        }
+        for thread in threads {
+            thread.join().map_err(|_| "a thread panicked")?;
+        }
+        Ok(())
+    });
+    assert!(made.expect("a pass that is right").is_some());
+}

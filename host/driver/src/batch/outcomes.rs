@@ -33,6 +33,7 @@ impl Fingerprint {
             reproducer_dir: None,
             self_contained: false,
             resumes: false,
+            trust: false,
             pipeline: said.pipeline.clone().map(placed),
             config: said.config.iter().map(|setting| plain(setting)).collect(),
             bind: said.bind.iter().map(|setting| plain(setting)).collect(),

@@ -148,18 +148,31 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
     parse_within(path, &text, reach)
 }
 
-/// Reads IR text; the files that its constants are in lie beside the file `name`.
+/// Reads IR text; the files that its constants are in lie next to the file `name`.
 ///
 /// # Errors
 /// If the text isn't a module; the error shows the line.
 pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
-    parse_within(Path::new(name), source, Reach::Beside)
+    parse_text_with(name, source, ReadOptions::default())
+}
+
+/// Reads IR text with options.
+///
+/// # Errors
+/// As [`parse_text`].
+pub fn parse_text_with(
+    name: &str,
+    source: &str,
+    options: ReadOptions,
+) -> Result<Module, PassError> {
+    parse_within(Path::new(name), source, options.reach())
 }
 
 /// Reads the text of a module that another process sent.
 #[cfg(unix)]
 pub(crate) fn parse_sent(source: &str) -> Result<Module, PassError> {
-    let mut module = parse_within(Path::new("-"), source, Reach::Anywhere)?;
+    let outside_data = true;
+    let mut module = parse_text_with("-", source, ReadOptions { outside_data })?;
     module.set_text_source(None);
     Ok(module)
 }

@@ -1,5 +1,6 @@
 //! Writing a model to its place.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 use passdock_files::{StandardOutput, Target, check_room, directory_of, open_special};
+
+/// A function that is called before files are put in their places, with their bytes if those are known.
+type Before<'b> = dyn Fn(Option<u64>) -> io::Result<()> + 'b;
 
 /// The place where a model is written. Made before any work is done for the model, it finds out that it
 /// takes no file, and keeps the place whatever happens to the process meanwhile.
@@ -91,10 +95,11 @@ impl Output {
         options: WriteOptions,
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
-        self.write_asking(module, options, &|| (), tell)
+        self.write_asking(module, options, &|_| Ok(()), tell)
     }
 
-    /// As [`Output::write`]; `before` is called right before the files are put in their places.
+    /// As [`Output::write`]; `before` is called right before the files are put in their places, with
+    /// their bytes if those are known; its error ends the writing.
     ///
     /// # Errors
     /// As of [`Output::write`].
@@ -102,7 +107,7 @@ impl Output {
         self,
         module: &Module,
         options: WriteOptions,
-        before: &dyn Fn(),
+        before: &Before<'_>,
         tell: &mut dyn FnMut(Diagnostic),
     ) -> Result<Option<u64>, PassError> {
         let path = self.path;
@@ -143,14 +148,14 @@ impl Output {
                     ..text::PrintOptions::default()
                 };
                 let written = match target {
-                    None => {
-                        before();
-                        print(&module, StandardOutput, &printing)
-                    }
+                    None => before(None).and_then(|()| print(&module, StandardOutput, &printing)),
                     Some(target) => {
                         printing.directory = self.directory.as_deref();
-                        target.write_asking(!temporary, before, |file| {
-                            print(&module, file, &printing)
+                        let bytes = Cell::new(None);
+                        target.write_asking(!temporary, &|| before(bytes.get()), |file| {
+                            print(&module, &mut *file, &printing)?;
+                            bytes.set(Some(file.metadata()?.len()));
+                            Ok(())
                         })
                     }
                 };
@@ -203,7 +208,7 @@ fn write_onnx(
     path: &Path,
     target: Target,
     options: WriteOptions,
-    before: &dyn Fn(),
+    before: &Before<'_>,
 ) -> Result<Written, PassError> {
     // Of data that can't be read, say which tensor's it is; it is the model's, and not the place's.
     let unreadable = || {
@@ -234,8 +239,8 @@ fn write_onnx(
                 let error = failed(path, io::Error::other(message));
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
-            before();
-            let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
+            let opened = before(None).and_then(|()| open_special(&place));
+            let written = opened.and_then(|mut file| output.write_file(&mut file));
             return written.map(|()| Written::default()).map_err(unwritten);
         }
     };
@@ -269,7 +274,8 @@ fn write_onnx(
     let bytes = data.map(|data| data + output.len());
     plan.commit.durable = !options.temporary;
     let old = plan.commit.old.clone();
-    plan.commit.put(file, &place, before).map_err(unwritten)?;
+    let put = plan.commit.put(file, &place, &|| before(bytes));
+    put.map_err(unwritten)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let gone = old.iter().map(|old| directory.join(old)).collect();
     let dropped = output.dropped().to_vec();

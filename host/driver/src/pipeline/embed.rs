@@ -52,7 +52,8 @@ impl Pipeline {
         Pipeline::new(PipelineText::of_file("pipeline.toml", text))
     }
 
-    /// Reads a pipeline's file. Directories in it are relative to the file.
+    /// Reads a pipeline's file. Paths in it start from the file's directory and may not leave it, unless it is
+    /// [`trusted`](Pipeline::trusted).
     ///
     /// # Errors
     /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
@@ -70,6 +71,13 @@ impl Pipeline {
     /// If there is none of this name.
     pub fn built_in(name: &str) -> Result<Pipeline, PassError> {
         Pipeline::new(BuiltInPipeline::named(name)?.into())
+    }
+
+    /// Lets the pipeline name plugins, rules and other files outside of its directory.
+    #[must_use]
+    pub fn trusted(mut self) -> Pipeline {
+        self.request.trust = true;
+        self
     }
 
     /// A pipeline of a text and its name.

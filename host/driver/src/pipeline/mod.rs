@@ -32,4 +32,4 @@ pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
     no_plugins, read_patterns, read_rules,
 };
-pub use watch::{Reproduces, Watch, Writing};
+pub use watch::{OnWrite, Reproduces, Watch, Writing};

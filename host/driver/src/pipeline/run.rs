@@ -1,6 +1,8 @@
 //! `run`: a function from a request to a report.
 
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -81,7 +83,21 @@ fn run_given(
         on_diagnostic: Some(Box::new(move |said| emitting(said))),
         only_judges: false,
     };
-    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|_| ()));
+    let on_write = watch.on_write.unwrap_or_else(|| Box::new(|_| Ok(())));
+    let passes = Mutex::new(Vec::new());
+    let so_far = |writing: Writing<'_>| match writing {
+        Writing::Begins(report) => {
+            util::lock(&passes).extend(recorder.take());
+            on_write(Writing::Begins(&Report {
+                ok: true,
+                passes: util::lock(&passes).clone(),
+                diagnostics: util::lock(&diagnostics).clone().unwrap_or_default(),
+                seconds: start.elapsed().as_secs_f64(),
+                ..report.clone()
+            }))
+        }
+        Writing::Done => on_write(writing),
+    };
     let reproduces = watch.reproduces.unwrap_or_else(|| Box::new(|_| true));
     let mut endings = None;
     let end = || {
@@ -93,12 +109,13 @@ fn run_given(
             &*emit,
             &mut report,
             &recorder,
-            &*on_write,
+            &so_far,
             &mut endings,
         )
     };
     let result = caught(end).unwrap_or_else(|panic| Err(failed(&panic)));
-    report.passes = recorder.take();
+    report.passes = std::mem::take(&mut *util::lock(&passes));
+    report.passes.extend(recorder.take());
     report.diagnostics = util::lock(&diagnostics).take().unwrap_or_default();
     let after = match result {
         Ok(after) => {
@@ -230,7 +247,7 @@ fn run_to_end(
     emit: &dyn Fn(Diagnostic),
     report: &mut Report,
     recorder: &Recorder,
-    on_write: &dyn Fn(Writing),
+    on_write: &dyn Fn(Writing<'_>) -> Result<(), PassError>,
     told: &mut Option<Endings>,
 ) -> Result<Module, PassError> {
     if given.is_none() {
@@ -326,16 +343,29 @@ fn run_to_end(
             ..WriteOptions::default()
         };
         check_interrupt()?;
-        let begins = || on_write(Writing::Begins);
+        let path = request.output.as_ref();
+        report.model.output = path.map(|path| path.display().to_string());
+        let refused = Cell::new(None);
+        let begins = |bytes_after| {
+            let mut so_far = report.clone();
+            so_far.model.bytes_after = bytes_after;
+            on_write(Writing::Begins(&so_far)).map_err(|error| {
+                refused.set(Some(error));
+                io::Error::other("something else can't be written")
+            })
+        };
         let write = || output.write_asking(&after, options, &begins, &mut |said| emit(said));
         let written = caught(write).unwrap_or_else(|panic| Err(failed(&panic)));
+        let output = report.model.output.take();
         report.model.bytes_after = written.map_err(|error| {
+            if let Some(error) = refused.take() {
+                return error;
+            }
             let broken = verify::broken(&after, &recorder.foreign());
             broken.unwrap_or_else(|| of_data(made_by(error, &after, recorder), &unreadable))
         })?;
-        on_write(Writing::Done);
-        let output = request.output.as_ref();
-        report.model.output = output.map(|path| path.display().to_string());
+        report.model.output = output;
+        on_write(Writing::Done)?;
     }
     Ok(after)
 }

@@ -1,6 +1,10 @@
 //! What follows a run while it goes on.
 
+use super::report::Report;
 use passdock_core::{InstrumentRef, OnPass, PassError, Sink};
+
+/// A function that is called around the moment in which the output is put in its place.
+pub type OnWrite = dyn Fn(Writing<'_>) -> Result<(), PassError> + Send + Sync;
 
 /// A function that says whether a failure is to be reproduced.
 pub type Reproduces = dyn Fn(&PassError) -> bool + Send + Sync;
@@ -16,16 +20,17 @@ pub struct Watch {
     /// standard error if the request says so.
     pub sink: Option<Sink>,
     /// The function that is called around the moment in which the output is put in its place.
-    pub on_write: Option<Box<dyn Fn(Writing) + Send + Sync>>,
+    pub on_write: Option<Box<OnWrite>>,
     /// Whether a failure is one that people want to run into again, so that a reproducer is written; `None`: each is.
     pub reproduces: Option<Box<Reproduces>>,
 }
 
 /// The moments of an output that is put in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
-    /// All is written but the place. If the function doesn't return, the output is as it was.
-    Begins,
+#[derive(Clone, Copy, Debug)]
+pub enum Writing<'r> {
+    /// All is written but the place; with the report so far. If the function fails or doesn't return, the output is as
+    /// it was.
+    Begins(&'r Report),
     /// The output is in its place.
     Done,
 }

@@ -29,6 +29,7 @@ pub(super) fn settings(
             let schema = registry.config_schema(&key.value)?;
             let beside = |path: &str| request.beside_pipeline(path);
             rules::put_texts(given, &schema, beside, registry)
+                .and_then(|()| rules::check_tensors(given, request))
                 .map_err(|error| file.source.locate(error, &value.span))?;
         }
     }
@@ -209,7 +210,7 @@ fn set(
         };
         shown(error.into(), span)
     })?;
-    rules::put_texts(&mut given, &schema, |path| path.into(), registry)?;
+    rules::put_texts(&mut given, &schema, |path| Ok(path.into()), registry)?;
     let entry = config
         .entry(key)
         .or_insert_with(|| toml::Table::new().into());

@@ -59,7 +59,7 @@ pub(super) fn make(
     }
     let mut made = Vec::new();
     for table in &file.instruments {
-        made.push(of_file(table, &file.source, registry, &setup)?);
+        made.push(of_file(table, request, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
     for asked in &request.instruments {
@@ -75,7 +75,7 @@ impl Made {
         setup: &InstrumentSetup<'_>,
         registry: &Registry,
     ) -> Result<Made, PassError> {
-        let path_of = |path: &str| setup.base.join(path);
+        let path_of = |path: &str| Ok(setup.base.join(path));
         rules::put_into_fields(&mut options, &spec.schema(), path_of, registry)?;
         Ok(Made {
             instrument: spec.make(&options, setup)?,
@@ -87,6 +87,7 @@ impl Made {
 
 fn of_file(
     table: &InstrumentTable,
+    request: &Request,
     source: &SourceText,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
@@ -111,6 +112,21 @@ fn of_file(
         });
     }
     check_options(&schema, &table.options, source)?;
+    for (key, value) in &table.options {
+        let checked = match &value.value {
+            toml::Value::String(path) if path.is_empty() => Ok(()),
+            toml::Value::String(path) if spec.paths.contains(&key.value) => {
+                request.used_by_pipeline(path).map(drop)
+            }
+            toml::Value::Array(items) => {
+                let items = items.iter().filter_map(toml::Value::as_str);
+                let mut files = items.filter(|item| rules::is_file(item));
+                files.try_for_each(|file| request.beside_pipeline(file).map(drop))
+            }
+            _ => Ok(()),
+        };
+        checked.map_err(|error| source.locate(error, &value.span))?;
+    }
     Made::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = blame::config_error(&error).and_then(|wrong| {

@@ -29,6 +29,7 @@ pub(crate) use passes::passes_in;
 pub(crate) use phases::Phases;
 pub use plugins::{load_plugins, no_plugins};
 pub use request::{PipelineText, Print, Request};
+pub(crate) use request::{TRUST, is_inside};
 pub use rules::{read_file as read_rules, read_patterns};
 
 /// A pipeline whose names were looked up, with the context that it runs under.

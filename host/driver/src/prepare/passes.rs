@@ -109,7 +109,8 @@ impl Lists<'_> {
                         check_new_name(name, source, registry)?;
                     }
                     let path = request.beside_pipeline(&file.value);
-                    let read = rules::read(&path, registry)
+                    let read = path
+                        .and_then(|path| rules::read(&path, registry))
                         .map_err(|error| source.locate(error, &file.span))?;
                     passes.push(read.into_pass(name.as_ref().map(|name| &*name.value)));
                 }

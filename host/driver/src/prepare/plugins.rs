@@ -39,16 +39,19 @@ pub(super) fn load(
     for path in &request.plugin_files {
         check_file(path)?;
     }
+    let path_of = |named: &Located<String>| {
+        let path = request.used_by_pipeline(&named.value);
+        path.map_err(|error| file.source.locate(error, &named.span))
+    };
     for named in &file.plugin_files {
-        let path = request.beside_pipeline(&named.value);
-        check_file(&path).map_err(|error| {
+        check_file(&path_of(named)?).map_err(|error| {
             let error = error.help("Files are relative to the pipeline's file.");
             file.source.locate(error, &named.span)
         })?;
     }
     let mut dirs: Vec<PathBuf> = Vec::new();
     for named in &file.plugin_dirs {
-        let path = request.beside_pipeline(&named.value);
+        let path = path_of(named)?;
         if !path.is_dir() {
             let message = format!("There is no plugin directory `{}`.", path.display());
             let error = file.source.error(&named.span, "no such directory", message);
@@ -66,8 +69,7 @@ pub(super) fn load(
     let loaded = registry.load_files_with(&request.plugin_files, &options, refused);
     loaded.map_err(blamed)?;
     for named in &file.plugin_files {
-        let path = request.beside_pipeline(&named.value);
-        let loaded = registry.load_files_with(&[path], &options, refused);
+        let loaded = registry.load_files_with(&[path_of(named)?], &options, refused);
         loaded.map_err(|error| file.source.locate(blamed(error), &named.span))?;
     }
     let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, refused);

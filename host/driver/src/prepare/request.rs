@@ -1,8 +1,9 @@
 //! The request of a run: plain data, so that a run can happen in another process.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use passdock_core::{PassError, SearchDir, Verify};
+use passdock_core::{ErrorKind, PassError, SearchDir, Verify};
+use passdock_files::directory_of;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,10 @@ use super::asked::AskedInstrument;
 use crate::model_file::{self, ExternalData, ReadOptions};
 use crate::pipeline_file::PipelineFile;
 use crate::pipeline_file::built_in::BuiltInPipeline;
+
+/// The way to trust a reproducer.
+pub(crate) const TRUST: &str =
+    "`--trust` allows that: use it if you trust the reproducer's sender.";
 
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +85,8 @@ pub struct Request {
     pub value_info: bool,
     /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
+    /// Whether the pipeline may name files outside of its directory, and a reproducer's plugins and libraries.
+    pub trust: bool,
     /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
     /// output.
     #[serde(with = "crate::raw_path")]
@@ -111,14 +118,53 @@ impl Request {
     /// If it can't be read, or isn't right.
     pub fn read_model(&self) -> Result<Module, PassError> {
         let outside_data = self.outside_data;
-        model_file::read_with(&self.model, ReadOptions { outside_data })
+        model_file::read_with(&self.model, ReadOptions { outside_data }).map_err(|mut error| {
+            if self.resumes {
+                let (theirs, ours) = ("--allow-outside-data", "--trust");
+                error.message = error.message.replace(theirs, ours);
+            }
+            error
+        })
     }
 
-    /// A path of the pipeline's file, which starts from the file's directory.
-    pub(super) fn beside_pipeline(&self, path: &str) -> PathBuf {
+    /// The path of a file that the pipeline's file names, which starts from the file's directory.
+    ///
+    /// # Errors
+    /// If it leads out of that directory, links followed, and the pipeline isn't trusted.
+    pub(super) fn beside_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
         let pipeline = self.pipeline.as_ref();
         let base = pipeline.and_then(|text| text.path.parent());
-        base.unwrap_or(Path::new("")).join(path)
+        let whole = base.unwrap_or(Path::new("")).join(path);
+        self.check_reach(path, &whole).map(|()| whole)
+    }
+
+    /// Checks the path of a file that the pipeline names.
+    ///
+    /// # Errors
+    /// If it leads out of the pipeline's directory, links followed, and the pipeline isn't trusted.
+    pub(super) fn check_reach(&self, named: &str, path: &Path) -> Result<(), PassError> {
+        let pipeline = self.pipeline.as_ref();
+        let dir = pipeline.map_or(Path::new("."), |text| directory_of(&text.path));
+        if self.trust || is_inside(dir, path) {
+            return Ok(());
+        }
+        let message = format!(
+            "The pipeline names `{named}`, which is outside of its directory, `{}`.",
+            dir.display()
+        );
+        let error = PassError::new(ErrorKind::Usage, message);
+        Err(error.help("`--trust` lets a pipeline name files anywhere."))
+    }
+
+    /// As [`Request::beside_pipeline`], of a file from which code is loaded, or that is written: a reproducer may not
+    /// name any unless it is trusted.
+    pub(super) fn used_by_pipeline(&self, path: &str) -> Result<PathBuf, PassError> {
+        if self.trust || !self.resumes {
+            return self.beside_pipeline(path);
+        }
+        let message = format!("The reproducer isn't trusted: it names `{path}`.");
+        let error = PassError::new(ErrorKind::Usage, message);
+        Err(error.help(TRUST))
     }
 
     /// The directories in which plugins are looked for, in order; `more` are those of the pipeline.
@@ -133,6 +179,19 @@ impl Request {
             required,
         });
         searched.collect()
+    }
+}
+
+/// Whether a path is in a directory or below, links followed. A path that doesn't exist counts from its nearest
+/// directory that does.
+pub(crate) fn is_inside(dir: &Path, path: &Path) -> bool {
+    let is_there = |path: &&Path| path.symlink_metadata().is_ok();
+    let there = path.ancestors().find(is_there).unwrap_or(Path::new("."));
+    let missing = path.strip_prefix(there).unwrap_or(path).components();
+    let goes_up = missing.into_iter().any(|part| part == Component::ParentDir);
+    match (dir.canonicalize(), there.canonicalize()) {
+        (Ok(dir), Ok(there)) => !goes_up && there.starts_with(dir),
+        _ => false,
     }
 }
 

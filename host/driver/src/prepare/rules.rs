@@ -72,6 +72,7 @@ pub(super) fn with_texts(
             put_into(&mut value, path_of, registry)
                 .map_err(|error| source.locate(error, &located.span))?;
         }
+        check_tensors(&value, request).map_err(|error| source.locate(error, &located.span))?;
         table.insert(key.value.clone(), value);
     }
     Ok(table)
@@ -81,7 +82,7 @@ pub(super) fn with_texts(
 pub(super) fn put_texts(
     value: &mut Value,
     schema: &Schema,
-    path_of: impl Fn(&str) -> PathBuf,
+    path_of: impl Fn(&str) -> Result<PathBuf, PassError>,
     registry: &Registry,
 ) -> Result<(), PassError> {
     match value {
@@ -95,7 +96,7 @@ pub(super) fn put_texts(
 pub(super) fn put_into_fields(
     fields: &mut toml::Table,
     schema: &Schema,
-    path_of: impl Fn(&str) -> PathBuf,
+    path_of: impl Fn(&str) -> Result<PathBuf, PassError>,
     registry: &Registry,
 ) -> Result<(), PassError> {
     let fields = fields.iter_mut();
@@ -108,10 +109,24 @@ fn takes_rules(schema: &Schema, name: &str) -> bool {
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
 
+/// Checks the `.npy` files among the values of a pipeline, which passes read by themselves.
+///
+/// # Errors
+/// If the pipeline may not name one.
+pub(super) fn check_tensors(value: &Value, request: &Request) -> Result<(), PassError> {
+    match value {
+        Value::String(file) if file.ends_with(".npy") => request.check_reach(file, file.as_ref()),
+        Value::Table(fields) => fields
+            .values()
+            .try_for_each(|value| check_tensors(value, request)),
+        _ => Ok(()),
+    }
+}
+
 /// Puts texts into a list. What is no name of a file stays.
 fn put_into(
     value: &mut Value,
-    path_of: impl Fn(&str) -> PathBuf,
+    path_of: impl Fn(&str) -> Result<PathBuf, PassError>,
     registry: &Registry,
 ) -> Result<(), PassError> {
     let Value::Array(items) = value else {
@@ -120,7 +135,7 @@ fn put_into(
     for item in items {
         let Value::String(named) = item else { continue };
         if is_file(named) {
-            let path = path_of(named);
+            let path = path_of(named)?;
             let text = text_of(&path)?;
             RulesFile::patterns(&path.display().to_string(), &text, &registry.op_defs())?;
             *named = text;
@@ -139,14 +154,16 @@ impl Request {
 
 /// The files of rules that a request names.
 fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
+    // What may not be read is an error of the run.
+    let path_of = |name: &String| request.beside_pipeline(name).ok();
     let mut files: Vec<PathBuf> = Vec::new();
     let mut open: Vec<&PassTable> = file.passes.iter().collect();
     while let Some(table) = open.pop() {
         match table {
-            PassTable::Rules { file, .. } => files.push(request.beside_pipeline(&file.value)),
+            PassTable::Rules { file, .. } => files.extend(path_of(&file.value)),
             PassTable::Pass { options, .. } => {
                 let named = named_in(&table_of(options).into());
-                files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+                files.extend(named.iter().filter_map(path_of));
             }
             _ => {}
         }
@@ -154,11 +171,11 @@ fn files(request: &Request, file: &PipelineFile) -> Vec<PathBuf> {
     }
     for (_, fields) in &file.context.config {
         let named = named_in(&fields.value);
-        files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+        files.extend(named.iter().filter_map(path_of));
     }
     for table in &file.instruments {
         let named = named_in(&table_of(&table.options).into());
-        files.extend(named.iter().map(|name| request.beside_pipeline(name)));
+        files.extend(named.iter().filter_map(path_of));
     }
     for asked in &request.instruments {
         let named = named_in(&asked.options.clone().into());
@@ -213,7 +230,7 @@ mod tests {
         });
         let schema = Schema::new("acme.Take", fields.collect());
         let mut value = value;
-        let path_of = |name: &str| directory.path().join(name);
+        let path_of = |name: &str| Ok(directory.path().join(name));
         put_texts(&mut value, &schema, path_of, &Registry::new()).unwrap();
         value
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::{Judge, Verdict};
 use crate::pipeline::{self, PipelineText, Report, Request, Watch};
+use crate::prepare::{TRUST, is_inside};
 use crate::reproducer::{
     ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
 };
@@ -20,6 +21,7 @@ pub struct Reproducer {
     dir: PathBuf,
     about: About,
     pipeline: String,
+    trust: bool,
 }
 
 /// The outcome of a replay.
@@ -49,11 +51,12 @@ pub struct Replay {
 }
 
 impl Reproducer {
-    /// Reads the reproducer in a directory.
+    /// Reads the reproducer in a directory. Only one that the user trusts (`trust`) may run a command, load plugins that
+    /// it names, and read or write files outside of its directory.
     ///
     /// # Errors
-    /// If it isn't a reproducer, or can't be read.
-    pub fn open(dir: &Path) -> Result<Reproducer, PassError> {
+    /// If it isn't a reproducer, can't be read, or asks for what takes trust.
+    pub fn open(dir: &Path, trust: bool) -> Result<Reproducer, PassError> {
         let shown = dir.display();
         let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
@@ -61,6 +64,12 @@ impl Reproducer {
             return Err(
                 wrong(message).help("A reproducer is a directory that `passdock run` wrote.")
             );
+        }
+        let outside = |name: &&str| !is_inside(dir, &dir.join(name));
+        let mut links = [ABOUT, PIPELINE, BEFORE].into_iter().filter(outside);
+        if let Some(name) = links.next().filter(|_| !trust) {
+            let message = format!("`{name}` of the reproducer `{shown}` is a link out of it.");
+            return Err(wrong(message).help(TRUST));
         }
         let read = |name: &str| {
             fs::read_to_string(dir.join(name)).map_err(|error| {
@@ -82,11 +91,37 @@ impl Reproducer {
             let message = format!("The reproducer `{shown}` is of a newer passdock.");
             return Err(wrong(message).help("Use that one."));
         }
-        Ok(Reproducer {
+        let reproducer = Reproducer {
             dir: dir.to_path_buf(),
             about: toml::from_str(&text).map_err(|error| invalid(&error))?,
             pipeline: read(PIPELINE)?,
-        })
+            trust,
+        };
+        match reproducer.needs_trust()?.as_slice() {
+            _ if trust => {}
+            [] => {}
+            needs => {
+                let needs = needs.join("; it ");
+                let message = format!("The reproducer `{shown}` isn't trusted: it {needs}.");
+                return Err(wrong(message).help(TRUST));
+            }
+        }
+        Ok(reproducer)
+    }
+
+    /// What it asks for that takes trust.
+    fn needs_trust(&self) -> Result<Vec<String>, PassError> {
+        let pipeline = self.request(Request::default()).pipeline_file()?;
+        let check = self.about.check.iter();
+        let mut needs: Vec<String> = check
+            .map(|check| format!("runs the command `{}`", check.command))
+            .collect();
+        let plugins = pipeline.plugin_dirs.iter().chain(&pipeline.plugin_files);
+        needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.value)));
+        let mut files: Vec<&str> = self.about.data.iter().map(|data| &*data.file).collect();
+        files.dedup();
+        needs.extend(files.iter().map(|file| format!("reads `{file}`")));
+        Ok(needs)
     }
 
     /// The command that judges the result, if the pass itself doesn't fail.
@@ -166,8 +201,9 @@ impl Reproducer {
             )),
             model: self.dir.join(BEFORE),
             verify: self.about.verify,
-            // What it refers to elsewhere has the hash that it should have.
-            outside_data: true,
+            // What a trusted one refers to elsewhere has the hash that it should have.
+            outside_data: self.trust,
+            trust: self.trust,
             resumes: true,
             ..request
         }

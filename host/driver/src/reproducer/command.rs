@@ -1,13 +1,16 @@
 //! The command line that runs a reproducer again.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::ABOUT;
+use super::about::About;
 use passdock_core::{FailureSite, PassError};
 use passdock_crash::DeathCause;
 
 /// The command that runs a reproducer again on this machine: with the plugins that were used, by
 /// their files if they were named so, else by their directories, but for those that it looks in by
-/// itself; and with the time that was over.
+/// itself; with trust if it takes that, since it was written here; and with the time that was over.
 pub fn command(
     dir: &Path,
     error: &PassError,
@@ -15,6 +18,23 @@ pub fn command(
     standard_dirs: &[PathBuf],
 ) -> String {
     let mut command = format!("passdock replay {}", shell_word(&dir.to_string_lossy()));
+    let about = fs::read_to_string(dir.join(ABOUT)).unwrap_or_default();
+    let about: Option<About> = toml::from_str(&about).ok();
+    let reaches_out = |value: &toml::Value| {
+        value
+            .as_str()
+            .is_some_and(|text| Path::new(text).is_absolute())
+    };
+    let mut options = site
+        .context
+        .judges()
+        .iter()
+        .flat_map(|judge| judge.values());
+    if about.is_some_and(|about| about.check.is_some() || !about.data.is_empty())
+        || options.any(reaches_out)
+    {
+        command.push_str(" --trust");
+    }
     let mut named: Vec<PathBuf> = Vec::new();
     let files = site.context.registry().named_files();
     for plugin in site.context.registry().plugins() {

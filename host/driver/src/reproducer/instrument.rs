@@ -30,6 +30,7 @@ pub fn instrument() -> InstrumentSpec {
         let dir = setup.path(&options.dir);
         Ok(Arc::new(WriteReproducer::new(dir, written)))
     })
+    .paths(["dir"])
 }
 
 /// Writes what it takes to run into a failure again to a directory `PASS.reproducer`.

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use crate::pipeline::Report;
 use passdock_crash::Death;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -70,9 +71,9 @@ pub(super) enum Said<Q, A> {
     Ask(Q),
     /// The worker is somewhere else now, and waits until that was heard.
     Here,
-    /// The output is about to be put in its place. The supervisor answers, or ends the worker; once it answered, the
-    /// worker has time anew.
-    Writes,
+    /// The output is about to be put in its place, and this is the report so far. The supervisor answers, with an error
+    /// if it must not be, or ends the worker; once it answered, the worker has time anew.
+    Writes(Box<Report>),
     /// The work is done, and this came of it. It is the last message, or the last about this piece of work.
     Answer(A),
 }

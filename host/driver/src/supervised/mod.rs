@@ -22,6 +22,7 @@ mod worker;
 
 pub use guard::refuse_tracing;
 pub use passdock_crash::{Culprit, Death, DeathCause};
+pub use process::waits;
 pub use run::{died, kept_input, not_started, remove_leftovers, run};
 pub use running::{give_up, go_on, stop};
 pub use supervisor::{Ended, Supervisor};

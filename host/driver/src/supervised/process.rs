@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use passdock_crash::{Death, DeathCause};
@@ -27,6 +28,14 @@ use super::running::{GRACE, Running, has_ended, running, runs_until};
 /// The time after which it is looked whether a worker is still there that says nothing: what it started may hold the
 /// channel open.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// Whether this process waits for what a worker says.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process waits for a worker, whose time has a limit of its own.
+pub fn waits() -> bool {
+    WAITS.load(Ordering::SeqCst)
+}
 
 /// A worker that runs, in a group of processes of its own with what it starts.
 pub(super) struct Process<'s> {
@@ -148,7 +157,9 @@ impl<'s> Process<'s> {
             process: self,
             until,
         };
+        WAITS.store(true, Ordering::SeqCst);
         let heard = receive_marked(&mut from, &mut marks);
+        WAITS.store(false, Ordering::SeqCst);
         *left = from
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Ended, Supervisor};
 use crate::model_file::{is_standard, is_used};
-use crate::pipeline::{ModelReport, Report, Request, Watch, Writing};
+use crate::pipeline::{ModelReport, OnWrite, Report, Request, Watch, Writing};
 
 /// Runs a request in a worker, which answers the report of [`crate::pipeline::run()`]. Whatever the worker dies of is
 /// in the report, and then nothing was written; or the output was in its place by then, and the report says that.
@@ -26,10 +26,15 @@ pub fn run<J: Serialize>(
     mut watch: Watch,
 ) -> Report {
     let before = Arc::new(Mutex::new(None));
+    let asked = Arc::new(watch.on_write.take());
     let on_write = || {
-        let (output, before) = (request.output.clone(), before.clone());
-        let seen = move |_| *util::lock(&before) = Some(output.as_deref().and_then(identity));
-        Some(Box::new(seen) as Box<dyn Fn(Writing) + Send + Sync>)
+        let (output, before, asked) = (request.output.clone(), before.clone(), asked.clone());
+        let seen = move |writing: Writing<'_>| {
+            (*asked).as_ref().map_or(Ok(()), |asked| asked(writing))?;
+            *util::lock(&before) = Some(output.as_deref().and_then(identity));
+            Ok(())
+        };
+        Some(Box::new(seen) as Box<OnWrite>)
     };
     watch.on_write = on_write();
     let attempt = |request: &Request, input: &Option<File>, watch| {

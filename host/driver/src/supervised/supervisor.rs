@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::pipeline::{Watch, Writing};
+use crate::sent_error::SentError;
 
 use super::limit::PLACING;
 use super::message::{Marks, Said, Task};
@@ -143,13 +144,12 @@ fn attempt<Q: DeserializeOwned, A: DeserializeOwned>(
                 left = timeout;
             }
             Ok(Said::Here) => process.tell(&())?,
-            Ok(Said::Writes) => {
-                if let Some(on_write) = &watch.on_write {
-                    on_write(Writing::Begins);
-                }
+            Ok(Said::Writes(report)) => {
+                let on_write = watch.on_write.as_ref();
+                let begun = on_write.map_or(Ok(()), |on_write| on_write(Writing::Begins(&report)));
                 left = timeout.map(|limit| limit.max(PLACING));
-                may_write = true;
-                process.tell(&())?;
+                may_write = begun.is_ok();
+                process.tell(&begun.map_err(|error| SentError::from(&error)))?;
             }
             Ok(Said::Answer(answer)) => {
                 process.finish()?;

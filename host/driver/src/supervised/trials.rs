@@ -85,7 +85,9 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                         sink(&text);
                     }
                 }
-                Ok(Said::Here | Said::Writes) => process.tell(&()).map_err(wrong)?,
+                Ok(Said::Here) => process.tell(&()).map_err(wrong)?,
+                // A trial writes no output.
+                Ok(Said::Writes(_)) => process.tell(&Ok::<(), SentError>(())).map_err(wrong)?,
                 Ok(Said::Pass(_) | Said::Ask(())) => {}
                 Err(_) => {
                     let (death, is_sure) = process.death().map_err(wrong)?;

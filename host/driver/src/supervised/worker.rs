@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::pipeline::{Watch, Writing};
+use crate::sent_error::SentError;
 
 use super::guard::give_up_tracing;
 use super::limit::{OwnLimit, PLACING};
@@ -88,7 +89,7 @@ impl Worker {
         observe(Box::new(move |seen| {
             // As long as the supervisor didn't hear of it, the worker is where it was.
             if let Some(waits) = &waits {
-                wait_for(waits, &Said::Here);
+                wait_for::<()>(waits, &Said::Here);
             }
             written.see(seen);
             match (&hears, seen) {
@@ -103,7 +104,7 @@ impl Worker {
 
     /// The watch of a run: the supervisor hears of it.
     pub fn watch(&self) -> Watch {
-        let (texts, writes) = (self.channel.clone(), self.channel.clone());
+        let (texts, writes_to) = (self.channel.clone(), self.channel.clone());
         let limit = self.limit.clone();
         Watch {
             // It hears of passes anyway.
@@ -112,10 +113,13 @@ impl Worker {
                 tell(&texts, &Said::Print(text.to_owned()));
             })),
             on_write: Some(Box::new(move |writing| {
-                if writing == Writing::Begins {
-                    wait_for(&writes, &Said::Writes);
-                    util::lock(&limit).begin_with(PLACING);
-                }
+                let Writing::Begins(report) = writing else {
+                    return Ok(());
+                };
+                let writes = Said::Writes(Box::new(report.clone()));
+                let begun: Result<(), SentError> = wait_for(&writes_to, &writes);
+                util::lock(&limit).begin_with(PLACING);
+                Ok(begun?)
             })),
             ..Watch::default()
         }
@@ -172,10 +176,11 @@ fn tell(channel: &Mutex<Channel>, said: &Said<(), ()>) {
 
 /// Waits until the supervisor lets this process go on: put the output in its place, for one. A supervisor that gave
 /// this process up, or can't be heard any more, doesn't: then it ends here.
-fn wait_for(channel: &Mutex<Channel>, said: &Said<(), ()>) {
-    if util::lock(channel).ask::<()>(said).is_err() {
+fn wait_for<A: DeserializeOwned>(channel: &Mutex<Channel>, said: &Said<(), ()>) -> A {
+    let answer = util::lock(channel).ask(said);
+    answer.unwrap_or_else(|_| {
         give_up();
         lost_channel();
-        std::process::exit(1);
-    }
+        std::process::exit(1)
+    })
 }

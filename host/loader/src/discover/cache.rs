@@ -53,7 +53,6 @@ pub(super) struct Kept {
 /// A cached plugin file, in the state that it was in when it was checked.
 struct Entry {
     identity: Identity,
-    needs_path: bool,
     /// The offset of its manifest in the cache's bytes.
     manifest: usize,
 }
@@ -88,17 +87,17 @@ impl Kept {
         let identity = Identity::of(&fs::metadata(path).ok()?);
         let mut bytes = self.bytes.get(entry.manifest..)?;
         let manifest = (identity == entry.identity).then(|| Manifest::get(&mut bytes))??;
-        Some(Plugin::known(path, manifest, identity, entry.needs_path))
+        Some(Plugin::known(path, manifest, identity))
     }
 
     /// Writes the plugins that were found to the cache, unless it has the same ones. A failure is
     /// ignored.
     pub(super) fn keep(self, found: &[Arc<Plugin>]) {
         let plugins = found.iter().filter_map(|plugin| {
-            let (identity, needs_path) = plugin.file()?;
+            let identity = plugin.file()?;
             let name = name(plugin.origin().path()?)?;
             let settled = identity.is_settled(self.at);
-            settled.then_some((name, identity, needs_path, plugin.manifest()))
+            settled.then_some((name, identity, plugin.manifest()))
         });
         let plugins: Vec<_> = plugins.collect();
         let is_kept = |name: &[u8], identity: &Identity| {
@@ -113,11 +112,10 @@ impl Kept {
             return;
         }
         let mut body = Vec::new();
-        for (name, identity, needs_path, manifest) in plugins {
+        for (name, identity, manifest) in plugins {
             (name.len() as u32).put(&mut body);
             body.extend_from_slice(name);
             identity.put(&mut body);
-            needs_path.put(&mut body);
             let start = body.len();
             0u32.put(&mut body);
             manifest.put(&mut body);
@@ -213,11 +211,9 @@ fn entries(bytes: &[u8]) -> Option<HashMap<Vec<u8>, Entry>> {
         let len = u32::get(&mut rest)?;
         let name = take(&mut rest, len as usize)?;
         let identity = Identity::get(&mut rest)?;
-        let needs_path = bool::get(&mut rest)?;
         let len = u32::get(&mut rest)?;
         let entry = Entry {
             identity,
-            needs_path,
             manifest: bytes.len() - rest.len(),
         };
         take(&mut rest, len as usize)?;

@@ -108,7 +108,7 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
         if let Some(kept) = kept {
             kept.keep(&plugins);
         }
-        plugins.retain(|plugin| plugin.file().is_none_or(|(file, _)| files.insert(*file)));
+        plugins.retain(|plugin| plugin.file().is_none_or(|file| files.insert(*file)));
         found.plugins.extend(plugins);
     }
     Ok(found)

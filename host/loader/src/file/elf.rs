@@ -11,7 +11,7 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader, Sym};
 use object::{Architecture, BinaryFormat, Endianness};
 use passdock_abi as abi;
 
-use super::{Found, Target, check_target, damaged, not_a_library, truncated};
+use super::{Target, check_target, damaged, not_a_library, truncated};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
@@ -30,7 +30,7 @@ const TABLES: [(elf::DynamicTag, elf::DynamicTag, &str); 5] = [
     (elf::DT_FINI_ARRAY, elf::DT_FINI_ARRAYSZ, "finalizers"),
 ];
 
-pub(super) fn check<'d, Elf, R>(target: Target, data: R, len: u64) -> Result<Found<'d>, Kind>
+pub(super) fn check<'d, Elf, R>(target: Target, data: R, len: u64) -> Result<&'d [u8], Kind>
 where
     Elf: FileHeader<Endian = Endianness>,
     R: ReadRef<'d>,
@@ -73,10 +73,11 @@ where
     let kinds = ["no data object", "an array of bytes"];
     let manifest = symbol(abi::MANIFEST_SYMBOL, elf::STT_OBJECT, kinds)?;
     let (at, len) = (manifest.st_value(endian), manifest.st_size(endian));
-    Ok(Found {
-        manifest: image.manifest(at.into(), len.into())?,
-        needs_path: image.looks_beside_itself(&dynamic)?,
-    })
+    let paths = dynamic.run_paths.into_iter().flatten();
+    if paths.into_iter().any(|at| at >= dynamic.strings_len) {
+        return Err(damaged("its library path lies outside its strings"));
+    }
+    image.manifest(at.into(), len.into())
 }
 
 fn check_machine<Elf: FileHeader<Endian = Endianness>>(
@@ -454,22 +455,5 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         }
         self.slice(address, len)
             .ok_or_else(|| damaged("its manifest isn't in the file"))
-    }
-
-    /// Whether the library looks for the libraries it needs in a place relative to itself.
-    fn looks_beside_itself(&self, dynamic: &Dynamic) -> Result<bool, Kind> {
-        for at in dynamic.run_paths.into_iter().flatten() {
-            if at >= dynamic.strings_len {
-                return Err(damaged("its library path lies outside its strings"));
-            }
-            let address = dynamic.strings.unwrap_or(0).saturating_add(at);
-            let rest = (dynamic.strings_len - at).min(4096);
-            let text: &[u8] = self.slice(address, rest).unwrap_or_default();
-            let text = text.split(|&b| b == 0).next().unwrap_or_default();
-            if text.windows(6).any(|w| w == b"ORIGIN") {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }

@@ -8,10 +8,10 @@ use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, Rea
 use object::{FileKind, ObjectKind};
 use passdock_abi as abi;
 
-use super::{Found, HOST_ARCH, Target, check_target, not_a_library};
+use super::{HOST_ARCH, Target, check_target, not_a_library};
 use crate::error::PluginErrorKind as Kind;
 
-pub(super) fn check<'d, R: ReadRef<'d>>(target: Target, data: R) -> Result<Found<'d>, Kind> {
+pub(super) fn check<'d, R: ReadRef<'d>>(target: Target, data: R) -> Result<&'d [u8], Kind> {
     let file = File::parse(data).map_err(damaged)?;
     check_target(target, file.format(), file.architecture(), "")?;
     match file.kind() {
@@ -55,10 +55,7 @@ pub(super) fn check<'d, R: ReadRef<'d>>(target: Target, data: R) -> Result<Found
             .ok()
             .and_then(|skip| data.get(skip..))
             .ok_or_else(|| Kind::Damaged("its manifest isn't in the file".to_owned()))?;
-        return Ok(Found {
-            manifest: bytes,
-            needs_path: true,
-        });
+        return Ok(bytes);
     }
     Err(Kind::Damaged("its manifest lies in no section".to_owned()))
 }
@@ -68,7 +65,7 @@ pub(super) fn check_fat<'d, R: ReadRef<'d>>(
     target: Target,
     data: R,
     kind: FileKind,
-) -> Result<Found<'d>, Kind> {
+) -> Result<&'d [u8], Kind> {
     fn pick<'d, R: ReadRef<'d>, A: FatArch>(
         data: R,
         arches: &'d [A],

@@ -28,9 +28,6 @@ pub struct Checked {
     pub manifest: Manifest,
     /// The file's identity when it was checked, to notice later changes.
     pub identity: Identity,
-    /// Whether the library looks for others in its own directory, so that the loader must know its
-    /// path.
-    pub needs_path: bool,
     /// The file descriptor that was checked.
     pub file: File,
 }
@@ -53,23 +50,13 @@ pub const EXPECTED: &str = match HOST_FORMAT {
     _ => "a `.so`",
 };
 
-/// The parts of a checked library that the host uses.
-struct Found<'d> {
-    /// The bytes of the exported manifest; the first NUL ends the text.
-    manifest: &'d [u8],
-    needs_path: bool,
-}
-
 fn check_kind(path: &Path) -> Result<Checked, Kind> {
     let (file, identity) = reader::open(path)?;
     let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
-    let found = check_bytes(&cache, identity.len())?;
-    let manifest = Manifest::from_symbol(found.manifest)?;
-    let needs_path = found.needs_path;
+    let manifest = Manifest::from_symbol(check_bytes(&cache, identity.len())?)?;
     Ok(Checked {
         manifest,
         identity,
-        needs_path,
         file,
     })
 }
@@ -78,7 +65,7 @@ fn check_kind(path: &Path) -> Result<Checked, Kind> {
 pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
     let (file, identity) = reader::open(path)?;
     let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
-    let bytes = check_bytes(&cache, identity.len())?.manifest;
+    let bytes = check_bytes(&cache, identity.len())?;
     let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
 }
@@ -89,7 +76,7 @@ pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
 /// # Errors
 /// If the bytes aren't a library, or one that its system's loader couldn't map.
 pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
-    check_bytes_for(Target::Any, library, library.len() as u64).map(|found| found.manifest)
+    check_bytes_for(Target::Any, library, library.len() as u64)
 }
 
 /// The systems and machines whose libraries are taken.
@@ -101,7 +88,8 @@ enum Target {
     Any,
 }
 
-fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind> {
+/// The bytes of the exported manifest; the first NUL ends the text.
+fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<&'d [u8], Kind> {
     check_bytes_for(Target::Host, data, len)
 }
 
@@ -109,7 +97,7 @@ fn check_bytes_for<'d, R: ReadRef<'d>>(
     target: Target,
     data: R,
     len: u64,
-) -> Result<Found<'d>, Kind> {
+) -> Result<&'d [u8], Kind> {
     if len == 0 {
         return Err(Kind::Empty);
     }

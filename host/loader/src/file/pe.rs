@@ -12,7 +12,7 @@ use object::read::pe::{ImageNtHeaders, ImageOptionalHeader};
 use object::{Architecture, BinaryFormat};
 use passdock_abi as abi;
 
-use super::{Found, Target, check_target, damaged, not_a_library, truncated};
+use super::{Target, check_target, damaged, not_a_library, truncated};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
@@ -28,7 +28,7 @@ const DIRECTORIES: [(usize, &str); 5] = [
     (pe::IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG, "load configuration"),
 ];
 
-pub(super) fn check<'d, Pe, R>(target: Target, data: R, len: u64) -> Result<Found<'d>, Kind>
+pub(super) fn check<'d, Pe, R>(target: Target, data: R, len: u64) -> Result<&'d [u8], Kind>
 where
     Pe: ImageNtHeaders,
     R: ReadRef<'d>,
@@ -107,7 +107,7 @@ impl<'d, Pe: ImageNtHeaders, R: ReadRef<'d>> Image<'d, Pe, R> {
     }
 
     /// Checks everything but the machine.
-    fn check(&self) -> Result<Found<'d>, Kind> {
+    fn check(&self) -> Result<&'d [u8], Kind> {
         let flags = self.headers.file_header().characteristics.get(LE);
         if !flags.contains(pe::IMAGE_FILE_DLL) {
             return Err(not_a_library("an executable"));
@@ -140,10 +140,7 @@ impl<'d, Pe: ImageNtHeaders, R: ReadRef<'d>> Image<'d, Pe, R> {
                 expected: "a function",
             });
         }
-        Ok(Found {
-            manifest: self.manifest(sections, address(abi::MANIFEST_SYMBOL)?)?,
-            needs_path: true,
-        })
+        self.manifest(sections, address(abi::MANIFEST_SYMBOL)?)
     }
 
     /// The sections, once it is known that the loader can map them: in the file, ascending, apart,

@@ -83,18 +83,6 @@ fn a_good_library_gives_its_manifest() {
         };
         let checked = check(&built.lib).expect("a good library");
         assert_eq!(checked.manifest.plugin.name, "c", "{flags:?}");
-        assert!(!checked.needs_path);
-    }
-}
-
-#[test]
-fn a_library_that_looks_beside_itself_is_loaded_by_path() {
-    if !cfg!(target_os = "linux") {
-        return skip("ELF libraries are built on Linux only");
-    }
-    let flags = ["-shared", "-fPIC", "-Wl,-rpath,$ORIGIN/deps"];
-    if let Some(built) = build(&good(), &flags) {
-        assert!(check(&built.lib).expect("a good library").needs_path);
     }
 }
 
@@ -302,7 +290,7 @@ fn random_damage_is_survived() {
             copy.truncate(random.below(copy.len()));
         }
         if let Ok(found) = super::check_bytes(&copy[..], copy.len() as u64) {
-            assert!(found.manifest.len() <= copy.len());
+            assert!(found.len() <= copy.len());
         }
     }
     for _ in 0..4_000 {

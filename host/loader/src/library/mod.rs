@@ -8,10 +8,9 @@ mod op_info;
 mod table;
 mod unknown;
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
-#[cfg(target_os = "linux")]
-use std::sync::atomic::AtomicU32;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,10 +50,7 @@ pub struct Plugin {
 
 #[derive(Debug)]
 enum Source {
-    File {
-        identity: Identity,
-        needs_path: bool,
-    },
+    File { identity: Identity },
     Static(abi::Entry),
 }
 
@@ -190,28 +186,15 @@ impl Plugin {
     /// If the file isn't a plugin that this host can load; the error says why.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let checked = file::check(path)?;
-        Ok(Plugin::known(
-            path,
-            checked.manifest,
-            checked.identity,
-            checked.needs_path,
-        ))
+        Ok(Plugin::known(path, checked.manifest, checked.identity))
     }
 
     /// A plugin file that was checked before, in the state that it was in then.
-    pub(super) fn known(
-        path: &Path,
-        manifest: Manifest,
-        identity: Identity,
-        needs_path: bool,
-    ) -> Plugin {
+    pub(super) fn known(path: &Path, manifest: Manifest, identity: Identity) -> Plugin {
         Plugin {
             origin: Origin::File(path.to_path_buf()),
             manifest: Arc::new(manifest),
-            source: Source::File {
-                identity,
-                needs_path,
-            },
+            source: Source::File { identity },
             loaded: OnceLock::new(),
             asked: AtomicBool::new(false),
         }
@@ -265,14 +248,10 @@ impl Plugin {
         self.is_loaded() || self.asked.load(Ordering::Relaxed)
     }
 
-    /// The identity of the plugin's file when it was checked, and whether the loader must know its
-    /// path; `None` for a static plugin.
-    pub fn file(&self) -> Option<(&Identity, bool)> {
+    /// The identity of the plugin's file when it was checked; `None` for a static plugin.
+    pub fn file(&self) -> Option<&Identity> {
         match &self.source {
-            Source::File {
-                identity,
-                needs_path,
-            } => Some((identity, *needs_path)),
+            Source::File { identity } => Some(identity),
             Source::Static(_) => None,
         }
     }
@@ -284,7 +263,7 @@ impl Plugin {
         let state = |plugin: &Plugin| {
             plugin
                 .file()
-                .map(|(file, _)| (file.len, file.modified, file.inode))
+                .map(|file| (file.len, file.modified, file.inode))
         };
         is_used && state(self) != state(other)
     }
@@ -309,12 +288,9 @@ impl Plugin {
         let _entered = call.enter_told();
         let entry = match &self.source {
             Source::Static(entry) => *entry,
-            Source::File {
-                identity,
-                needs_path,
-            } => {
+            Source::File { identity } => {
                 let path = self.origin.path().ok_or(Kind::Changed)?;
-                load_entry(path, self.reopen(path, identity)?, *needs_path)?
+                load_entry(path, self.reopen(path, identity)?)?
             }
         };
         let path = self.origin.path();
@@ -494,49 +470,54 @@ fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
 }
 
 /// Maps a checked library and finds its entry.
-#[cfg(target_os = "linux")]
-fn load_entry(path: &Path, file: File, needs_path: bool) -> Result<abi::Entry, Kind> {
-    use std::os::fd::AsRawFd;
-    let opened = if needs_path {
-        open_library(path)
-    } else {
-        // The descriptor that was checked, not the file that is at the path by now. The loader takes
-        // a library whose path it knows for the loaded one, and descriptors' numbers are reused, so
-        // each load spells the path in another way.
-        static LOADS: AtomicU32 = AtomicU32::new(0);
-        let load = LOADS.fetch_add(1, Ordering::Relaxed);
-        let mut spelt = String::from("/proc/self/fd");
-        for bit in 0..u32::BITS - load.leading_zeros() {
-            spelt.push_str(if load >> bit & 1 == 0 { "/." } else { "//." });
-        }
-        spelt.push_str(&format!("/{}", file.as_raw_fd()));
-        match open_library(Path::new(&spelt)) {
-            Err(_) if !Path::new("/proc/self/fd").exists() => open_library(path),
-            Err(text) => Err(text.replace(&spelt, &path.display().to_string())),
-            opened => {
-                keep(file);
-                opened
-            }
-        }
-    };
-    find_entry(opened.map_err(Kind::Refused)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn load_entry(path: &Path, file: File, _needs_path: bool) -> Result<abi::Entry, Kind> {
-    let opened = open_library(path);
-    drop(file);
-    find_entry(opened.map_err(Kind::Refused)?)
-}
-
-/// Keeps the first descriptors open, so that the loader's name for a library goes on leading to its
-/// file (backtraces read it). Not all of a thousand: a process has only so many.
-#[cfg(target_os = "linux")]
-fn keep(file: File) {
-    static KEPT: AtomicU32 = AtomicU32::new(0);
-    if KEPT.fetch_add(1, Ordering::Relaxed) < 128 {
-        std::mem::forget(file);
+fn load_entry(path: &Path, file: File) -> Result<abi::Entry, Kind> {
+    // The library's constructors may change the directory, and close files.
+    let whole = std::path::absolute(path).map_err(Kind::Io)?;
+    let checked = place(file.metadata());
+    let is_there = || place(whole.metadata()) == checked;
+    if !is_there() {
+        return Err(Kind::Changed);
     }
+    drop(file);
+    let name = loader_name(&whole);
+    let shown = |text: String| text.replace(&*name.to_string_lossy(), &path.to_string_lossy());
+    let opened = open_library(&name).map_err(|text| Kind::Refused(shown(text)))?;
+    match is_there() {
+        true => find_entry(opened),
+        false => {
+            // It is mapped, and nothing is ever unloaded.
+            std::mem::forget(opened);
+            Err(Kind::Changed)
+        }
+    }
+}
+
+/// The device and the number of a file, where the system tells them of paths; `None`: it isn't there.
+fn place(known: std::io::Result<std::fs::Metadata>) -> Option<(u64, u64)> {
+    let known = known.ok()?;
+    #[cfg(unix)]
+    return Some((
+        std::os::unix::fs::MetadataExt::dev(&known),
+        std::os::unix::fs::MetadataExt::ino(&known),
+    ));
+    #[cfg(not(unix))]
+    Some((0, known.len()))
+}
+
+/// The path, of a whole one, by which the system's loader gets a library. The loader takes a path that it knows for the library that
+/// it has, so each load of one path after the first spells it in another way: `dir/./lib.so`.
+fn loader_name(path: &Path) -> PathBuf {
+    static LOADS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+    let mut known = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let loads = known.entry(path.to_path_buf()).or_insert(0);
+    let again = usize::from(cfg!(unix)) * *loads;
+    *loads += 1;
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_path_buf();
+    };
+    let mut spelled = dir.as_os_str().to_owned();
+    spelled.push("/.".repeat(again));
+    PathBuf::from(spelled).join(name)
 }
 
 #[cfg(unix)]

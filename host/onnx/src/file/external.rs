@@ -163,7 +163,7 @@ pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
 }
 
 /// A directory; the present one for the empty path.
-fn or_here(directory: &Path) -> &Path {
+pub(super) fn or_here(directory: &Path) -> &Path {
     match directory.as_os_str().is_empty() {
         true => Path::new("."),
         false => directory,

@@ -7,7 +7,7 @@ use passdock_abi::ValueId;
 use passdock_ir::{ByteSource, Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
-use super::external::{ExternalFile, Reach};
+use super::external::{ExternalFile, Reach, or_here};
 use super::source::Source;
 use crate::extras::kept::external_location;
 use crate::format::error::OnnxError;
@@ -52,15 +52,20 @@ pub struct ExternalFiles {
 }
 
 impl ExternalFiles {
-    /// The file that IR text beside `text` names. The text's author may name any file by its whole
-    /// path; a relative one has to stay in the text's directory, unless `reach` says otherwise.
+    /// The file that IR text beside `text` names. It has to be in the text's directory, as a model's data has,
+    /// unless `reach` says otherwise.
     pub fn open(&self, text: &Path, file: &str, reach: Reach) -> Arc<dyn ByteSource> {
         let whole = Path::new(file);
-        let opened = match (whole.is_absolute(), whole.parent(), whole.file_name()) {
-            (true, Some(directory), Some(name)) => {
+        let opened = match (reach, whole.parent(), whole.file_name()) {
+            (Reach::Anywhere, Some(directory), Some(name)) if whole.is_absolute() => {
                 ExternalFile::new(directory, &name.to_string_lossy(), reach)
             }
-            _ => ExternalFile::beside(text, file, reach),
+            _ => {
+                let directory = or_here(text.parent().unwrap_or(Path::new("")));
+                let below = whole.strip_prefix(super::bytes::whole(directory));
+                let location = below.map_or(file.into(), Path::to_string_lossy);
+                ExternalFile::new(directory, &location, reach)
+            }
         };
         let opened = Arc::new(opened);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);

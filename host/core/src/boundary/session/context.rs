@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
 use super::function::FunctionSession;
-use super::gate::Session;
+use super::gate::{Session, Thread};
 use super::module::ModuleSession;
 use super::rewrites::Rewrites;
 use super::{gate, input};
@@ -82,6 +82,7 @@ pub(in crate::boundary) struct ContextSession<'a> {
     asked_ops: Cell<bool>,
     /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
+    thread: Thread,
 }
 
 /// The rarely used state of a context.
@@ -135,6 +136,7 @@ impl<'a> ContextSession<'a> {
             module: Cell::new(ptr::null()),
             asked_ops: Cell::new(false),
             extras: OnceCell::new(),
+            thread: Thread::current(),
         }
     }
 
@@ -154,12 +156,8 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) unsafe fn of<'s>(
         handle: *const abi::Context,
     ) -> Edit<&'s ContextSession<'a>> {
-        let session = handle.cast::<ContextSession<'a>>();
-        if session.is_null() || !session.is_aligned() {
-            return Err(EditError::invalid("The context's handle is null."));
-        }
         // SAFETY: the caller's promise.
-        Ok(unsafe { &*session })
+        unsafe { gate::session(handle.cast::<ContextSession<'a>>()) }
     }
 
     pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
@@ -354,6 +352,10 @@ impl<'a> ContextSession<'a> {
 }
 
 impl Session for ContextSession<'_> {
+    fn thread(&self) -> Thread {
+        self.thread
+    }
+
     fn keep_error(&self, message: String) {
         self.extras().last_error.replace(message);
     }

@@ -16,7 +16,7 @@ use passdock_ir::{Edit, EditError, Function, Module, Premises, Symbols};
 use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
-use super::gate::Session;
+use super::gate::{self, Session, Thread};
 use super::laid_out::LayoutAnswer;
 
 /// The object behind a `*mut abi::Function`.
@@ -29,6 +29,7 @@ pub(in crate::boundary) struct FunctionSession {
     own_view: Option<Fixed<abi::FunctionView>>,
     state: UnsafeCell<FunctionState>,
     busy: Cell<bool>,
+    thread: Thread,
 }
 
 /// A function that several passes run on, with the header of its view, which is written when the
@@ -142,6 +143,7 @@ impl FunctionSession {
                 extras: None,
             }),
             busy: Cell::new(false),
+            thread: Thread::current(),
         }
     }
 
@@ -254,12 +256,8 @@ impl FunctionSession {
     pub(in crate::boundary) unsafe fn of<'s>(
         handle: *const abi::Function,
     ) -> Edit<&'s FunctionSession> {
-        let session = handle.cast::<FunctionSession>();
-        if session.is_null() || !session.is_aligned() {
-            return Err(EditError::invalid("The function's handle is null."));
-        }
         // SAFETY: the caller's promise.
-        Ok(unsafe { &*session })
+        unsafe { gate::session(handle.cast::<FunctionSession>()) }
     }
 
     /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
@@ -355,6 +353,10 @@ impl Subject for FunctionSession {
 }
 
 impl Session for FunctionSession {
+    fn thread(&self) -> Thread {
+        self.thread
+    }
+
     fn keep_error(&self, message: String) {
         self.change(|state| state.extras().last_error = message);
     }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{Status, Str};
@@ -11,8 +12,45 @@ use super::function::{FunctionSession, FunctionState};
 use super::input;
 use crate::util;
 
+/// The thread that a session was made on, and that its handle is used on.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::boundary) struct Thread(usize);
+
+impl Thread {
+    /// This thread: the address of what each has of its own.
+    #[inline]
+    pub(in crate::boundary) fn current() -> Thread {
+        thread_local!(static OWN: u8 = const { 0 });
+        OWN.with(|own| Thread(ptr::from_ref(own).addr()))
+    }
+}
+
+/// The text for a handle that has no session to keep one.
+const NO_SESSION: &str =
+    "The handle is null, or it is used on another thread than the one that got it.";
+
+/// The session of a handle.
+///
+/// # Safety
+/// The handle is null or came from a session of this type, which lives.
+#[inline]
+pub(in crate::boundary) unsafe fn session<'s, S: Session>(handle: *const S) -> Edit<&'s S> {
+    if handle.is_null() || !handle.is_aligned() {
+        return Err(EditError::invalid(NO_SESSION));
+    }
+    // SAFETY: the caller's promise; on another thread than its own only this field is read, which stays.
+    let session = unsafe { &*handle };
+    match session.thread() == Thread::current() {
+        true => Ok(session),
+        false => Err(EditError::invalid(NO_SESSION)),
+    }
+}
+
 /// The object behind a handle, which keeps the last error's message for the plugin.
 pub(in crate::boundary) trait Session {
+    /// The thread that it was made on.
+    fn thread(&self) -> Thread;
+
     /// Keeps an error's message.
     fn keep_error(&self, message: String);
 
@@ -50,7 +88,9 @@ pub(in crate::boundary) fn call<S: Session>(
 
 /// The message of a session's last error.
 pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
-    guard(Str::EMPTY, || session.map_or(Str::EMPTY, S::last_error))
+    guard(Str::EMPTY, || {
+        session.map_or(Str::new(NO_SESSION), S::last_error)
+    })
 }
 
 /// Runs a query about a function.

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use super::context::ContextSession;
 use super::fixed::Fixed;
 use super::function::{Access, FunctionSession};
-use super::gate::Session;
+use super::gate::{Session, Thread};
 use super::module_input::{ModuleInput, entries, entry};
 use super::outline::Naming;
 use super::{gate, input, outline};
@@ -43,6 +43,7 @@ pub(in crate::boundary) struct ModuleSession<'a> {
     /// The names that are shared with operators, as long as the list of functions is what it was.
     shared_names: RefCell<Option<SharedNames>>,
     busy: Cell<bool>,
+    thread: Thread,
 }
 
 pub(super) struct State<'a> {
@@ -120,6 +121,7 @@ impl<'a> ModuleSession<'a> {
             }),
             shared_names: RefCell::default(),
             busy: Cell::new(false),
+            thread: Thread::current(),
         }
     }
 
@@ -197,12 +199,8 @@ impl<'a> ModuleSession<'a> {
     pub(in crate::boundary) unsafe fn of<'s>(
         handle: *const abi::Module,
     ) -> Edit<&'s ModuleSession<'a>> {
-        let session = handle.cast::<ModuleSession<'a>>();
-        if session.is_null() || !session.is_aligned() {
-            return Err(EditError::invalid("The module's handle is null."));
-        }
         // SAFETY: the caller's promise.
-        Ok(unsafe { &*session })
+        unsafe { gate::session(handle.cast::<ModuleSession<'a>>()) }
     }
 
     pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
@@ -407,6 +405,10 @@ fn missing(module: &Module, name: SymbolId) -> EditError {
 }
 
 impl Session for ModuleSession<'_> {
+    fn thread(&self) -> Thread {
+        self.thread
+    }
+
     fn keep_error(&self, message: String) {
         let _ = self.with(|state| {
             state.extras().last_error = message;

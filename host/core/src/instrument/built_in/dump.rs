@@ -39,7 +39,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => dump,
         }))
     });
-    spec.mandatory("dir").aliases(["DumpIR"])
+    spec.mandatory("dir").paths(["dir"]).aliases(["DumpIR"])
 }
 
 /// An instrument that writes `NNN_pass.ir` after each pass.
@@ -85,7 +85,7 @@ impl DumpIr {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()
         };
-        Target::new(path, None)?.write(false, |file| {
+        Target::replacing(path)?.write(false, |file| {
             let mut out = BufWriter::new(file);
             text::write_module(&mut out, module, &options)?;
             out.flush()
@@ -184,6 +184,25 @@ mod tests {
         let context = PassContext::builder().instrument(DumpIr::new(&dumps));
         fuse().call_in(module(), &context.build().unwrap()).unwrap();
         assert!(dumps.join("000_demo.transform.Fuse.ir").is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dumps, mine) = (dir.path().join("dumps"), dir.path().join("mine"));
+        let dump = dumps.join("000_demo.transform.Fuse.ir");
+        fs::create_dir(&dumps).unwrap();
+        for target in ["mine", "none"] {
+            fs::write(&mine, "mine").unwrap();
+            let _ = fs::remove_file(&dump);
+            std::os::unix::fs::symlink(format!("../{target}"), &dump).unwrap();
+            let context = PassContext::builder().instrument(DumpIr::new(&dumps));
+            fuse().call_in(module(), &context.build().unwrap()).unwrap();
+            assert!(dump.symlink_metadata().unwrap().is_file());
+            assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+            assert!(!dir.path().join("none").exists());
+        }
     }
 
     #[test]

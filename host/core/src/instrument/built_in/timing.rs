@@ -42,6 +42,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => timing,
         }))
     })
+    .paths(["trace"])
     .aliases(["PassTimingInstrument"])
 }
 

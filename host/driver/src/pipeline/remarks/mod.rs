@@ -9,6 +9,7 @@ mod newer_opset;
 mod recursion;
 mod unknown_ops;
 mod unplaced;
+mod unscheduled;
 
 use std::sync::Arc;
 
@@ -31,7 +32,10 @@ pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnost
     let notes = level::note(request, prepared).into_iter();
     let notes = notes.chain(aliases::note(request, prepared));
     let notes = notes.chain(absent::notes(request, prepared));
-    notes.chain(unplaced::note(prepared)).collect()
+    let notes = notes.chain(unplaced::note(prepared));
+    notes
+        .chain(unscheduled::warnings(request, prepared))
+        .collect()
 }
 
 /// The functions whose ops are of operators.

@@ -112,7 +112,7 @@ impl Place {
     fn plugin(&self) -> Arc<Plugin> {
         let manifest = Manifest::parse(MANIFEST).expect("a good manifest");
         let meta = fs::metadata(self.file()).expect("it is there");
-        let plugin = Plugin::known(&self.file(), manifest, Identity::of(&meta), true);
+        let plugin = Plugin::known(&self.file(), manifest, Identity::of(&meta));
         Arc::new(plugin)
     }
 
@@ -143,7 +143,6 @@ fn it_is_found_again_for_the_file_in_the_same_state() {
     place.keep();
     let found = place.found().expect("it was kept");
     assert_eq!(found.name(), "acme");
-    assert!(found.file().is_some_and(|(_, needs_path)| needs_path));
     // As long, and as old as far as anybody can say.
     let before = fs::metadata(place.file()).expect("it is there");
     let modified = before.modified().expect("a time");
@@ -188,7 +187,7 @@ fn what_changed_just_now_is_not_kept() {
     kept.keep(&[place.plugin()]);
     assert!(place.found().is_none() && !place.kept().exists());
     let settled = |changed: i128, now: u64| {
-        let mut identity = *place.plugin().file().expect("a file").0;
+        let mut identity = *place.plugin().file().expect("a file");
         identity.changed = changed;
         identity.is_settled(SystemTime::UNIX_EPOCH + Duration::from_secs(now))
     };

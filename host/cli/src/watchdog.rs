@@ -1,0 +1,75 @@
+//! The time limit of what the command does by itself: it reads its input and writes files, any of which may be a pipe
+//! that another program never serves. The processes that it starts have limits of their own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The activity of the command, for the error.
+fn activity() -> MutexGuard<'static, String> {
+    static ACTIVITY: Mutex<String> = Mutex::new(String::new());
+    ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the command writes to standard output, where a user may read page by page.
+static PRINTS: AtomicBool = AtomicBool::new(false);
+
+/// Sets what the command does from now on.
+pub(crate) fn doing(what: &str) {
+    what.clone_into(&mut activity());
+}
+
+/// Writes to standard output, which may take any time.
+pub(crate) fn printing<T>(print: impl FnOnce() -> T) -> T {
+    PRINTS.store(true, Ordering::SeqCst);
+    let printed = print();
+    PRINTS.store(false, Ordering::SeqCst);
+    printed
+}
+
+#[cfg(unix)]
+pub(crate) use limit::start;
+
+#[cfg(unix)]
+mod limit {
+    use std::sync::atomic::Ordering;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use passdock::{ErrorKind, PassError, files, supervised};
+
+    use super::{PRINTS, activity, doing};
+    use crate::{child, show};
+
+    /// The time between two looks.
+    const LOOK: Duration = Duration::from_millis(20);
+
+    /// Ends the command with status 1 once it has been busy by itself for so long; `json` makes an answer of the error.
+    pub(crate) fn start(limit: Duration, json: Option<fn(&PassError) -> String>) {
+        doing("reading its input");
+        thread::spawn(move || {
+            let mut since = Instant::now();
+            while since.elapsed() < limit {
+                thread::sleep(LOOK.min(limit));
+                if PRINTS.load(Ordering::SeqCst) || supervised::waits() || child::runs() {
+                    since = Instant::now();
+                }
+            }
+            end(limit, json);
+        });
+    }
+
+    fn end(limit: Duration, json: Option<fn(&PassError) -> String>) -> ! {
+        child::give_up();
+        supervised::give_up();
+        files::give_up();
+        let (doing, limit) = (activity().clone(), limit.as_secs_f64());
+        let message = format!("The command was still {doing} after {limit} s.");
+        let error = PassError::new(ErrorKind::Crashed, message)
+            .help("Nothing was written. A pipe needs a program at its other end.");
+        let status = show::fail(&error);
+        if let Some(json) = json {
+            show::write_out(&json(&error));
+        }
+        std::process::exit(status.into())
+    }
+}

@@ -1,0 +1,99 @@
+//! `--timeout` and what the command does by itself, with pipes that nothing is at the other end of.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Bench, RELUS, passdock};
+
+/// A directory with a model, a pipeline, and a pipe `pipe.toml`.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS).write("out.ir", "before").write(
+        "p.toml",
+        "passes = ['relax.transform.DeadCodeElimination']\n",
+    );
+    let made = Command::new("mkfifo").arg(bench.path("pipe.toml")).status();
+    assert!(made.unwrap().success());
+    bench
+}
+
+/// Runs a command that waits for a pipe, or for its standard input. Returns its standard output.
+#[track_caller]
+fn check(bench: &Bench, words: &str, doing: &str) -> String {
+    let before = bench.read("out.ir");
+    let start = Instant::now();
+    let mut child = Command::new(passdock())
+        .args(words.split(' ').chain(["--timeout", "0.5"]))
+        .current_dir(bench.path(""))
+        .env("PASSDOCK_CACHE", "off")
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let said = format!("error[crashed]: The command was still {doing} after 0.5 s.");
+    assert!(stderr.contains(&said), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(bench.read("out.ir"), before);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn reading_ends_in_time() {
+    let bench = bench();
+    let pipeline = "reading the pipeline `pipe.toml`";
+    for words in [
+        "run pipe.toml m.ir -o out.ir",
+        "blame pipe.toml m.ir y",
+        "bisect pipe.toml m.ir --check true{}",
+    ] {
+        check(&bench, words, pipeline);
+    }
+    check(&bench, "run p.toml - -o out.ir", "reading the model");
+    let json = check(&bench, "run p.toml - -o out.ir --json", "reading the model");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["ok"], &json["exit_status"]),
+        (&false.into(), &1.into())
+    );
+}
+
+#[test]
+fn writing_ends_in_time() {
+    let bench = bench();
+    let page = "run p.toml m.ir -o out.ir --report pipe.toml";
+    check(&bench, page, "writing the page");
+    let outcomes = "batch p.toml m.ir -o results --results pipe.toml";
+    check(&bench, outcomes, "reading the outcomes");
+}
+
+/// A user may read the report page by page.
+#[test]
+fn printing_takes_any_time() {
+    let bench = bench();
+    let run = format!(
+        "'{}' run p.toml m.ir --json --timeout 1 | (sleep 2; cat)",
+        passdock().display()
+    );
+    // Kinds of ops for a report that doesn't fit a pipe.
+    let ops: String = (0..2000)
+        .map(|at| format!("    %v{at} = acme.Op{at}(%x) : f32[2]\n"))
+        .collect();
+    let head = "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) {\n";
+    bench.write("m.ir", format!("{head}{ops}    return %v0\n  }}\n}}\n"));
+    let output = Command::new("bash")
+        .args(["-o", "pipefail", "-c", &run])
+        .current_dir(bench.path(""))
+        .env("PASSDOCK_CACHE", "off")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(output.stdout.len() > 1 << 16);
+}
