@@ -174,7 +174,7 @@ fn ops_are_copied_outlined_and_refused() {
             %c = onnx.Neg(%b) : f32[n,n*2]
             return %c
           }
-          fn @other(%renamed: f32[k,4]) {
+          fn @other(%renamed: f32[k,4]) opset("" = 17) {
             %two = const f32[1] [2.0]
             %a = onnx.Mul(%renamed, %two) : f32[n,n*2] loc("first")
             %b = onnx.Add(%a, %renamed) {like = tensor f32[1] [1.0]} : f32[n,n*2]

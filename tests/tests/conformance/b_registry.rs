@@ -171,7 +171,8 @@ fn r011_names_of_tvm() {
         s_tir.transform.d: tir.transform.d
         acme.transform.d: tir.transform.d
         error[duplicate-pass]: The pass `relax.transform.other` has the alias `relax.transform.cee`, which is one of `relax.transform.c` already. Give the alias to one of the two.
-        relay.transform.c"#]].assert_eq(&log.text());
+        error[duplicate-pass]: The name `relay.transform.c` stands for the pass `relax.transform.c`. Give the pass a name of its own: `acme.transform.NAME`.
+        relax.transform.c"#]].assert_eq(&log.text());
 }
 
 /// FIX. A pass has one canonical name, and aliases; each list takes both.

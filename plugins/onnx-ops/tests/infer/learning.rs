@@ -136,6 +136,6 @@ fn features_are_prepared() {
         17,
         "%x: f32[2,3]",
         "%0 = ai.onnx.ml.CategoryMapper(%x)",
-        expect!["ai.onnx.ml.CategoryMapper: categories of f32"],
+        expect!["ai.onnx.ml.CategoryMapper: its operand 0 is f32, and it takes i64, str"],
     );
 }

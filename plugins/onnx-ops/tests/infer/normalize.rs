@@ -35,24 +35,25 @@ fn a_mask_of_dropout_was_of_the_operands_type() {
 
 #[test]
 fn a_batch_normalization_in_training_says_what_it_found() {
-    let params = "%x: f16[n,c,5], %s: f16[3], %b: f16[3], %m: f32[3], %v: f32[3]";
+    let params = "%x: f16[n,c,5], %s: f16[3], %b: f16[3], %m: f16[3], %v: f16[3]";
     let body = "\n    %0, %1, %2, %3, %4 = onnx.BatchNormalization(%x, %s, %b, %m, %v)\n";
     check(
         7,
         params,
         body,
         expect![[r#"
-        %0, %1, %2, %3, %4 = onnx.BatchNormalization(%x, %s, %b, %m, %v) : f16[n,c,5], f32[3], f32[3], f32[3], f32[3]
-    "#]],
+            %0, %1, %2, %3, %4 = onnx.BatchNormalization(%x, %s, %b, %m, %v) : f16[n,c,5], f16[3], f16[3], f16[3], f16[3]
+        "#]],
     );
     check(
         9,
         params,
         body,
         expect![[r#"
-        %0, %1, %2, %3, %4 = onnx.BatchNormalization(%x, %s, %b, %m, %v) : f16[n,c,5], f32[3], f32[3], f32[3], f32[3]
-    "#]],
+            %0, %1, %2, %3, %4 = onnx.BatchNormalization(%x, %s, %b, %m, %v) : f16[n,c,5], f16[3], f16[3], f16[3], f16[3]
+        "#]],
     );
+    let params = "%x: f16[n,c,5], %s: f16[3], %b: f16[3], %m: f32[3], %v: f32[3]";
     let body =
         "\n    %0, %1, %2 = onnx.BatchNormalization(%x, %s, %b, %m, %v) {training_mode = 1}\n";
     check(

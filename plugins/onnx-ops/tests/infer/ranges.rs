@@ -22,7 +22,7 @@ fn told(version: i64, params: &str, ops: &[&str], expected: Expect) {
 fn an_axis_that_an_operand_has_not_is_told() {
     told(
         22,
-        "%x: f32[n,4], %i: i64[n,4], %u: u8[n,4], %s: f32[4], %one: f32[]",
+        "%x: f32[n,4], %i: i64[n,4], %u: u8[n,4], %s: f32[4], %l: i64[4], %one: f32[]",
         &[
             "%0 = onnx.Softmax(%x) {axis = 7}",
             "%0 = onnx.LogSoftmax(%x) {axis = -3}",
@@ -31,8 +31,8 @@ fn an_axis_that_an_operand_has_not_is_told() {
             "%0 = onnx.MeanVarianceNormalization(%x)",
             "%0 = onnx.GatherElements(%x, %i) {axis = 2}",
             "%0 = onnx.ScatterElements(%x, %i, %x) {axis = 2}",
-            "%0 = onnx.ReverseSequence(%x, %s) {batch_axis = 1, time_axis = 1}",
-            "%0 = onnx.ReverseSequence(%x, %s) {batch_axis = 2}",
+            "%0 = onnx.ReverseSequence(%x, %l) {batch_axis = 1, time_axis = 1}",
+            "%0 = onnx.ReverseSequence(%x, %l) {batch_axis = 2}",
             "%0 = onnx.DequantizeLinear(%u, %s) {axis = 2}",
             "%0 = onnx.DequantizeLinear(%u, %one) {axis = 2}",
             "%0 = onnx.QuantizeLinear(%x, %s) {axis = -3}",

@@ -18,18 +18,22 @@ fn windows_are_as_long_as_said() {
     %3 = onnx.Shape(%x)
     %4 = onnx.Gather(%3, %axis)
     %5 = onnx.HannWindow(%4)
-    %6 = onnx.MelWeightMatrix(%ten, %4, %ten, %axis, %axis)
+    %bins = const i64[] 10
+    %hertz = const f32[] 100.0
+    %6 = onnx.MelWeightMatrix(%bins, %4, %bins, %hertz, %hertz)
 ",
         expect![[r#"
             %ten = const i32[] 10
             %axis = const i64[] 0
+            %bins = const i64[] 10
+            %hertz = const f32[] 100.0
             %0 = onnx.HannWindow(%ten) : f32[10]
             %1 = onnx.HammingWindow(%ten) {output_datatype = 11} : f64[10]
             %2 = onnx.BlackmanWindow(%s) : f32[?]
             %3 = onnx.Shape(%x) : i64[2]
             %4 = onnx.Gather(%3, %axis) : i64[]
             %5 = onnx.HannWindow(%4) : f32[n]
-            %6 = onnx.MelWeightMatrix(%ten, %4, %ten, %axis, %axis) : f32[n/2+1,10]
+            %6 = onnx.MelWeightMatrix(%bins, %4, %bins, %hertz, %hertz) : f32[n/2+1,10]
         "#]],
     );
     wrong(

@@ -109,8 +109,11 @@ pub(crate) fn given_out(
         if !Sort::of_type(f, port.ty).contradicts(&Sort::of(f, value)) {
             continue;
         }
-        let (is, declared) = (f.type_of(value), f.ty(port.ty));
-        port.ty = f.type_id(value);
+        let [is, declared] = [f.type_of(value), f.ty(port.ty)].map(|ty| ty.to_string());
+        // A size that nothing names stays without a name outside.
+        let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
+        let sort = Sort::of(f, value).without(&made_up);
+        port.ty = sort.write(f)?;
         is_changed = true;
         if was_said.contains(&value) {
             continue;

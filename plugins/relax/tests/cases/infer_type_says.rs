@@ -380,7 +380,7 @@ fn what_uses_an_output_goes_by_the_outputs_op() {
 }"#,
         expect![[r#"
             module {
-              fn @main(%x: f32[2,2]) -> (%v: f32[2,_1,2], %w: f32[2,2], %z) opset("" = 23) {
+              fn @main(%x: f32[2,2]) -> (%v: f32[2,?,2], %w: f32[2,2], %z) opset("" = 23) {
                 %s = onnx.SequenceConstruct(%x) : seq<f32[2,2]>
                 %c = onnx.ConcatFromSequence(%s) {axis = 1, new_axis = 1} : f32[2,_1,2]
                 %v = onnx.Identity(%c) : f32[2,_1,2]

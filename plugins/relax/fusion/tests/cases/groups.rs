@@ -122,6 +122,7 @@ fn what_is_annotated_is_shared_with_nobody() {
             module {
               fn @main(%x: f32[2]) -> (%b: f32[2], %d: f32[2]) opset("" = 17, "passdock.fused" = 1) {
                 %b = passdock.fused.fused_exp_neg(%x) : f32[2]
+                    meta {from = "here"}
                 %d = passdock.fused.fused_exp_neg_1(%x) : f32[2] loc("one", "two")
                 return %b, %d
               }

@@ -532,11 +532,11 @@ fn what_is_declared_of_outputs_is_not_handed_on() {
     });
     expect![[r#"
         module {
-          fn @main(%x: f32[2,2]) -> (%v: f32[2,2], %w: f32[2,2]) opset("" = 23) {
+          fn @main(%x: f32[2,2]) -> (%v: f32[2,?,2], %w: f32[2,2]) opset("" = 23) {
             %0 = const i64[1] [1]
             %1 = const i64[2] [2, 2]
             %c = onnx.Unsqueeze(%x, %0) : f32[2,1,2]
-            %v = onnx.Identity(%c) : f32[2,2]
+            %v = onnx.Identity(%c) : f32[2,_1,2]
             %w = onnx.Reshape(%v, %1) : f32[2,2]
             return %v, %w
           }
