@@ -137,7 +137,6 @@ fn watch(
         sink: Some(streams::sink("stdout")),
         on_write: Some(page.on_write()),
         reproduces: Some(Box::new(error::is_failure)),
-        ..Watch::default()
     })
 }
 

@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use passdock_crash::{CallKind, Culprit, Death, DeathCause};
+pub use passdock_diagnostic::capitalized;
 use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
 use passdock_loader::{MissingDefinition, Origin, Plugin, PluginError};
@@ -467,17 +468,4 @@ impl From<crate::config::ConfigError> for PassError {
         made.help.clone_from(&error.help);
         made.caused_by(Arc::new(error))
     }
-}
-
-/// The text as a sentence: with a capital letter first and a full stop at the end.
-pub fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut out: String = match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    };
-    if !out.ends_with(['.', '!', '?']) {
-        out.push('.');
-    }
-    out
 }

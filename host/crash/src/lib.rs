@@ -32,7 +32,7 @@ mod trace;
 #[cfg(unix)]
 mod watch;
 
-pub use call::{Call, CallKind, Callee, OnStack, Subject};
+pub use call::{Call, CallKind, Callee, OnStack, Subject, thread_number};
 #[cfg(not(unix))]
 pub use change::changes;
 pub use change::{ProcessChange, sentence};
@@ -42,7 +42,7 @@ pub use inherited::inherited;
 #[cfg(unix)]
 pub use mapped::Mapped;
 pub use observe::{Observer, Seen, observe, tell};
-pub use panics::{Panic, caught, keep_quiet};
+pub use panics::{Panic, caught, keep_quiet, panic_text};
 #[cfg(target_os = "linux")]
 pub use signal_timer::SignalTimer;
 #[cfg(unix)]

@@ -52,3 +52,15 @@ pub fn keep_quiet() {
         _ = PLACE.try_with(|kept| kept.replace(place));
     }));
 }
+
+/// The message of a panic.
+pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
+    match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => "a panic without a message".to_owned(),
+    }
+}

@@ -268,3 +268,16 @@ impl Diagnostic {
         self.labels.extend(shown.others);
     }
 }
+
+/// The text as a sentence: with a capital letter first and a full stop at the end.
+pub fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut out: String = match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    };
+    if !out.ends_with(['.', '!', '?']) {
+        out.push('.');
+    }
+    out
+}

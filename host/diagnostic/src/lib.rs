@@ -2,18 +2,21 @@
 //!
 //! A [`Diagnostic`] carries the lines that it is about, so that it can be shown, or sent to another
 //! process, without the file or the module. `render` is what terminals show, [`excerpt`] the text
-//! of an op, [`suggest`] "did you mean", [`table`] text in columns, [`text_diff`] unified diffs of modules, [`terminal`] what keeps text from
+//! of an op, [`suggest`] "did you mean", [`table`] text in columns, [`text_diff`] unified diffs of modules,
+//! [`ProcessMemory`] what reports show of this process's memory, [`terminal`] what keeps text from
 //! steering a terminal.
 
 mod diagnostic;
 pub mod excerpt;
 mod fit;
 mod kept;
+mod memory;
 mod render;
 pub mod suggest;
 pub mod table;
 pub mod terminal;
 pub mod text_diff;
 
-pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet};
+pub use diagnostic::{BlamedDefinition, Diagnostic, Label, Severity, Snippet, capitalized};
 pub use kept::KeptDiagnostics;
+pub use memory::ProcessMemory;

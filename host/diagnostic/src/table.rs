@@ -1,5 +1,7 @@
 //! Tables of text, as reports and lists have them.
 
+use std::time::Duration;
+
 use crate::fit;
 use crate::terminal::safe_line;
 
@@ -168,6 +170,23 @@ pub fn bytes(bytes: u64) -> String {
     match unit {
         "B" => format!("{bytes} B"),
         unit => format!("{value:.1} {unit}"),
+    }
+}
+
+/// A duration as people read it: `12.3 µs`, `1.234 s`.
+pub fn duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.3} s"),
+    }
+}
+
+/// The share of a duration in another one; 0 of none.
+pub fn percent(part: Duration, whole: Duration) -> f64 {
+    match whole.is_zero() {
+        true => 0.0,
+        false => 100.0 * part.as_secs_f64() / whole.as_secs_f64(),
     }
 }
 

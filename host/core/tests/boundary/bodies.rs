@@ -35,7 +35,7 @@ fn edited(
     let done = run(&module, &around, move |f, cx| {
         let module = cx.module().expect("it is there");
         let version = f.version();
-        let done = edit(f, &*module.snapshot("t.other")?, cx);
+        let done = edit(f, &module.snapshot("t.other")?, cx);
         let is_same = done.is_ok() || f.version() == version;
         assert!(is_same, "refused before anything is changed");
         Ok(done?)

@@ -40,7 +40,9 @@ fn a_sequence_is_what_its_items_have_in_common() {
         17,
         "%x: f32[2], %y: i64[2]",
         "%0 = onnx.SequenceConstruct(%x, %y)",
-        expect!["onnx.SequenceConstruct: its operand 1 is i64, and its operand 0 is f32: it takes both of one type"],
+        expect![
+            "onnx.SequenceConstruct: its operand 1 is i64, and its operand 0 is f32: it takes both of one type"
+        ],
     );
 }
 

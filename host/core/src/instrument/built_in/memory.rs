@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use passdock_diagnostic::ProcessMemory;
 use passdock_diagnostic::table::{Table, bytes};
 use passdock_ir::Module;
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ impl PassMemory {
     }
 
     fn finish(&self, module: &Module, failed: bool) {
-        let now = Process::now();
+        let now = ProcessMemory::now();
         let Some(at) = self.running.pop() else {
             return;
         };
@@ -70,7 +71,7 @@ impl PassMemory {
 }
 
 /// Raises the peaks of all running passes to the process's peak since the last pass began.
-fn raise_peaks(passes: &mut [Measured], now: &Process) {
+fn raise_peaks(passes: &mut [Measured], now: &ProcessMemory) {
     for pass in passes.iter_mut().filter(|pass| pass.running) {
         pass.peak = pass.peak.zip(now.peak).map(|(old, new)| old.max(new));
     }
@@ -95,9 +96,9 @@ impl PassInstrument for PassMemory {
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let mut passes = util::lock(&self.passes);
-        raise_peaks(&mut passes, &Process::now());
-        let can_reset = Process::reset_peak();
-        let now = Process::now();
+        raise_peaks(&mut passes, &ProcessMemory::now());
+        let can_reset = ProcessMemory::reset_peak();
+        let now = ProcessMemory::now();
         let module_bytes = call.module.arena_bytes();
         passes.push(Measured {
             name: call.info.name.clone(),
@@ -173,51 +174,6 @@ impl PassInstrument for PassMemory {
             })
         });
         Some(json!({ "passes": passes.collect::<Vec<_>>() }))
-    }
-}
-
-/// The process's memory in bytes, as far as the system tells.
-#[derive(Debug, PartialEq)]
-struct Process {
-    resident: Option<u64>,
-    peak: Option<u64>,
-}
-
-impl Process {
-    #[cfg(target_os = "linux")]
-    fn now() -> Process {
-        let status = std::fs::read_to_string("/proc/self/status");
-        Process::parse(&status.unwrap_or_default())
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn now() -> Process {
-        Process::parse("")
-    }
-
-    /// Resets the peak to the resident memory; whether the system could do that.
-    #[cfg(target_os = "linux")]
-    fn reset_peak() -> bool {
-        // proc(5): 5 resets "the peak resident set size to the current one".
-        std::fs::write("/proc/self/clear_refs", "5").is_ok()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn reset_peak() -> bool {
-        false
-    }
-
-    /// The values in `/proc/self/status`, whose "kB" are 1024 bytes.
-    fn parse(status: &str) -> Process {
-        let field = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-            Some(kib * 1024)
-        };
-        Process {
-            resident: field("VmRSS:"),
-            peak: field("VmHWM:"),
-        }
     }
 }
 
@@ -309,22 +265,5 @@ mod tests {
             after
         })
         .unwrap();
-    }
-
-    #[test]
-    fn what_linux_says_is_read() {
-        let status =
-            "Name:\tpassdock\nVmPeak:\t    9000 kB\nVmHWM:\t    2000 kB\nVmRSS:\t    1500 kB\n";
-        let process = Process {
-            resident: Some(1500 * 1024),
-            peak: Some(2000 * 1024),
-        };
-        assert_eq!(Process::parse(status), process);
-        let nothing = Process {
-            resident: None,
-            peak: None,
-        };
-        assert_eq!(Process::parse(""), nothing);
-        assert_eq!(Process::parse("VmRSS: many\n"), nothing);
     }
 }

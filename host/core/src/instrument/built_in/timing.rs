@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use passdock_diagnostic::table::Table;
+use passdock_diagnostic::table::{Table, duration, percent};
 use passdock_ir::Module;
 use passdock_loader::loading_time;
 use rustc_hash::FxHashMap;
@@ -160,9 +160,9 @@ impl PassTimingInstrument {
             table.row([
                 pass.name.to_owned(),
                 pass.calls.to_string(),
-                time(pass.total),
-                time(pass.own),
-                time(pass.total / pass.calls.max(1)),
+                duration(pass.total),
+                duration(pass.own),
+                duration(pass.total / pass.calls.max(1)),
                 format!("{:.1}", percent(pass.own, all)),
             ]);
         }
@@ -277,13 +277,6 @@ impl Timed {
     }
 }
 
-fn percent(part: Duration, whole: Duration) -> f64 {
-    match whole.is_zero() {
-        true => 0.0,
-        false => 100.0 * part.as_secs_f64() / whole.as_secs_f64(),
-    }
-}
-
 impl PassInstrument for PassTimingInstrument {
     fn name(&self) -> &str {
         "timing"
@@ -391,15 +384,6 @@ impl PassInstrument for PassTimingInstrument {
             })
         });
         Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
-    }
-}
-
-/// A duration as people read it.
-fn time(time: Duration) -> String {
-    match time.as_secs_f64() {
-        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
-        s => format!("{s:.3} s"),
     }
 }
 
