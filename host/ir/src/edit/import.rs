@@ -18,7 +18,7 @@ pub const MAX_OPSETS: usize = 1024;
 
 impl Module {
     /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or that
-    /// `version_of` returns. A function without imports stays so, and so does one whose domain has no version.
+    /// `version_of` returns, otherwise in version 1. A function without imports stays so.
     pub fn import_new_domains(
         &mut self,
         before: &Module,
@@ -45,8 +45,8 @@ impl Module {
                     continue;
                 }
                 let known = || self.functions().find_map(|other| other.opset(symbol));
-                let version = known().or_else(|| version_of(&domain));
-                needed.extend(version.map(|version| (f.name, symbol, version)));
+                let version = known().or_else(|| version_of(&domain)).unwrap_or(1);
+                needed.push((f.name, symbol, version));
             }
         }
         for (function, domain, version) in needed {
