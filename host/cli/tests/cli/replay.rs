@@ -9,9 +9,9 @@ use crate::support::{Bench, RELUS, plugin};
 fn a_failure_is_replayed_far_from_its_model() {
     let bench = bench();
     // Far from 64 KiB, and beyond.
-    let zeros = |count: usize| vec!["0.5"; count].join(", ");
+    let zeros = |count: usize| vec!["0"; count].join(", ");
     let weights = format!(
-        "{{\n    %w = const f32[40000] blob(0)\n    %k = const f32[8] [{}]\n    %u = onnx.Gather(%w, %k) : f32[8]\n",
+        "{{\n    %w = const f32[40000] blob(0)\n    %k = const i64[8] [{}]\n    %u = onnx.Gather(%w, %k) : f32[8]\n",
         zeros(8)
     );
     let blob = format!(

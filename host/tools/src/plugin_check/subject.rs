@@ -153,6 +153,8 @@ impl<'t> Subject<'t> {
             ErrorKind::Failed if is_undeclared_change(error) => Fault::Interface,
             ErrorKind::Failed if is_unexplained(error) => Fault::Unexplained,
             ErrorKind::Failed | ErrorKind::Diagnostics => Fault::Refusal,
+            // The pass itself refuses what its schema allows, a name that the model doesn't have.
+            ErrorKind::Config if error.plugin.is_some() => Fault::Refusal,
             ErrorKind::ModelState => Fault::Unfit,
             ErrorKind::Config => Fault::Config,
             ErrorKind::Name

@@ -11,7 +11,7 @@ use crate::support::{Bench, REPOSITORY, Ran, in_c};
 const MODEL: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
     %0 = onnx.Relu(%x) : f32[2]
-    %1 = dies.Op(%0) : f32[2]
+    %1 = dies.Op(%0) : f32[*]
     return %1
   }
 }
