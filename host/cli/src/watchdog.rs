@@ -33,7 +33,7 @@ pub(crate) use limit::start;
 mod limit {
     use std::sync::atomic::Ordering;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use passdock::{ErrorKind, PassError, files, supervised};
 
@@ -47,11 +47,14 @@ mod limit {
     pub(crate) fn start(limit: Duration, json: Option<fn(&PassError) -> String>) {
         doing("reading its input");
         thread::spawn(move || {
-            let mut since = Instant::now();
-            while since.elapsed() < limit {
-                thread::sleep(LOOK.min(limit));
+            let look = LOOK.min(limit);
+            let mut busy = Duration::ZERO;
+            while busy < limit {
+                thread::sleep(look);
+                // Time in which the command is stopped doesn't count.
+                busy += look;
                 if PRINTS.load(Ordering::SeqCst) || supervised::waits() || child::runs() {
-                    since = Instant::now();
+                    busy = Duration::ZERO;
                 }
             }
             end(limit, json);
