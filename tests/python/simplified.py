@@ -164,7 +164,7 @@ def grid():
         helper.make_node("Add", ["c", "d"], ["e"]),
         helper.make_node("Add", ["x", "e"], ["y"]),
     ]
-    results = [("y", f32, (64, 64)), ("w", f32, (1200, 1000))]
+    results = [("y", f32, (64, 64)), ("w", f32, (2600, 3000))]
     return model(nodes, [("x", f32, (64, 64))], results, constants)
 
 
