@@ -68,7 +68,7 @@ def test_ops_are_created() -> None:
         edited(RELUS, edit),
         """
         module {
-          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17, "acme" = 1) {
             %first = onnx.Neg(%x) : f32[n,3]
             %a = onnx.Relu(%x) : f32[n,3] loc("first")
             %0 = onnx.Pad(%a, _) {mode = "edge", axes = [1], v = 1.5}
@@ -278,7 +278,7 @@ def test_ops_are_replaced() -> None:
         edited(RELUS, edit),
         """
         module {
-          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17) {
+          fn @main(%x: f32[n,3]) -> (%y: f32[n,3]) opset("" = 17, "acme" = 1) {
             %b = acme.Relu(%x) {limit = 6} : f32[n,3] loc("second")
             %y = onnx.Neg(%b) : f32[n,3]
             return %y
