@@ -54,7 +54,8 @@ class Passdock:
     def convert(self, given, out):
         """From one format to another."""
         out.unlink(missing_ok=True)
-        self.succeed([self.executable, "convert", given, out])
+        # Text refers to the data of the model that it was made from, which is elsewhere.
+        self.succeed([self.executable, "convert", given, out, "--allow-outside-data"])
 
     def rename(self, model, out, old, new):
         """Renames a node through the IR."""
