@@ -202,6 +202,9 @@ def kept_nodes(before, after):
         same = known.get(signature(node))
         if same and not any(attr.g.node or attr.graphs for attr in node.attribute):
             kept = without_sources(own_spelt(node))
+            if node.name == f"Identity_{node.output[0]}" and not any(old.name for old in same):
+                # One that the writer added, where the model had one without a name.
+                kept.ClearField("name")
             differences = [fields.first_difference(own_spelt(old), kept) for old in same]
             if all(differences):
                 return differences[0].replace("model", f"node {node.name!r} ({node.op_type})", 1)
@@ -219,9 +222,9 @@ def signature(node):
 
 
 def without_sources(node):
-    """A node without what says which nodes it stands for: one that others were merged into is still itself."""
+    """A copy of a node without what says which nodes it stands for: one that others were merged into is still itself."""
+    node = onnx.NodeProto.FromString(node.SerializeToString())
     if any(entry.key == MERGED for entry in node.metadata_props):
-        node = onnx.NodeProto.FromString(node.SerializeToString())
         rest = [entry for entry in node.metadata_props if entry.key != MERGED]
         del node.metadata_props[:]
         node.metadata_props.extend(rest)

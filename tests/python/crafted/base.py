@@ -92,7 +92,7 @@ def raw_model(body, before=b"", after=b"", ir_version=10):
     return before + integer(1, ir_version) + record(7, body) + OPSET + after
 
 
-def raw_graph(*nodes, after=b""):
-    """A graph from `x` to `y` around nodes' bytes."""
+def raw_graph(*nodes, after=b"", shape=(2,)):
+    """A graph from `x` to a `y` of this shape around nodes' bytes."""
     body = b"".join(record(1, each) for each in nodes) + record(2, "g")
-    return body + record(11, value("x")) + record(12, value("y")) + after
+    return body + record(11, value("x")) + record(12, value("y", shape)) + after

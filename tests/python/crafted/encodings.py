@@ -151,7 +151,7 @@ def sparse():
             f"wire_sparse_{name}",
             Crafted(
                 f"a sparse initializer by hand: {name.replace('_', ' ')}",
-                raw_model(raw_graph(relu, after=record(15, body))),
+                raw_model(raw_graph(relu, after=record(15, body), shape=(4,))),
             ),
         )
 
@@ -161,7 +161,7 @@ def refused():
     refusals = {
         "two_graphs": (raw_model(whole, record(7, b"")), "the model has two graphs"),
         "no_graph": (integer(1, 10) + OPSET, "it has no graph"),
-        "empty_file": (b"", "it has no graph"),
+        "empty_file": (b"", "it is an empty file"),
         "cut_off": (raw_model(whole)[:-3], "it is truncated, or it isn't an ONNX model"),
         "name_not_utf8": (
             raw_model(raw_graph(record(1, b"x\xff") + record(2, "y") + record(4, "Relu"))),

@@ -179,7 +179,7 @@ def odd():
             f"tensor_dims_{form}",
             Crafted(
                 f"a tensor's dims {form.replace('_', ' ')}",
-                raw_model(raw_graph(add.SerializeToString(), after=record(5, tensor))),
+                raw_model(raw_graph(add.SerializeToString(), after=record(5, tensor), shape=(2, 2))),
             ),
         )
     backwards = (
