@@ -206,8 +206,7 @@ fn as_text(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let (text, second) = (out.with_extension("ir"), out.with_extension("2.ir"));
     save(module, &text, false)?;
     // The data is beside the model, not beside the text.
-    let mut options = model_file::ReadOptions::default();
-    options.outside_data = true;
+    let options = model_file::ReadOptions { outside_data: true };
     let again = model_file::read_with(&text, options).map_err(whole)?;
     save(&again, &second, false)?;
     let texts = [text, second].map(fs::read_to_string);

@@ -18,7 +18,8 @@ pub const MAX_OPSETS: usize = 1024;
 
 impl Module {
     /// Imports domains of ops that aren't in the functions of `before`: in the version that another function has, or that
-    /// `version_of` returns, otherwise in version 1. A function without imports stays so.
+    /// `version_of` returns, otherwise in version 1. A function without imports stays so, and so does one of a domain without
+    /// a version of which `before` has the op elsewhere.
     pub fn import_new_domains(
         &mut self,
         before: &Module,
@@ -45,8 +46,10 @@ impl Module {
                     continue;
                 }
                 let known = || self.functions().find_map(|other| other.opset(symbol));
-                let version = known().or_else(|| version_of(&domain)).unwrap_or(1);
-                needed.push((f.name, symbol, version));
+                let uses_name = |f: &Arc<Function>| f.ops().any(|(_, op)| op.name == name);
+                let first = || (!before.functions().any(uses_name)).then_some(1);
+                let version = known().or_else(|| version_of(&domain)).or_else(first);
+                needed.extend(version.map(|version| (f.name, symbol, version)));
             }
         }
         for (function, domain, version) in needed {
