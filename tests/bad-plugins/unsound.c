@@ -5,7 +5,7 @@
 
 #include "passdock.h"
 
-enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, REFUSE, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
+enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_CONFIG, REFUSE, REFUSE_OPTION, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
 static const passdock_host *host;
 
@@ -57,7 +57,11 @@ static passdock_status work(void *state, passdock_context *context,
     case PROCESS: return mark(function, (uint64_t)getpid());
     case STATUS: return 77;
     case SILENT: return PASSDOCK_STATUS_FAILED;
+    case SILENT_CONFIG: return PASSDOCK_STATUS_CONFIG;
     case REFUSE: return refuse(context);
+    case REFUSE_OPTION:
+        refuse(context);
+        return PASSDOCK_STATUS_CONFIG;
     case EXTENSION: return analyse(function);
     default: break;
     }

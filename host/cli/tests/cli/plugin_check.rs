@@ -118,6 +118,10 @@ fn passes_that_misbehave_are_found() {
         ),
         (
             "requirements",
+            "RunWithoutOption` on small.ir: The pass `bad.transform.NeedOption` needs its option `size`, which has no default.",
+        ),
+        (
+            "requirements",
             "CycleA` on small.ir: Passes require each other",
         ),
         (
@@ -252,7 +256,16 @@ fn each_fault_fails_its_check() {
             "fail",
             "The pass failed and didn't say why.",
         ),
+        (
+            "SILENT_CONFIG",
+            "",
+            "failures",
+            "fail",
+            "The pass answered status 9 and didn't say why.",
+        ),
         ("REFUSE", "", "failures", "pass", ""),
+        ("REFUSE_OPTION", "", "failures", "pass", ""),
+        ("REFUSE_OPTION", "", "requirements", "pass", ""),
         (
             "REFUSE",
             "",

@@ -378,7 +378,7 @@ fn a_plugin_of_which_nothing_runs_is_told() {
         &ran,
         0,
         expect![[r#"
-        warning[unscheduled]: No pass of the plugin `odd.so` runs: `odd.transform.Panic`, `odd.transform.Fail`, `odd.transform.Complain` and 29 more.
+        warning[unscheduled]: No pass of the plugin `odd.so` runs: `odd.transform.Panic`, `odd.transform.Fail`, `odd.transform.Complain` and 31 more.
          |
          = help: Run them with `--passes odd.transform.Panic`, list them in a pipeline, or give them a phase in the plugin's source: `phase: "late"`.
     "#]],

@@ -151,10 +151,10 @@ impl<'t> Subject<'t> {
             ErrorKind::Panicked => Fault::Panic,
             ErrorKind::Verify => Fault::Invalid,
             ErrorKind::Failed if is_undeclared_change(error) => Fault::Interface,
-            ErrorKind::Failed if is_unexplained(error) => Fault::Unexplained,
+            ErrorKind::Failed | ErrorKind::Config if is_unexplained(error) => Fault::Unexplained,
             ErrorKind::Failed | ErrorKind::Diagnostics => Fault::Refusal,
-            // The pass itself refuses what its schema allows, a name that the model doesn't have.
-            ErrorKind::Config if error.plugin.is_some() => Fault::Refusal,
+            // The pass itself refuses what its schema allows, as a name that the model doesn't have.
+            ErrorKind::Config if error.plugin.is_some() && !error.is_inner => Fault::Refusal,
             ErrorKind::ModelState => Fault::Unfit,
             ErrorKind::Config => Fault::Config,
             ErrorKind::Name

@@ -116,6 +116,24 @@ fn runs_unknown(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Mising")
 }
 
+/// Runs a pass without the option that it needs.
+fn runs_without_option(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "bad.transform.NeedOption")
+}
+
+options! {
+    /// What [`needs_option`] needs.
+    struct NeedOption {
+        /// Any number.
+        size: i64,
+    }
+}
+
+/// Reads its option.
+fn needs_option(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    cx.options::<NeedOption>().map(drop)
+}
+
 /// Runs itself.
 fn runs_itself(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.RunItself")
@@ -248,6 +266,10 @@ plugin! {
         module "bad.transform.RunFail" => runs_fail { opt_level: 0 },
         /// Runs a pass that isn't there.
         module "bad.transform.RunUnknown" => runs_unknown { opt_level: 0 },
+        /// Runs a pass without the option that it needs.
+        module "bad.transform.RunWithoutOption" => runs_without_option { opt_level: 0 },
+        /// Needs its option.
+        module "bad.transform.NeedOption" => needs_option { opt_level: 0, options: NeedOption },
         /// Runs itself, without end.
         module "bad.transform.RunItself" => runs_itself { opt_level: 0 },
         /// Complains, of several functions at once.
