@@ -101,7 +101,18 @@ def variant_of(case, variant):
             graph.input.add(name=value_info.name).type.CopyFrom(describe(ty, variant == "symbols"))
     for output in graph.output:
         output.ClearField("type")
+    if variant == "symbols":
+        for body in (attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")):
+            for value_info in (*body.input, *body.output, *body.value_info):
+                rename_sizes(value_info.type.tensor_type.shape)
     return model
+
+
+def rename_sizes(shape):
+    """Gives the sizes that a body declares the symbols that the inputs' sizes have."""
+    for dim in shape.dim:
+        if dim.dim_value > 1:
+            dim.dim_param = f"s{dim.dim_value}"
 
 
 def verdict(said, wanted):
