@@ -200,7 +200,7 @@ fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
     // The groups that others went into; at first each op is one.
     let mut into: Vec<usize> = Vec::new();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
-    // As matrices, these would take more kernels.
+    // As matrices, these would lose a kernel that ONNX Runtime fuses.
     let fused = fused_with_sums(f)?;
     for op in f.ops_in(f.body()).filter(|op| !fused.contains(op)) {
         let Some(row_op) = RowOp::of(f, op)? else {
