@@ -78,8 +78,8 @@ struct Scenario {
 
 const TRACE: &str = "t.json";
 const FOLD: &str = "--passes relax.transform.FoldConstant";
-/// A parameter that the model doesn't have.
-const FAIL: &str = "--passes relax.transform.BindParams --config relax.BindParams.params.none";
+/// An operator that there isn't: the pass fails.
+const FAIL: &str = "--passes relax.transform.DecomposeOps --config relax.DecomposeOps.ops";
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -123,8 +123,8 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "a failure with a reproducer over another one",
-        before: &["run m.ir -o o.onnx FAIL=1"],
-        words: "run --in-process --notes m.ir -o o.onnx FAIL=2",
+        before: &["run m.ir -o o.onnx FAIL=['none']"],
+        words: "run --in-process --notes m.ir -o o.onnx FAIL=['nothing']",
         status: 1,
     },
 ];
