@@ -255,13 +255,10 @@ fn conv_transpose(op: &Infer) -> Answer {
     let kernels = weights
         .as_ref()
         .map_or(Dim::UNKNOWN, |weights| op.mul(weights[1], group));
-    let shape = weights
-        .as_ref()
-        .and_then(|weights| as_consts(&weights[2..]));
-    let kernel = op
-        .ints("kernel_shape")?
-        .map(|kernel| kernel.into_owned())
-        .or(shape);
+    let kernel = match op.ints("kernel_shape")? {
+        Some(kernel) => Some(sizes(kernel.iter().copied())),
+        None => weights.map(|weights| weights[2..].to_vec()),
+    };
     let strides = op.sizes_or("strides", 1, count)?;
     let dilations = op.sizes_or("dilations", 1, count)?;
     let pads = op.sizes_or("pads", 0, 2 * count)?;
@@ -279,17 +276,19 @@ fn conv_transpose(op: &Infer) -> Answer {
         }
         (None, Some(kernel)) if kernel.len() == count && !pads_twice(op, auto)? => {
             let cover = |d: usize| {
-                let reach = reach(kernel[d], dilations[d]);
-                let whole = reach.saturating_add(more[d]);
-                let extra = match auto {
-                    "VALID" => whole,
-                    "NOTSET" => whole.saturating_sub(pads[d].saturating_add(pads[d + count])),
+                let (stride, dilation) = (strides[d], Dim::constant(dilations[d]));
+                let reach = op.shift(op.mul(kernel[d], dilation), 1i64.saturating_sub(dilations[d]));
+                let whole = op.shift(reach, more[d]);
+                let is_less = || as_const(whole).is_some_and(|whole| whole <= stride);
+                let (whole, padding) = match auto {
+                    "VALID" => (whole, 0),
+                    "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),
                     // The pads take off what is more than a stride for each element. ONNX's inference adds
                     // `output_padding` after that, ONNX Runtime before.
-                    _ if more[d] != 0 && whole > strides[d] => return Dim::UNKNOWN,
-                    _ => whole.min(strides[d]),
+                    _ if more[d] != 0 && !is_less() => return Dim::UNKNOWN,
+                    _ => (op.min(whole, Dim::constant(stride)), 0),
                 };
-                spread(op, spatial[d], strides[d], extra)
+                spread(op, spatial[d], stride, whole, padding)
             };
             (0..count).map(cover).collect()
         }
@@ -298,10 +297,11 @@ fn conv_transpose(op: &Infer) -> Answer {
     op.set(0, dtype, Some([&[batch, kernels], &*covered].concat()))
 }
 
-/// `(dim - 1) * stride + extra`.
-fn spread(op: &Infer, dim: Dim, stride: i64, extra: i64) -> Dim {
+/// `(dim - 1) * stride + whole - padding`.
+fn spread(op: &Infer, dim: Dim, stride: i64, whole: Dim, padding: i64) -> Dim {
     let steps = op.mul(dim, Dim::constant(stride));
-    op.shift(steps, extra.saturating_sub(stride))
+    let less = stride.saturating_add(padding);
+    op.shift(op.add(steps, whole), less.saturating_neg())
 }
 
 /// As [`conv`]; the offsets have the windows' dims.
@@ -351,13 +351,8 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     let strides = op.sizes_or("strides", 1, count)?;
     let pads = op.sizes_or("pads", 0, 2 * count)?;
     let cover = |d: usize| {
-        let padding = pads[d].saturating_add(pads[d + count]);
-        spread(
-            op,
-            spatial[d],
-            strides[d],
-            kernel[d].saturating_sub(padding),
-        )
+        let (whole, padding) = (Dim::constant(kernel[d]), pads[d].saturating_add(pads[d + count]));
+        spread(op, spatial[d], strides[d], whole, padding)
     };
     let covered: Vec<Dim> = (0..count).map(cover).collect();
     op.set(0, dtype, Some([&[batch, channels], &*covered].concat()))

@@ -135,7 +135,7 @@ fn what_was_pooled_is_spread_again() {
 fn automatic_pads_take_off_what_is_more_than_a_stride() {
     check(
         17,
-        "%x: f32[n,3,5,w], %k: f32[3,4,3,3], %one: f32[3,4,1,1]",
+        "%x: f32[n,3,5,w], %k: f32[3,4,3,3], %one: f32[3,4,1,1], %s: f32[3,4,a,b]",
         "
     %0 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", strides = [2, 2]}
     %1 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_LOWER\", output_padding = [1, 0], strides = [3, 2]}
@@ -146,6 +146,9 @@ fn automatic_pads_take_off_what_is_more_than_a_stride() {
     %6 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", pads = [0, 0, 0, 0], strides = [2, 2]}
     %7 = onnx.ConvTranspose(%x, %k) {auto_pad = \"SAME_UPPER\", output_shape = [9, 9], strides = [2, 2]}
     %8 = onnx.ConvTranspose(%x, %k) {output_shape = [4, 9]}
+    %9 = onnx.ConvTranspose(%x, %s) {output_padding = [1, 0], pads = [1, 0, 1, 1], strides = [3, 2]}
+    %10 = onnx.ConvTranspose(%x, %s) {auto_pad = \"SAME_UPPER\", dilations = [2, 1], strides = [2, 3]}
+    %11 = onnx.ConvTranspose(%x, %s) {auto_pad = \"SAME_UPPER\", output_padding = [1, 0], strides = [2, 1]}
 ",
         expect![[r#"
             %0 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", strides = [2, 2]} : f32[n,4,10,w*2]
@@ -157,6 +160,9 @@ fn automatic_pads_take_off_what_is_more_than_a_stride() {
             %6 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", pads = [0, 0, 0, 0], strides = [2, 2]} : f32[n,4,?,?]
             %7 = onnx.ConvTranspose(%x, %k) {auto_pad = "SAME_UPPER", output_shape = [9, 9], strides = [2, 2]} : f32[n,4,9,9]
             %8 = onnx.ConvTranspose(%x, %k) {output_shape = [4, 9]} : f32[*]
+            %9 = onnx.ConvTranspose(%x, %s) {output_padding = [1, 0], pads = [1, 0, 1, 1], strides = [3, 2]} : f32[n,4,a+11,b+w*2-3]
+            %10 = onnx.ConvTranspose(%x, %s) {auto_pad = "SAME_UPPER", dilations = [2, 1], strides = [2, 3]} : f32[n,4,min(a*2-1,2)+8,min(b,3)+w*3-3]
+            %11 = onnx.ConvTranspose(%x, %s) {auto_pad = "SAME_UPPER", output_padding = [1, 0], strides = [2, 1]} : f32[n,4,?,min(b,1)+w-1]
         "#]],
     );
 }
