@@ -14,7 +14,8 @@ mod operators {
     passdock_plugin_api::prelude::plugin! {
         name: "operators",
         // `t.Soft` means something else from version 5 on, `t.New` came with it.
-        ops: [OpDef::new("t.Soft", 1), OpDef::new("t.Soft", 5), OpDef::new("t.Same", 1), OpDef::new("t.New", 5)],
+        ops: [OpDef::new("t.Soft", 1), OpDef::new("t.Soft", 5), OpDef::new("t.Same", 1), OpDef::new("t.New", 5),
+              OpDef::new("onnx.Soft", 1), OpDef::new("onnx.Soft", 5)],
     }
 }
 
@@ -128,10 +129,20 @@ fn an_op_that_would_mean_something_else_is_refused() {
         assert!(said == region && said == ops, "{said}\n{region}\n{ops}");
         all += &(said + "\n");
     }
+    for (theirs, own) in [(1, 7), (7, 1)] {
+        let main = MAIN.replace("\"t\" = 4", &format!("\"\" = {own}"));
+        let other = format!(
+            "fn @t.other(%a: f32[n,3]) -> (%b) opset(\"\" = {theirs}) {{ %b = onnx.Soft(%a) return %b }}"
+        );
+        let said = edited(&main, &other, |f, other, _| f.replace_body(other));
+        all += &(said + "\n");
+    }
     expect![[r#"
         failed: `t.Soft` of @t.other (opset 9) would mean something else in @main (opset 4): its version there is 5, here it is 1 [main]
         failed: `t.New` of @t.other (opset 9) would mean something else in @main (opset 4): opset 4 doesn't have it [main]
         failed: `t.Unknown` of @t.other (opset 3) would mean something else in @main (opset 4): no plugin defines it in both versions [main]
+        failed: `onnx.Soft` of @t.other (opset 1) would mean something else in @main (opset 7): its version there is 1, here it is 5; raise @t.other first: `relax.transform.RaiseOpset` with `to = 7` [main]
+        failed: `onnx.Soft` of @t.other (opset 7) would mean something else in @main (opset 1): its version there is 5, here it is 1; raise @main first: `relax.transform.RaiseOpset` with `to = 7` [main]
     "#]].assert_eq(&all);
 }
 

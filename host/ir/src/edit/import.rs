@@ -139,9 +139,19 @@ impl Function {
                 [Some(_), None] => format!("opset {own} doesn't have it"),
                 _ => "no plugin defines it in both versions".to_owned(),
             };
-            let help = match source.text(opset.domain) {
-                "" => "; `relax.transform.RaiseOpset` takes models to a later opset",
-                _ => "",
+            // RaiseOpset knows ONNX's own operators.
+            let help = match (source.text(opset.domain), meanings) {
+                ("", [Some(_), _]) => {
+                    let (older, newer) = if theirs < own {
+                        (from, own)
+                    } else {
+                        (to, theirs)
+                    };
+                    format!(
+                        "; raise @{older} first: `relax.transform.RaiseOpset` with `to = {newer}`"
+                    )
+                }
+                _ => String::new(),
             };
             return Err(EditError::refused(format!(
                 "`{name}` of @{from} (opset {theirs}) would mean something else in @{to} (opset {own}): {why}{help}"
