@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{self, Used};
 use super::{Commit, Unfinished, directory_of};
 
-/// The place that a file is written to. Links are followed, so that a link to a model stays one.
+/// The place that a file is written to.
 pub enum Target {
     /// A regular file, existing or new.
     File(PathBuf, Unfinished),
@@ -17,7 +17,7 @@ pub enum Target {
 
 impl Target {
     /// The target at a path. The file is created here, so that a missing or read-only directory is
-    /// an error before any work.
+    /// an error before any work. Links are followed, so that a link to a model stays one.
     ///
     /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
     ///
@@ -39,10 +39,7 @@ impl Target {
             let message = format!("there is no directory `{dir}`");
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        let path = place;
-        leftovers::remove(directory_of(&path), used);
-        let file = Unfinished::in_dir(directory_of(&path))?;
-        Ok(Target::File(path, file))
+        Target::file(place, used)
     }
 
     /// The target at a path whose name the user didn't choose. What is there is replaced, and a link isn't followed:
@@ -50,12 +47,18 @@ impl Target {
     ///
     /// # Errors
     /// If no file can be made there.
-    pub fn replacing(path: &Path) -> io::Result<Target> {
+    pub fn replacing(path: &Path, used: Option<Used>) -> io::Result<Target> {
         if path.symlink_metadata().is_ok_and(|known| known.is_dir()) {
             return Err(io::Error::other("it is a directory"));
         }
-        let file = Unfinished::in_dir(directory_of(path))?;
-        Ok(Target::File(std::path::absolute(path)?, file))
+        let dir = dunce::canonicalize(directory_of(path))?;
+        Target::file(dir.join(path.file_name().unwrap_or_default()), used)
+    }
+
+    fn file(place: PathBuf, used: Option<Used>) -> io::Result<Target> {
+        leftovers::remove(directory_of(&place), used);
+        let file = Unfinished::in_dir(directory_of(&place))?;
+        Ok(Target::File(place, file))
     }
 
     /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the

@@ -281,6 +281,7 @@ def _do(
             _passdock.explain(request)
             return {**failure("", code=""), "ok": True, "diagnostics": []}
         request["model"], request["output"] = _raw(job["model"]), _raw(job["output"])
+        request["replaces_links"] = True
         report, _, _ = _passdock.run(request, lambda name: answer({"pass": name}))
     except Exception as error:
         code = error.code if isinstance(error, PassError) else "usage"

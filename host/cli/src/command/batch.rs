@@ -80,6 +80,7 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
         let request = Request {
             model: item.model.clone(),
             output: Some(item.output.clone()),
+            replaces_links: true,
             jobs: (!is_alone).then_some(1),
             ..request.clone()
         };

@@ -63,6 +63,13 @@ fn a_model_that_fails_stops_no_other_one() {
         3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out -O0 -q -j 1")));
+    // A link where a result goes is replaced.
+    #[cfg(unix)]
+    {
+        bench.write("mine", "mine");
+        std::fs::remove_file(bench.path("out/a.onnx")).expect("removed");
+        std::os::unix::fs::symlink("../mine", bench.path("out/a.onnx")).expect("linked");
+    }
     expect![[r#"
         3 models done, 6 → 3 ops, 264 B → 192 B, outcomes in out/outcomes.jsonl
         ok m/a.onnx: 2 → 1 ops, TIME
@@ -70,6 +77,13 @@ fn a_model_that_fails_stops_no_other_one() {
         ok m/deep/b.onnx: 2 → 1 ops, TIME
         status 0"#]]
     .assert_eq(&said(&bench.passdock("batch m -o out -O0 --again")));
+    #[cfg(unix)]
+    assert_eq!(bench.read("mine"), "mine");
+    let result = bench
+        .path("out/a.onnx")
+        .symlink_metadata()
+        .expect("it is there");
+    assert!(result.is_file());
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl Fingerprint {
             self_contained: false,
             resumes: false,
             trust: false,
+            replaces_links: false,
             pipeline: said.pipeline.clone().map(placed),
             config: said.config.iter().map(|setting| plain(setting)).collect(),
             bind: said.bind.iter().map(|setting| plain(setting)).collect(),
@@ -163,7 +164,7 @@ impl Outcomes {
     /// ended in it, is removed.
     ///
     /// # Errors
-    /// If it can't be read or written, holds something else, or another batch has it.
+    /// If it can't be read or written, holds something else, or another batch has it. A link has to lead to outcomes.
     pub fn open(path: &Path) -> Result<Outcomes, PassError> {
         let failed = |error: io::Error| {
             let message = format!(
@@ -175,12 +176,17 @@ impl Outcomes {
         let other = |message: String| {
             PassError::new(ErrorKind::Usage, message).help("Name another file: `--results FILE`.")
         };
+        let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+        if is_link && !path.exists() {
+            let message = format!("`{}` is a link that leads to no file.", path.display());
+            return Err(other(message));
+        }
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             // What appends can't cut a file on Windows.
             .append(cfg!(unix))
-            .create(true)
+            .create(!is_link)
             .truncate(false)
             .open(path)
             .map_err(failed)?;
@@ -208,7 +214,9 @@ impl Outcomes {
             })?;
             outcomes.insert(outcome.model.clone(), outcome);
         }
-        if whole == 0 && !bytes.is_empty() && !bytes.starts_with(b"{\"model\":") {
+        // A link that another user made may lead to any file.
+        let is_new = bytes.is_empty() && !is_link;
+        if whole == 0 && !is_new && !bytes.starts_with(b"{\"model\":") {
             let path = path.display();
             return Err(other(format!(
                 "`{path}` holds something else than outcomes."

@@ -174,6 +174,22 @@ fn one_batch_at_a_time_writes_a_file() {
     assert!(Outcomes::open(&file).is_ok());
 }
 
+/// A link may be another user's, and lead to a file that is no batch's.
+#[cfg(unix)]
+#[test]
+fn a_link_has_to_lead_to_outcomes() {
+    let dir = dir();
+    let [file, mine] = ["outcomes.jsonl", "mine"].map(|name| dir.path().join(name));
+    std::os::unix::fs::symlink(&mine, &file).expect("linked");
+    assert!(Outcomes::open(&file).is_err() && !mine.exists());
+    for (text, is_taken) in [("", false), ("text", false), ("{\"model\":", true)] {
+        fs::write(&mine, text).expect("written");
+        assert_eq!(Outcomes::open(&file).is_ok(), is_taken, "{text}");
+        let left = if is_taken { "" } else { text };
+        assert_eq!(fs::read_to_string(&mine).expect("text"), left);
+    }
+}
+
 #[test]
 fn files_of_rules_count_by_their_texts() {
     let dir = dir();

@@ -13,6 +13,7 @@ use super::data_files::{self, Taken};
 use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
+use passdock_files::leftovers::Used;
 use passdock_files::{StandardOutput, Target, check_room, directory_of, open_special};
 
 /// A function that is called before files are put in their places, with their bytes if those are known.
@@ -48,12 +49,27 @@ impl Output {
     /// # Errors
     /// If the extension says nothing, or no file can be made there.
     pub fn new(path: impl AsRef<Path>) -> Result<Output, PassError> {
-        let path = path.as_ref().to_path_buf();
+        Output::at(path.as_ref(), Target::new)
+    }
+
+    /// As [`Output::new`], of a name that the user didn't choose: a link is replaced, and its target stays.
+    ///
+    /// # Errors
+    /// As [`Output::new`].
+    pub fn replacing(path: impl AsRef<Path>) -> Result<Output, PassError> {
+        Output::at(path.as_ref(), Target::replacing)
+    }
+
+    fn at(
+        path: &Path,
+        target: fn(&Path, Option<Used>) -> io::Result<Target>,
+    ) -> Result<Output, PassError> {
+        let path = path.to_path_buf();
         let format = Format::of(&path)?;
         let target = match is_standard(&path) {
             true => None,
             false => {
-                let target = Target::new(&path, Some(data_files::is_used));
+                let target = target(&path, Some(data_files::is_used));
                 Some(target.map_err(|error| failed(&path, error))?)
             }
         };

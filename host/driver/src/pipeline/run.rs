@@ -270,7 +270,11 @@ fn run_to_end(
     }
     let notes = remarks::of_request(request, &prepared).into_iter();
     notes.for_each(|note| context.emit(note));
-    let output = request.output.as_ref().map(Output::new).transpose()?;
+    let output = request.output.as_ref().map(match request.replaces_links {
+        true => Output::replacing,
+        false => Output::new,
+    });
+    let output = output.transpose()?;
     let is_given = given.is_some();
     let module = match given {
         Some(module) => module,

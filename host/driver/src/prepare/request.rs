@@ -83,6 +83,8 @@ pub struct Request {
     pub external_data: ExternalData,
     /// Whether the types that can be inferred of the result are declared in the written model.
     pub value_info: bool,
+    /// Whether an output that is a link is replaced: its name isn't the user's. Otherwise the link's target is written.
+    pub replaces_links: bool,
     /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
     /// Whether the pipeline may name files outside of its directory, and a reproducer's plugins and libraries.
