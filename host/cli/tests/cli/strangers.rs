@@ -229,8 +229,8 @@ fn a_pipeline_names_files_in_its_directory() {
             "../secret.npy",
         ),
         (
-            format!("{bind}options = {{ params = {{ x = 'secret.npy' }} }}\n"),
-            "secret.npy",
+            format!("{bind}options = {{ params = {{ x = '../secret.npy' }} }}\n"),
+            "../secret.npy",
         ),
         (
             format!("{passes}[context.config]\n{config}\n"),
@@ -268,4 +268,10 @@ fn a_pipeline_names_files_in_its_directory() {
     let ran = bench.passdock("run p/p.toml m.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert!(bench.exists("p/new/dump"));
+    bench.write("p/own.npy", "").write(
+        "p/p.toml",
+        format!("{bind}options = {{ params = {{ x = 'own.npy' }} }}\n"),
+    );
+    let ran = bench.passdock("run p/p.toml m.ir");
+    assert!(ran.stderr.contains("p/own.npy"), "{}", ran.stderr);
 }

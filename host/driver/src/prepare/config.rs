@@ -29,7 +29,7 @@ pub(super) fn settings(
             let schema = registry.config_schema(&key.value)?;
             let beside = |path: &str| request.beside_pipeline(path);
             rules::put_texts(given, &schema, beside, registry)
-                .and_then(|()| rules::check_tensors(given, request))
+                .and_then(|()| rules::place_tensors(given, request))
                 .map_err(|error| file.source.locate(error, &value.span))?;
         }
     }

@@ -137,21 +137,12 @@ impl Request {
         let pipeline = self.pipeline.as_ref();
         let base = pipeline.and_then(|text| text.path.parent());
         let whole = base.unwrap_or(Path::new("")).join(path);
-        self.check_reach(path, &whole).map(|()| whole)
-    }
-
-    /// Checks the path of a file that the pipeline names.
-    ///
-    /// # Errors
-    /// If it leads out of the pipeline's directory, links followed, and the pipeline isn't trusted.
-    pub(super) fn check_reach(&self, named: &str, path: &Path) -> Result<(), PassError> {
-        let pipeline = self.pipeline.as_ref();
         let dir = pipeline.map_or(Path::new("."), |text| directory_of(&text.path));
-        if self.trust || is_inside(dir, path) {
-            return Ok(());
+        if self.trust || is_inside(dir, &whole) {
+            return Ok(whole);
         }
         let message = format!(
-            "The pipeline names `{named}`, which is outside of its directory, `{}`.",
+            "The pipeline names `{path}`, which is outside of its directory, `{}`.",
             dir.display()
         );
         let error = PassError::new(ErrorKind::Usage, message);

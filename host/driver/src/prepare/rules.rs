@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::ErrorKind as IoErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 use passdock_core::sdk::RuleInfo;
@@ -72,7 +72,7 @@ pub(super) fn with_texts(
             put_into(&mut value, path_of, registry)
                 .map_err(|error| source.locate(error, &located.span))?;
         }
-        check_tensors(&value, request).map_err(|error| source.locate(error, &located.span))?;
+        place_tensors(&mut value, request).map_err(|error| source.locate(error, &located.span))?;
         table.insert(key.value.clone(), value);
     }
     Ok(table)
@@ -109,16 +109,22 @@ fn takes_rules(schema: &Schema, name: &str) -> bool {
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
 
-/// Checks the `.npy` files among the values of a pipeline, which passes read by themselves.
+/// Puts whole paths in the place of the `.npy` files among the values of a pipeline, which passes read by themselves.
 ///
 /// # Errors
 /// If the pipeline may not name one.
-pub(super) fn check_tensors(value: &Value, request: &Request) -> Result<(), PassError> {
+pub(super) fn place_tensors(value: &mut Value, request: &Request) -> Result<(), PassError> {
     match value {
-        Value::String(file) if file.ends_with(".npy") => request.check_reach(file, file.as_ref()),
+        Value::String(file) if file.ends_with(".npy") => {
+            let path = request.beside_pipeline(file)?;
+            if let Some(whole) = absolute(path).ok().as_deref().and_then(Path::to_str) {
+                whole.clone_into(file);
+            }
+            Ok(())
+        }
         Value::Table(fields) => fields
-            .values()
-            .try_for_each(|value| check_tensors(value, request)),
+            .iter_mut()
+            .try_for_each(|(_, value)| place_tensors(value, request)),
         _ => Ok(()),
     }
 }
