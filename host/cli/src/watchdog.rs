@@ -68,7 +68,7 @@ mod limit {
         let (doing, limit) = (activity().clone(), limit.as_secs_f64());
         let message = format!("The command was still {doing} after {limit} s.");
         let error = PassError::new(ErrorKind::Crashed, message)
-            .help("Nothing was written. A pipe needs a program at its other end.");
+            .help("A pipe needs a program at its other end.");
         let status = show::fail(&error);
         if let Some(json) = json {
             show::write_out(&json(&error));
