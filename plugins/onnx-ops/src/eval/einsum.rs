@@ -16,6 +16,17 @@ const DOTS: Label = Label::MAX;
 /// The multiplications that finding the next elements takes as long as.
 const STEP: usize = 4;
 
+/// The terms of an equation, and its result where it says one.
+pub(crate) fn parts(equation: &[u8]) -> (Vec<String>, Option<String>) {
+    let mut equation = String::from_utf8_lossy(equation).into_owned();
+    equation.retain(|char| !char.is_whitespace());
+    let (terms, result) = match equation.split_once("->") {
+        Some((terms, result)) => (terms, Some(result.to_owned())),
+        None => (&*equation, None),
+    };
+    (terms.split(',').map(str::to_owned).collect(), result)
+}
+
 /// The labels of a term's axes; `dotted` is the number of those that its dots stand for.
 fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
@@ -34,16 +45,7 @@ fn labels(term: &str, dotted: usize) -> Result<Vec<Label>, NotFolded> {
 /// The equation's result.
 pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
     let operands = call.all_inputs()?;
-    let equation = String::from_utf8_lossy(call.string("equation")?.unwrap_or_default());
-    let equation: String = equation
-        .chars()
-        .filter(|char| !char.is_whitespace())
-        .collect();
-    let (terms, result) = match equation.split_once("->") {
-        Some((terms, result)) => (terms, Some(result)),
-        None => (&*equation, None),
-    };
-    let terms: Vec<&str> = terms.split(',').collect();
+    let (terms, result) = parts(call.string("equation")?.unwrap_or_default());
     let Some(&first) = operands.first().filter(|_| terms.len() == operands.len()) else {
         return refuse!("{} terms for {} operands", terms.len(), operands.len());
     };
@@ -79,7 +81,7 @@ pub(crate) fn einsum<'a>(call: &Call<'a>) -> Folded<'a> {
         }
         axes.push(labels);
     }
-    let kept = match result {
+    let kept = match result.as_deref() {
         Some(result) if widest > 0 && !result.contains("...") => {
             return refuse!("its result has no place for the dots");
         }

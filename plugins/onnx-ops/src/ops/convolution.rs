@@ -277,7 +277,10 @@ fn conv_transpose(op: &Infer) -> Answer {
         (None, Some(kernel)) if kernel.len() == count && !pads_twice(op, auto)? => {
             let cover = |d: usize| {
                 let (stride, dilation) = (strides[d], Dim::constant(dilations[d]));
-                let reach = op.shift(op.mul(kernel[d], dilation), 1i64.saturating_sub(dilations[d]));
+                let reach = op.shift(
+                    op.mul(kernel[d], dilation),
+                    1i64.saturating_sub(dilations[d]),
+                );
                 let whole = op.shift(reach, more[d]);
                 let is_less = || as_const(whole).is_some_and(|whole| whole <= stride);
                 let (whole, padding) = match auto {
@@ -351,7 +354,10 @@ pub(super) fn max_unpool(op: &Infer) -> Answer {
     let strides = op.sizes_or("strides", 1, count)?;
     let pads = op.sizes_or("pads", 0, 2 * count)?;
     let cover = |d: usize| {
-        let (whole, padding) = (Dim::constant(kernel[d]), pads[d].saturating_add(pads[d + count]));
+        let (whole, padding) = (
+            Dim::constant(kernel[d]),
+            pads[d].saturating_add(pads[d + count]),
+        );
         spread(op, spatial[d], strides[d], whole, padding)
     };
     let covered: Vec<Dim> = (0..count).map(cover).collect();

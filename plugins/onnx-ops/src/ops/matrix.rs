@@ -108,16 +108,7 @@ fn det(op: &Infer) -> Answer {
 fn einsum(op: &Infer) -> Answer {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
-    let equation = op.string("equation")?.unwrap_or_default();
-    let equation: String = String::from_utf8_lossy(equation)
-        .chars()
-        .filter(|char| !char.is_whitespace())
-        .collect();
-    let (terms, result) = match equation.split_once("->") {
-        Some((terms, result)) => (terms, Some(result)),
-        None => (&*equation, None),
-    };
-    let terms: Vec<&str> = terms.split(',').collect();
+    let (terms, result) = sums::parts(op.string("equation")?.unwrap_or_default());
     if terms.len() != count {
         return wrong!("{} terms for {count} operands", terms.len());
     }
@@ -158,7 +149,7 @@ fn einsum(op: &Infer) -> Answer {
             == 1
     };
     let result = match result {
-        Some(result) => result.to_owned(),
+        Some(result) => result,
         None => ["..."]
             .into_iter()
             .map(str::to_owned)
