@@ -316,7 +316,7 @@ fn is_float(f: &Function, value: ValueId) -> bool {
     ty.is_tensor() && ty.dtype() == DType::F32
 }
 
-/// Whether an op is one of those between `DequantizeLinear` and `QuantizeLinear` that runtimes compute in integers.
+/// Whether an op is next to a `DequantizeLinear` or a `QuantizeLinear`: runtimes compute it in integers.
 fn is_quantized(f: &Function, op: OpId) -> bool {
     let mut operands = f.operands(op).filter_map(|operand| f.defining_op(operand));
     let mut results = f.results(op).iter().flat_map(|&result| f.iter_uses(result));

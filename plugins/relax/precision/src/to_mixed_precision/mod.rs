@@ -35,7 +35,7 @@
 //! stays in float32, too, if its version doesn't take the type, which most operators do for bfloat16 from opset 13 on,
 //! and `Conv` from 22 on (a note says so; `RaiseOpset` raises it), and if an operand's or result's type isn't known.
 //!
-//! Ops between `DequantizeLinear` and `QuantizeLinear` stay as they are, as runtimes compute them in integers, and so do `ScatterElements` and
+//! Ops next to a `DequantizeLinear` or a `QuantizeLinear` stay as they are, as runtimes compute them in integers, and so do `ScatterElements` and
 //! `ScatterND` with a `reduction`, which ONNX Runtime doesn't have in float16.
 //!
 //! With `accumulate_float32`, an op that sums up rounds its operands and computes in float32, as an accelerator does that
