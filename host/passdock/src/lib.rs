@@ -158,7 +158,7 @@ pub mod sdk {
 /// ```
 pub mod ir {
     pub use passdock_core::{
-        FunctionSnapshot, adopted, bring, constant_data, look_at, module_now, replace_module,
+        FunctionSnapshot, adopted, constant_data, look_at, module_now, replace_module,
     };
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
