@@ -41,7 +41,7 @@ pub use pass::{
     disable_children,
 };
 pub use passdock_diagnostic::{
-    BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal,
+    BlamedDefinition, Diagnostic, Label, Severity, Snippet, suggest, table, terminal, text_diff,
 };
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{

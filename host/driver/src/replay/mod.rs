@@ -119,6 +119,7 @@ impl Reproducer {
         let plugins = pipeline.plugin_dirs.iter().chain(&pipeline.plugin_files);
         needs.extend(plugins.map(|named| format!("loads plugins from `{}`", named.value)));
         let mut files: Vec<&str> = self.about.data.iter().map(|data| &*data.file).collect();
+        files.sort_unstable();
         files.dedup();
         needs.extend(files.iter().map(|file| format!("reads `{file}`")));
         Ok(needs)

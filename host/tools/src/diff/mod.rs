@@ -62,7 +62,7 @@ use rustc_hash::FxHashMap;
 
 use compare::Comparison;
 use passdock_core::PassError;
-pub use passdock_core::instrument::built_in::{colored, unified};
+pub use passdock_core::text_diff::{colored, unified};
 pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,

@@ -18,7 +18,6 @@ pub use bisect::Bisect;
 pub use dump::DumpIr;
 pub use memory::PassMemory;
 pub use op_count::OpCount;
-pub use passdock_diagnostic::text_diff::{colored, unified};
 pub use print::PrintIr;
 pub(crate) use print::shown;
 pub use print_changed::PrintChanged;
