@@ -63,19 +63,42 @@ impl Function {
         Ok(op)
     }
 
-    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none.
+    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none. New
+    /// ops right before the old one that have a location of the two belong to the replacement and get the same.
     fn inherit(&mut self, old: OpId, new: OpId) {
-        let (flags, loc) = (self.op(old).flags & Op::ANNOTATED, self.op(old).loc);
-        self.origins.carry(Entity::Op(old), Entity::Op(new));
-        let new = &mut self.ops[new.index()];
-        new.flags |= flags;
-        new.loc = new.loc.option().unwrap_or(loc);
+        let loc = self.op(old).loc;
+        let made = self.op(new).loc.option().unwrap_or(loc);
+        self.ops[new.index()].loc = made;
+        self.carry_op(old, new);
+        if loc.is_none() || !self.has_source(old) {
+            return;
+        }
+        let mut before = self.op(old).prev;
+        while let Some(op) = before.option() {
+            let part = *self.op(op);
+            if op != new && !([loc, made].contains(&part.loc) && self.is_new(op)) {
+                break;
+            }
+            self.carry_op(old, op);
+            before = part.prev;
+        }
     }
 
-    /// Whether an op says nothing of where it comes from, so that it can be what another one has become.
+    fn carry_op(&mut self, old: OpId, new: OpId) {
+        let flags = self.op(old).flags & Op::ANNOTATED;
+        self.origins.carry(Entity::Op(old), Entity::Op(new));
+        self.ops[new.index()].flags |= flags;
+    }
+
+    /// Whether a pass made an op that is no part of a replacement yet.
     fn is_new(&self, op: OpId) -> bool {
+        self.op(op).flags & Op::TOUCHED != 0 && !self.has_source(op)
+    }
+
+    /// Whether it is known what an op of the model an op is or replaced.
+    fn has_source(&self, op: OpId) -> bool {
         let entity = Entity::Op(op);
-        !self.origins.get(entity).is_some() && self.origins.extras(entity).is_none()
+        self.origins.get(entity).is_some() || self.origins.extras(entity).is_some()
     }
 
     /// Refuses to take over attributes that are regions of an op, without the regions.
@@ -133,11 +156,11 @@ impl Function {
             self.check_move(from, to)?;
         }
         for (&from, &to) in results.iter().zip(values) {
-            if to.is_some()
-                && self.hand_name(from, to)
-                && let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op))
-            {
-                self.inherit(old, new);
+            if to.is_some() && self.value(to).name.is_none() {
+                self.hand_name(from, to);
+                if let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op)) {
+                    self.inherit(old, new);
+                }
             }
             self.move_uses(from, to);
         }
