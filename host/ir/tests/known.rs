@@ -161,7 +161,13 @@ fn what_values_replace_is_known_of_the_op_that_is_new() {
 }
 
 /// Creates an op with one operand.
-fn create(f: &mut Function, name: &str, operand: ValueId, before: OpId, loc: LocId) -> (OpId, ValueId) {
+fn create(
+    f: &mut Function,
+    name: &str,
+    operand: ValueId,
+    before: OpId,
+    loc: LocId,
+) -> (OpId, ValueId) {
     let new = NewOp {
         operands: &[operand],
         result_types: &[f.value(operand).ty],

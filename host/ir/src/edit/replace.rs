@@ -63,24 +63,38 @@ impl Function {
         Ok(op)
     }
 
-    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none. New
-    /// ops right before the old one that have a location of the two belong to the replacement and get the same.
+    /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none.
     fn inherit(&mut self, old: OpId, new: OpId) {
         let loc = self.op(old).loc;
-        let made = self.op(new).loc.option().unwrap_or(loc);
-        self.ops[new.index()].loc = made;
+        let new_loc = &mut self.ops[new.index()].loc;
+        *new_loc = new_loc.option().unwrap_or(loc);
+        self.hand_on(old);
         self.carry_op(old, new);
-        if loc.is_none() || !self.has_source(old) {
+    }
+
+    /// Gives the origin, documentation and metadata of an op that goes to the new ops right before it whose locations name
+    /// its place: they are what it has become. Ops between them that others have become are passed over, a few.
+    pub(crate) fn hand_on(&mut self, old: OpId) {
+        const FEW: usize = 8;
+        let record = *self.op(old);
+        if record.loc.is_none() || !self.has_source(old) {
             return;
         }
-        let mut before = self.op(old).prev;
-        while let Some(op) = before.option() {
-            let part = *self.op(op);
-            if op != new && !([loc, made].contains(&part.loc) && self.is_new(op)) {
+        let place = self.single_locs(record.loc).next().copied();
+        let (mut before, mut others) = (record.prev, 0);
+        while let Some(op) = before.option().filter(|_| others < FEW) {
+            let made = *self.op(op);
+            if made.flags & Op::TOUCHED == 0
+                || !self.single_locs(made.loc).any(|loc| Some(*loc) == place)
+            {
                 break;
             }
-            self.carry_op(old, op);
-            before = part.prev;
+            if self.has_source(op) {
+                others += 1;
+            } else {
+                self.carry_op(old, op);
+            }
+            before = made.prev;
         }
     }
 

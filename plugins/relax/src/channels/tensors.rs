@@ -196,10 +196,15 @@ fn splat(f: &Function, weights: &Known, number: f64, factor: &Numbers) -> Option
     Some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
-/// An `onnx.ConstantOfShape` with the location of an op, where the op's region begins.
+/// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region begins.
 fn make_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
     let (region, dtype) = (f.parent_region(op), content.dtype);
-    let shape = f.add_ints(&content.dims)?;
+    let is_alike = f.name(op) == "onnx.ConstantOfShape"
+        && f.shape(f.result(op, 0)).as_ref() == Some(&content.dims);
+    let shape = match f.operand(op, 0) {
+        Some(shape) if is_alike && f.constant(shape).is_some() => shape,
+        _ => f.add_ints(&content.dims)?,
+    };
     let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
     let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
     let element = f.add_constant(&ConstantSpec::new(one, &content.bytes))?;
