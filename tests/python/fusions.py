@@ -6,12 +6,13 @@
 Transformer blocks, QDQ models and the models of a directory go through the pipeline `default`. ONNX Runtime
 optimises each, and what was made of it. A kernel that stands for several ops may be gone only if another of its kind
 is there instead, or if there are no more of the ops that it stands for; a kernel that takes in one op more, also if
-that saves as many nodes elsewhere. The result may have no more nodes than the original.
+that saves as many nodes elsewhere. The result may have no more nodes than the original. Its nodes keep the metadata of
+the original's, and a second run changes nothing.
 """
 
 import argparse
 import collections
-import json
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ import onnx
 import onnxruntime
 
 import fusible
+import judge
 
 LEVELS = ("EXTENDED", "ALL")
 # Each kind: kernels of which one may stand for another, and the ops that are there if none of them is.
@@ -82,6 +84,12 @@ def lost(before, after):
     return None
 
 
+def changed(first, second):
+    """What a second run changed."""
+    first, second = (collections.Counter(node.op_type for node in judge.nodes_of(model)) for model in (first, second))
+    return f"fewer of {dict(first - second)}, more of {dict(second - first)}"
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--passdock", type=Path, required=True, help="the executable")
@@ -89,24 +97,34 @@ def main():
     p.add_argument("--models", type=Path, help="a directory of real models")
     p.add_argument("--only", default="", help="models whose name has this in it")
     args = p.parse_args()
-    given, made = args.work_dir / "given", args.work_dir / "made"
-    for directory in (given, made):
+    given, made, again = (args.work_dir / name for name in ("given", "made", "again"))
+    for directory in (given, made, again):
         directory.mkdir(parents=True, exist_ok=True)
         for old in directory.iterdir():
             old.unlink()
+    real = ((path.stem, onnx.load(path)) for path in (sorted(args.models.glob("*.onnx")) if args.models else []))
     chosen = {}
-    for name, model in fusible.all_models():
+    for name, model in itertools.chain(fusible.all_models(), real):
         if args.only in name:
             chosen[name] = given / f"{name}.onnx"
-            onnx.save(model, chosen[name])
-    if args.models:
-        chosen |= {path.stem: path for path in sorted(args.models.glob("*.onnx")) if args.only in path.stem}
-    command = [args.passdock, "batch", *chosen.values(), "-o", made, "--again", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(done.stderr.strip()[-2000:])
+            onnx.save(judge.with_sources(model), chosen[name])
+    for models, out in ((chosen.values(), made), ([made / path.name for path in chosen.values()], again)):
+        command = [args.passdock, "batch", *models, "-o", out, "--again", "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            sys.exit(done.stderr.strip()[-2000:])
     wrong, kernels = 0, collections.Counter()
     for name, path in chosen.items():
+        first, second = (directory / path.name for directory in (made, again))
+        given_model, made_model = onnx.load(path), onnx.load(first)
+        found = {"metadata": judge.sources_kept(given_model, made_model)}
+        # Before version 4 an initializer stays that nothing uses any more, and the second run may use it.
+        if given_model.ir_version >= 4 and first.read_bytes() != second.read_bytes():
+            found["second run"] = changed(made_model, onnx.load(second))
+        for what, why in found.items():
+            if why:
+                wrong += 1
+                print(f"{name}, {what}: {why}")
         for level in LEVELS:
             before, after = (optimised(each, level, args.work_dir) for each in (path, made / f"{name}.onnx"))
             kernels += before or {}

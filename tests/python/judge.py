@@ -32,7 +32,11 @@ KINDS = {
 }
 # Different every time: there is no value to fold it to, and two of them are two.
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
-MERGED = "passdock.merged_from"
+MERGED, MOST_MERGED = "passdock.merged_from", 64
+# Nodes that passes make of constants.
+MADE = {"Constant", "ConstantOfShape"}
+# Metadata that says which node of a model one is.
+SOURCE = "test.source"
 # A file may grow by a hundredth, and by the few bytes that say more of the types.
 GROWTH, ALLOWANCE = 1.01, 256
 
@@ -214,6 +218,28 @@ def kept_nodes(before, after):
             why = fields.first_difference(tensors[tensor.name], tensor)
             if why:
                 return why.replace("model", f"initializer {tensor.name!r}", 1)
+    return None
+
+
+def with_sources(model):
+    """A copy of a model whose nodes say in their metadata which they are."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for at, node in enumerate(nodes_of(copy)):
+        node.metadata_props.add(key=SOURCE, value=node.name or str(at))
+    return copy
+
+
+def sources_kept(before, after):
+    """Each node keeps the metadata of one that it was made of, and names nodes that it was merged from, each once."""
+    names = {node.name for node in nodes_of(before)}
+    for node in nodes_of(after):
+        metadata = {entry.key: entry.value for entry in node.metadata_props}
+        if SOURCE not in metadata and node.op_type not in MADE and node.name != f"Identity_{node.output[0]}":
+            return f"the node {node.name!r} ({node.op_type}) has no metadata of a node before"
+        merged = metadata.get(MERGED, node.name).split("\n")
+        if len(merged) > MOST_MERGED or len(set(merged)) < len(merged) or MERGED in metadata and not names.issuperset(merged):
+            return f"the node {node.name!r} ({node.op_type}) is merged from {merged}"
     return None
 
 

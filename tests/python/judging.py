@@ -153,6 +153,40 @@ def tells_interfaces_apart(passdock, work):
     claim(answer["sizes"] == [{"inputs": {"x": "f32[1,4]"}, "runs": 2, "refused": None}], answer["sizes"])
 
 
+def tries_equal_names_apart(passdock, work):
+    """Two inputs have a size of one name, and an `Expand` is gone that does something only where the sizes differ."""
+
+    def pair(symbol):
+        inputs = [tensor(name, F32, [symbol, 4]) for name in ("x", "w")]
+        output = [tensor("y", F32, [None, 4])]
+        nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Expand", ["w", "s"], ["y"])]
+        gone = [helper.make_node("Identity", ["w"], ["y"])]
+        return save(work / "a.onnx", nodes, inputs, output), save(work / "b.onnx", gone, inputs, output)
+
+    a, b = pair("n")
+    status, answer = passdock.compare(a, b)
+    claim(status == 0 and answer["same"], answer)
+    claim([each["symbol"] for each in answer["apart"]] == ["n"], answer["apart"])
+    apart = answer["apart"][0]
+    claim(apart["inputs"]["x"] != apart["inputs"]["w"] and "`y`" in apart["difference"], apart)
+    claim("differs only where `n`, which the model declares to be one size, is several" in passdock.run("compare", a, b).stdout, "text")
+    # A size that the user gives is one.
+    status, answer = passdock.compare(a, b, "--dim", "n=3")
+    claim(status == 0 and "apart" not in answer, answer)
+    claim("apart" not in passdock.compare(a, a)[1], "the same model")
+    (work / "wrong.rules").write_text("rule wrong keeps_type { onnx.Expand(%w, %s) => %w }\n")
+    (work / "p.toml").write_text('passes = [{ rules = "wrong.rules" }]\n')
+    verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
+    claim(verified.returncode == 0 and "differs only where `n`" in verified.stdout + verified.stderr, verified)
+    # Exporters write these for any size that they don't know.
+    for symbol in ("unk__7", "?", "None"):
+        a, b = pair(symbol)
+        status, answer = passdock.compare(a, b)
+        claim(status == 1 and not answer["same"] and "apart" not in answer, (symbol, answer))
+        verified = passdock.run("run", "p.toml", "a.onnx", "-o", "out.onnx", "--verify-outputs")
+        claim(verified.returncode == 1, (symbol, verified))
+
+
 def says_what_it_cannot_tell(passdock, work):
     a = made(work, "a", 1.0)
     unknown = save(work / "u.onnx", [helper.make_node("Nothing", ["x"], ["y"], domain="no")], [tensor("x", F32, ["n", 4])],
@@ -297,6 +331,7 @@ CHECKS = [
     knows_what_each_type_allows,
     skips_sizes_that_are_refused,
     tells_interfaces_apart,
+    tries_equal_names_apart,
     says_what_it_cannot_tell,
     takes_inputs_from_files,
     verifies_what_a_run_makes,

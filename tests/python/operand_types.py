@@ -1,6 +1,7 @@
 """The element types that ONNX's operators take, as `plugins/onnx-ops/src/operands.txt` has them.
 
     python operand_types.py > plugins/onnx-ops/src/operands.txt
+    python operand_types.py --check
 
 A line for each set of types, `1 = bf16 f16`; then one for each operator, from the version of its domain on
 at which its operands changed: `onnx.Add 1 T T; T 3`. Operands of one letter have one type, `*` are any number of
@@ -9,9 +10,12 @@ with these operands.
 """
 
 import re
+import sys
+from pathlib import Path
 
 from onnx import TensorProto, defs
 
+FILE = Path(__file__).resolve().parents[2] / "plugins/onnx-ops/src/operands.txt"
 DOMAINS = {"": "onnx", "ai.onnx.ml": "ai.onnx.ml", "ai.onnx.preview": "ai.onnx.preview"}
 LETTERS = "TUVWXYZABCDEFGHIJKLMNOPQRS"
 SPELT = {"FLOAT": "f32", "DOUBLE": "f64", "BFLOAT16": "bf16", "STRING": "str", "BOOL": "bool"}
@@ -76,5 +80,12 @@ def text():
     return "\n".join([*sets, *lines]) + "\n"
 
 
+def main():
+    if sys.argv[1:] != ["--check"]:
+        print(text(), end="")
+    elif FILE.read_text() != text():
+        sys.exit(f"{FILE.name} isn't of this onnx: write it again")
+
+
 if __name__ == "__main__":
-    print(text(), end="")
+    main()

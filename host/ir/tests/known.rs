@@ -3,7 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use passdock_abi::{OpId, SymbolId, TypeId, ValueId};
+use passdock_abi::{LocId, OpId, SymbolId, TypeId, ValueId};
 use passdock_ir::{CloneRegion, Entity, Function, Module, NewOp, Position, text};
 
 #[track_caller]
@@ -122,13 +122,7 @@ fn a_replacement_keeps_what_is_known_of_the_op() {
 fn what_values_replace_is_known_of_the_op_that_is_new() {
     let replaced = |f: &mut Function, operand: ValueId, name: &str| {
         let old = op(f, "onnx.Neg");
-        let new = NewOp {
-            operands: &[operand],
-            result_types: &[f.value(operand).ty],
-            ..NewOp::new(named(f, name))
-        };
-        let new = f.create_op(&new, Position::before(old)).unwrap();
-        let result = f.results(new).next().unwrap();
+        let (_, result) = create(f, name, operand, old, LocId::NONE);
         f.replace_op_with(old, &[result]).unwrap();
     };
     let x = |f: &Function| f.args(f.body()).next().unwrap();
@@ -162,6 +156,52 @@ fn what_values_replace_is_known_of_the_op_that_is_new() {
             -    return %y
             +    return %a
                }
+        "#]],
+    );
+}
+
+/// Creates an op with one operand.
+fn create(
+    f: &mut Function,
+    name: &str,
+    operand: ValueId,
+    before: OpId,
+    loc: LocId,
+) -> (OpId, ValueId) {
+    let new = NewOp {
+        operands: &[operand],
+        result_types: &[f.value(operand).ty],
+        loc,
+        ..NewOp::new(named(f, name))
+    };
+    let op = f.create_op(&new, Position::before(before)).unwrap();
+    (op, f.results(op).next().unwrap())
+}
+
+/// All new ops with the location of the one that they replace keep what is known of it, and what replaces one of them, too.
+#[test]
+fn all_parts_of_a_replacement_are_what_the_op_has_become() {
+    after(
+        |f| {
+            let old = op(f, "onnx.Relu");
+            let (x, loc) = (f.args(f.body()).next().unwrap(), f.op(old).loc);
+            // One without a location is no part of it.
+            let (_, apart) = create(f, "onnx.Sign", x, old, LocId::NONE);
+            let (inner, first) = create(f, "onnx.Abs", apart, old, loc);
+            let (_, second) = create(f, "onnx.Sqrt", first, old, loc);
+            f.replace_op_with(old, &[second]).unwrap();
+            let (_, again) = create(f, "onnx.Elu", apart, inner, loc);
+            f.replace_op_with(inner, &[again]).unwrap();
+        },
+        expect![[r#"
+            @@ -2,3 +2,6 @@
+               fn @f(%x: f32[2]) -> (%y: f32[2]) {
+            -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+            +    %0 = onnx.Sign(%x) : f32[2]
+            +    %1 = onnx.Elu(%0) : f32[2] loc("first") extra("01")
+            +        doc("old") meta {k = "v"}
+            +    %a = onnx.Sqrt(%1) : f32[2] loc("first") extra("01")
+                     doc("old") meta {k = "v"}
         "#]],
     );
 }

@@ -253,6 +253,13 @@ impl Driver<'_> {
         let from = found.ops.iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let made = f.results(root).to_vec();
+        // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the result yet.
+        let stands = values.iter().filter_map(|value| {
+            let op = f.defining_op(*value)?;
+            let is_earlier = self.places.is_made(op) && f.value_name(*value).is_none();
+            (rewriter.made().contains(&op) || is_earlier).then_some(op)
+        });
+        let stands: Vec<OpId> = stands.collect();
         let used = f.used_by(root);
         match rewriter.f.replace_op_with(root, values) {
             Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
@@ -263,7 +270,7 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error),
         }
-        self.places.note(&from, rewriter.made());
+        self.places.note(&from, &stands);
         if let Some(given_out) = &mut self.given_out {
             for (from, to) in made.iter().zip(values) {
                 given_out.replace(*from, *to);

@@ -28,12 +28,17 @@ enum Part {
 }
 
 impl Places {
-    /// Notes that a rewrite made ops of others with these locations, the most telling first.
+    /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already stands
+    /// for others goes on doing so.
     pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
         if made.is_empty() {
             return;
         }
         let start = self.parts.len();
+        for op in made {
+            let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
+            self.parts.extend(rewrite);
+        }
         for (op, loc) in from {
             let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
             self.parts.push(rewrite.unwrap_or(Part::Loc(*loc)));
@@ -47,6 +52,11 @@ impl Places {
             self.by_op[at] = self.rewrites.len() as u32;
             self.made.push(*op);
         }
+    }
+
+    /// Whether an op stands for others.
+    pub(super) fn is_made(&self, op: OpId) -> bool {
+        self.rewrite_of(op).is_some()
     }
 
     fn rewrite_of(&self, op: OpId) -> Option<usize> {

@@ -304,19 +304,16 @@ fn by_script(project: &Project, script: &str, work: &str, words: &[&str]) -> Res
 /// The op definitions by ONNX's test cases, each with what is known and what isn't varied; and whether
 /// the list that their tables are compared with is this onnx's, and so those that opsets are raised by, and types made smaller.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python.args(["-B", "plugins/onnx-ops/tests/operators.py", "--check"]);
-    shell::run(python.current_dir(&project.root))?;
-    let mut python = Command::new(environment(project)?);
-    python.args(["-B", "plugins/relax/tests/opset_versions.py", "--check"]);
-    shell::run(python.current_dir(&project.root))?;
-    let mut python = Command::new(environment(project)?);
-    python.args([
-        "-B",
+    for script in [
+        "plugins/onnx-ops/tests/operators.py",
+        "tests/python/operand_types.py",
+        "plugins/relax/tests/opset_versions.py",
         "plugins/relax/precision/tests/operator_types.py",
-        "--check",
-    ]);
-    shell::run(python.current_dir(&project.root))?;
+    ] {
+        let mut python = Command::new(environment(project)?);
+        python.args(["-B", script, "--check"]);
+        shell::run(python.current_dir(&project.root))?;
+    }
     with_cases(
         project,
         "plugins/onnx-ops/tests/node_cases.py",

@@ -67,7 +67,8 @@ impl Plan {
         let mut wanted: Vec<&str> = vec![own];
         // The data of the model that was read, which may be the one that is replaced. A text goes on needing its own.
         if output.is_from_model() {
-            let read = output.dropped().iter().map(|file| &*file.location);
+            let read = output.dropped().iter().filter(|file| !file.stays);
+            let read = read.map(|file| &*file.location);
             wanted.extend(read.filter(|file| passdock_onnx::place_external(dir, file).is_ok()));
         }
         let mut locations: Vec<String> = Vec::new();

@@ -143,8 +143,7 @@ impl Output {
                     .map(remarked)
                     .for_each(&mut *tell);
                 let written = write_onnx(module, &path, target, options, before)?;
-                let dropped = dropped(&written.dropped);
-                dropped.into_iter().for_each(&mut *tell);
+                unused(&written.dropped).for_each(&mut *tell);
                 written.gone.iter().map(|file| removed(file)).for_each(tell);
                 Ok(written.bytes)
             }
@@ -191,19 +190,32 @@ fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
     warning
 }
 
-/// The note of data that went along with the model that was read, and doesn't any more.
-fn dropped(files: &[DroppedData]) -> Option<Diagnostic> {
-    let files: Vec<&DroppedData> = files.iter().filter(|file| file.bytes > 0).collect();
-    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-    let from = match files[..] {
-        [] => return None,
-        [file] => format!("`{}`", file.location),
-        [file, _] => format!("`{}` and another file", file.location),
-        [file, ..] => format!("`{}` and {} other files", file.location, files.len() - 1),
+/// The notes of data that no tensor references any more: what is dropped, and what stays.
+fn unused(files: &[DroppedData]) -> impl Iterator<Item = Diagnostic> {
+    let note = |stays: bool| {
+        let files = files
+            .iter()
+            .filter(|file| file.bytes > 0 && file.stays == stays);
+        let files: Vec<&DroppedData> = files.collect();
+        let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+        let from = match files[..] {
+            [] => return None,
+            [file] => format!("`{}`", file.location),
+            [file, _] => format!("`{}` and another file", file.location),
+            [file, ..] => format!("`{}` and {} other files", file.location, files.len() - 1),
+        };
+        let message = match stays {
+            false => {
+                format!("{from}: {bytes} bytes are dropped, which no tensor references any more.")
+            }
+            true => format!(
+                "{from}: {bytes} bytes stay that no tensor references any more, as a `Constant` node or a function \
+                 refers to other data in there."
+            ),
+        };
+        Some(Diagnostic::new(Severity::Note, "data", message))
     };
-    let message =
-        format!("{from}: {bytes} bytes are dropped, which no tensor references any more.");
-    Some(Diagnostic::new(Severity::Note, "data", message))
+    [note(false), note(true)].into_iter().flatten()
 }
 
 /// The note of a data file that went with the model that needed it.
@@ -307,7 +319,7 @@ fn write_onnx(
 struct Written {
     /// The data files that are gone with the model that was replaced.
     gone: Vec<PathBuf>,
-    /// The data files that don't go along, and the bytes that are nowhere now.
+    /// The data files with bytes that nothing references any more.
     dropped: Vec<DroppedData>,
     /// The bytes of the model's files.
     bytes: Option<u64>,

@@ -37,6 +37,7 @@ impl Function {
 
     /// Erases an op that was checked to have no uses.
     pub(crate) fn erase_checked(&mut self, op: OpId) {
+        self.hand_on(op);
         self.touch_region(self.ops[op.index()].parent);
         self.unlink_op(op);
         let mut pending = vec![op];

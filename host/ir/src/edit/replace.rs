@@ -65,17 +65,54 @@ impl Function {
 
     /// Gives an op the origin, documentation and metadata of the one that it replaces, and its location if it has none.
     fn inherit(&mut self, old: OpId, new: OpId) {
-        let (flags, loc) = (self.op(old).flags & Op::ANNOTATED, self.op(old).loc);
-        self.origins.carry(Entity::Op(old), Entity::Op(new));
-        let new = &mut self.ops[new.index()];
-        new.flags |= flags;
-        new.loc = new.loc.option().unwrap_or(loc);
+        let loc = self.op(old).loc;
+        let new_loc = &mut self.ops[new.index()].loc;
+        *new_loc = new_loc.option().unwrap_or(loc);
+        self.hand_on(old);
+        self.carry_op(old, new);
     }
 
-    /// Whether an op says nothing of where it comes from, so that it can be what another one has become.
+    /// Gives the origin, documentation and metadata of an op that goes to the new ops right before it whose locations name
+    /// its place: they are what it has become. Ops between them that others have become are passed over, a few.
+    pub(crate) fn hand_on(&mut self, old: OpId) {
+        const FEW: usize = 8;
+        let record = *self.op(old);
+        if record.loc.is_none() || !self.has_source(old) {
+            return;
+        }
+        let place = self.single_locs(record.loc).next().copied();
+        let (mut before, mut others) = (record.prev, 0);
+        while let Some(op) = before.option().filter(|_| others < FEW) {
+            let made = *self.op(op);
+            if made.flags & Op::TOUCHED == 0
+                || !self.single_locs(made.loc).any(|loc| Some(*loc) == place)
+            {
+                break;
+            }
+            if self.has_source(op) {
+                others += 1;
+            } else {
+                self.carry_op(old, op);
+            }
+            before = made.prev;
+        }
+    }
+
+    fn carry_op(&mut self, old: OpId, new: OpId) {
+        let flags = self.op(old).flags & Op::ANNOTATED;
+        self.origins.carry(Entity::Op(old), Entity::Op(new));
+        self.ops[new.index()].flags |= flags;
+    }
+
+    /// Whether a pass made an op that is no part of a replacement yet.
     fn is_new(&self, op: OpId) -> bool {
+        self.op(op).flags & Op::TOUCHED != 0 && !self.has_source(op)
+    }
+
+    /// Whether it is known what an op of the model an op is or replaced.
+    fn has_source(&self, op: OpId) -> bool {
         let entity = Entity::Op(op);
-        !self.origins.get(entity).is_some() && self.origins.extras(entity).is_none()
+        self.origins.get(entity).is_some() || self.origins.extras(entity).is_some()
     }
 
     /// Refuses to take over attributes that are regions of an op, without the regions.
@@ -133,11 +170,11 @@ impl Function {
             self.check_move(from, to)?;
         }
         for (&from, &to) in results.iter().zip(values) {
-            if to.is_some()
-                && self.hand_name(from, to)
-                && let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op))
-            {
-                self.inherit(old, new);
+            if to.is_some() && self.value(to).name.is_none() {
+                self.hand_name(from, to);
+                if let Some(new) = self.defining_op(to).filter(|&op| self.is_new(op)) {
+                    self.inherit(old, new);
+                }
             }
             self.move_uses(from, to);
         }

@@ -145,11 +145,11 @@ impl Function {
     }
 
     /// Moves the name of a value that goes to the one that replaces it, if that has none. In
-    /// another region, where the name may mean something else to others, it gets a number. Returns whether it moved.
-    pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) -> bool {
+    /// another region, where the name may mean something else to others, it gets a number.
+    pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.value(from).name;
         if name.is_none() || self.value(to).name.is_some() {
-            return false;
+            return;
         }
         if self.name_table().is_shared(name) || self.home(from) != self.home(to) {
             let base = self.text(name).to_owned();
@@ -159,7 +159,6 @@ impl Function {
             self.values[from.index()].name = SymbolId::NONE;
         }
         self.touch_named(to);
-        true
     }
 
     /// Renames the results of an op that share their names: where the op goes, they may be visible to

@@ -43,6 +43,11 @@ fn a_merged_node_names_its_sources() {
         meta {"passdock.merged_from" = "conv\nbn\nadd"}
     "#]]
     .assert_eq(&print(&bytes_of(&module)));
+    // Of many sources, the first are named.
+    let many: Vec<String> = (0..100).map(|at| format!("\"n{at}\"")).collect();
+    let many = passdock_ir::text::parse(&text(&many.join(", "))).unwrap();
+    let printed = print(&bytes_of(&many));
+    assert!(printed.contains("\\nn63\"}"), "{printed}");
     // From one place, it says so by its name.
     let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
     assert!(!print(&bytes_of(&alone)).contains("meta"));
@@ -91,6 +96,29 @@ fn ops_that_come_from_one_place_are_nodes_of_different_names() {
     ];
     assert_eq!(names(&written), expected);
     assert_eq!(names(&fresh_bytes_of(&module)), expected);
+}
+
+#[test]
+fn of_the_ops_that_a_node_became_the_one_with_its_result_has_its_name() {
+    let list = [node("a = Relu(x) #first"), node("y = Abs(a)")];
+    let bytes = model(10, &graph(&list, &["x"], &["y"])).0;
+    let mut module = read(&bytes).unwrap();
+    let f = main_of(&mut module);
+    let (old, x) = (op(f, "a"), value(f, "x"));
+    let (name, loc, ty) = (f.op(old).name, f.op(old).loc, f.value(x).ty);
+    let mut operand = x;
+    for _ in 0..2 {
+        let new = NewOp {
+            operands: &[operand],
+            result_types: &[ty],
+            loc,
+            ..NewOp::new(name)
+        };
+        let made = f.create_op(&new, Position::before(old)).unwrap();
+        operand = f.results(made).next().unwrap();
+    }
+    f.replace_op_with(old, &[operand]).unwrap();
+    assert_eq!(names(&bytes_of(&module)), ["first_2", "first", ""]);
 }
 
 #[test]

@@ -264,6 +264,7 @@ fn a_file_of_which_a_part_is_dead_is_packed_again() {
     let dropped = crate::DroppedData {
         location: "data/w.bin".to_owned(),
         bytes: 2048,
+        stays: false,
     };
     let options = EncodeOptions {
         data_file: Some("m.onnx.data"),
@@ -332,6 +333,16 @@ fn a_file_that_a_node_points_to_stays_whole() {
     let log = save(&module, to.path(), ExternalData::Keep).unwrap();
     assert_eq!(log, ["w.bin stays"]);
     assert_eq!(names(&places(to.path())), ["k: w.bin 2048"]);
+    let options = EncodeOptions {
+        data_file: Some("m.onnx.data"),
+        ..EncodeOptions::default()
+    };
+    let stays = crate::DroppedData {
+        location: "w.bin".to_owned(),
+        bytes: 2048,
+        stays: true,
+    };
+    assert_eq!(crate::write(&module, options).unwrap().dropped(), [stays]);
 }
 
 #[test]

@@ -9,11 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::writer::FunctionWriter;
 use crate::format::error::Result;
 use crate::format::schema::{doc, entry, node};
-use crate::format::wire::{Message, string_of};
+use crate::format::wire::{Message, fields_of, string_of};
 use crate::layout::names::numbered;
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
 const MERGED_FROM: &str = "passdock.merged_from";
+
+/// The most names of nodes in there.
+const MOST_SOURCES: usize = 64;
 
 impl<'w> FunctionWriter<'w> {
     /// The name of an op's node.
@@ -45,7 +48,17 @@ impl<'w> FunctionWriter<'w> {
         // Whose name it was in the file keeps it.
         let (mut kept, mut originals, mut made) =
             (FxHashSet::default(), FxHashSet::default(), vec![]);
-        for (op, name) in all().filter(|(_, name)| shared.contains(name)) {
+        let mut sharing: Vec<_> = all().filter(|(_, name)| shared.contains(name)).collect();
+        // Of the ops that one node became, the one that makes its first result comes first.
+        let makes_result = |op| {
+            let node = self.original(Entity::Op(op))?;
+            let result = f.results(op).next()?;
+            let mut fields = fields_of(Some(node)).flatten();
+            let output = fields.find(|field| field.number == node::OUTPUT)?;
+            Some(output.body().bytes == self.name(result).as_bytes())
+        };
+        sharing.sort_by_key(|(op, _)| makes_result(*op) == Some(false));
+        for (op, name) in sharing {
             let original = match f.op(op).flags & Op::TOUCHED {
                 0 => None,
                 _ => Some(self.original(Entity::Op(op))),
@@ -129,7 +142,8 @@ impl<'w> FunctionWriter<'w> {
         }
         let mut seen = FxHashSet::default();
         let all = known.iter().chain(sources).copied();
-        let all: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
+        let all = all.filter(|name| seen.insert(*name)).take(MOST_SOURCES);
+        let all: Vec<&str> = all.collect();
         self.store.pair(doc::NODE[1], MERGED_FROM, all.join("\n"));
     }
 }

@@ -69,13 +69,16 @@ pub(super) struct Placement {
     pub(super) dropped: Vec<DroppedData>,
 }
 
-/// A data file of the model that was read which doesn't go along with the one that is written.
+/// A data file of the model that was read which doesn't go along with the one that is written, or does so whole although
+/// nothing references a part of it any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedData {
     /// The file's location, as the model spelled it.
     pub location: String,
     /// The bytes in it that tensors were in, and are no longer.
     pub bytes: u64,
+    /// Whether it goes along: more than initializers of the main graph point to it.
+    pub stays: bool,
 }
 
 impl Placement {
@@ -132,9 +135,19 @@ impl Placement {
             }
         }
         let now = referenced_bytes(module, files_of(module));
+        let mut whole: FxHashSet<&str> = FxHashSet::default();
         if options.external == ExternalData::Keep && !all && !options.whole_files {
-            let new = moving.iter().map(|&id| main.constant_data(id).len()).sum();
-            moving.extend(stale(module, main, &now, new, ir_version));
+            let new = main
+                .live_constants()
+                .map(|(id, _)| (main.constant_data(id), is_imported(main, id)));
+            let new = new.filter(|(data, imported)| !imported && data.external().is_none());
+            let new = new.map(|(data, _)| data.len()).fold(0, u64::saturating_add);
+            for (file, ids) in stale(module, main, &now, new, ir_version) {
+                match ids {
+                    Some(ids) => moving.extend(ids),
+                    None => _ = whole.insert(file),
+                }
+            }
         }
         if let (Some(data_file), false) = (options.data_file, moving.is_empty()) {
             moving.extend(there);
@@ -143,12 +156,12 @@ impl Placement {
             placement.pack(main, moved.get(data_file).unwrap_or(&data_file), moving);
         }
         placement.keep(module, main, &moved, ir_version);
-        placement.find_dropped(module, &now);
+        placement.find_dropped(module, &now, &whole);
         placement
     }
 
-    /// Lists the files that don't go along.
-    fn find_dropped(&mut self, module: &Module, now: &[u64]) {
+    /// Lists the files that don't go along, and those that are `whole` for what else refers to them.
+    fn find_dropped(&mut self, module: &Module, now: &[u64], whole: &FxHashSet<&str>) {
         let Some(model) = ModelFile::of(module) else {
             return;
         };
@@ -161,13 +174,15 @@ impl Placement {
             })
             .collect();
         let files = model.external.iter().zip(model.referenced.iter().zip(now));
-        let dropped = files.filter(|(file, _)| !kept.contains(&Arc::as_ptr(file)));
-        self.dropped = dropped
-            .map(|(file, (before, now))| DroppedData {
+        let dropped = files.filter_map(|(file, (before, now))| {
+            let stays = kept.contains(&Arc::as_ptr(file));
+            (!stays || whole.contains(file.name())).then(|| DroppedData {
                 location: file.location().to_owned(),
                 bytes: before.saturating_sub(*now),
+                stays,
             })
-            .collect();
+        });
+        self.dropped = dropped.collect();
     }
 
     /// Gives a constant's data a place in a data file.
@@ -268,12 +283,19 @@ impl Placement {
 }
 
 /// The initializers in files that are worth to be written without what nothing references any more: because that is more
-/// than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new` bytes.
-/// `now`: the bytes of each file that are referenced. A file stays as it is if more than initializers of the main function
-/// point to it.
-fn stale(module: &Module, main: &Function, now: &[u64], new: u64, ir_version: i64) -> Vec<ConstId> {
+/// than a hundredth of such a file, or makes the model's data larger by more than a hundredth together with `new` bytes, wherever those go.
+/// `now`: the bytes of each file that are referenced. `None` for a file that stays whole, as more than initializers of the main
+/// function point to it.
+fn stale<'m>(
+    module: &'m Module,
+    main: &Function,
+    now: &[u64],
+    new: u64,
+    ir_version: i64,
+) -> FxHashMap<&'m str, Option<Vec<ConstId>>> {
+    let mut stale = FxHashMap::default();
     let Some(model) = ModelFile::of(module) else {
-        return Vec::new();
+        return stale;
     };
     let files = || model.external.iter().zip(model.referenced.iter().zip(now));
     let before: u64 = model.referenced.iter().sum();
@@ -285,26 +307,25 @@ fn stale(module: &Module, main: &Function, now: &[u64], new: u64, ir_version: i6
         _ if now == 0 => false,
         unused => grown || unused > before / PART,
     };
-    let mut stale: FxHashMap<&str, Vec<ConstId>> = files()
-        .filter(|(_, (before, now))| is_stale(**before, **now))
-        .map(|(file, _)| (file.name(), Vec::new()))
-        .collect();
+    let found = files().filter(|(_, (before, now))| is_stale(**before, **now));
+    stale.extend(found.map(|(file, _)| (file.name(), Some(Vec::new()))));
     if stale.is_empty() {
-        return Vec::new();
+        return stale;
     }
     for f in module.functions() {
         for (id, record) in f.live_constants() {
-            let Some((source, ..)) = f.constant_data(id).external() else {
+            let external = f.constant_data(id).external();
+            let Some(ids) = external.and_then(|(source, ..)| stale.get_mut(source.name())) else {
                 continue;
             };
             if !std::ptr::eq(&**f, main) || !is_initializer(f, id, record, ir_version) {
-                stale.remove(source.name());
-            } else if let Some(ids) = stale.get_mut(source.name()) {
+                *ids = None;
+            } else if let Some(ids) = ids {
                 ids.push(id);
             }
         }
     }
-    stale.into_values().flatten().collect()
+    stale
 }
 
 /// Whether a constant of the main function goes out as an initializer whose data can be elsewhere.

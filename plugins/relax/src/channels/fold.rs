@@ -163,9 +163,8 @@ impl<'c> Folder<'c> {
         let mut left = self.left(f, &plan, &changes, &moved);
         if !self.is_paid(left) && self.has_splats {
             for change in &mut changes {
-                let at = f.parent_region(change.linear.op);
                 if let Some((new, numbers)) = &mut change.bias
-                    && let Some(splat) = tensors::as_splat(new, numbers, at)
+                    && let Some(splat) = tensors::as_splat(new, numbers, change.linear.op)
                 {
                     *new = splat;
                 }

@@ -16,8 +16,8 @@ const MOST: u64 = 256 << 20;
 /// A tensor to make.
 pub(super) enum New {
     Constant(Content, Option<Scaled>),
-    /// An `onnx.ConstantOfShape` in a region.
-    Splat(Content, RegionId),
+    /// An `onnx.ConstantOfShape` in the region of an op, and with its location.
+    Splat(Content, OpId),
     /// Weights that were multiplied so before.
     Made(ValueId),
 }
@@ -140,14 +140,14 @@ impl Tensors {
                 };
                 Ok(value)
             }
-            New::Splat(content, region) => {
-                let key = (content, region);
+            New::Splat(content, op) => {
+                let key = (content, f.parent_region(op));
                 if let Some(&known) = self.splats.get(&key)
                     && f.is_live_value(known)
                 {
                     return Ok(known);
                 }
-                let value = make_splat(f, &key.0, region)?;
+                let value = make_splat(f, &key.0, op)?;
                 self.splats.insert(key, value);
                 Ok(value)
             }
@@ -166,7 +166,7 @@ pub(super) fn list(dtype: DType, dims: Vec<i64>, numbers: &Numbers) -> Option<Ne
 }
 
 /// The same as a splat, if all numbers are one and a constant would take more room.
-pub(super) fn as_splat(new: &New, numbers: &Numbers, region: RegionId) -> Option<New> {
+pub(super) fn as_splat(new: &New, numbers: &Numbers, op: OpId) -> Option<New> {
     let New::Constant(content, None) = new else {
         return None;
     };
@@ -180,32 +180,38 @@ pub(super) fn as_splat(new: &New, numbers: &Numbers, region: RegionId) -> Option
             bytes,
             ..content.clone()
         };
-        New::Splat(content, region)
+        New::Splat(content, op)
     })
 }
 
 /// A splat of weights, multiplied.
 fn splat(f: &Function, weights: &Known, number: f64, factor: &Numbers) -> Option<New> {
     let dtype = weights.dtype;
-    let region = f.parent_region(f.defining_op(weights.value)?);
+    let op = f.defining_op(weights.value)?;
     let scaled = number * factor.one()?;
     let is_kept = scaled == 0.0 || scaled.abs() >= numbers::smallest(dtype);
     let mut bytes = Vec::new();
     numbers::push(dtype, scaled, &mut bytes).filter(|_| is_kept)?;
     let dims = weights.dims.clone();
-    Some(New::Splat(Content { dtype, dims, bytes }, region))
+    Some(New::Splat(Content { dtype, dims, bytes }, op))
 }
 
-/// An `onnx.ConstantOfShape` where a region begins.
-fn make_splat(f: &mut Function, content: &Content, region: RegionId) -> Result<ValueId, EditError> {
-    let dtype = content.dtype;
-    let shape = f.add_ints(&content.dims)?;
+/// An `onnx.ConstantOfShape` with the location of an op, and with its sizes if it is one, too, where the op's region begins.
+fn make_splat(f: &mut Function, content: &Content, op: OpId) -> Result<ValueId, EditError> {
+    let (region, dtype) = (f.parent_region(op), content.dtype);
+    let is_alike = f.name(op) == "onnx.ConstantOfShape"
+        && f.shape(f.result(op, 0)).as_ref() == Some(&content.dims);
+    let shape = match f.operand(op, 0) {
+        Some(shape) if is_alike && f.constant(shape).is_some() => shape,
+        _ => f.add_ints(&content.dims)?,
+    };
     let one = f.add_type(&TypeSpec::shaped(dtype, &[1]))?;
     let ty = f.add_type(&TypeSpec::shaped(dtype, &content.dims))?;
     let element = f.add_constant(&ConstantSpec::new(one, &content.bytes))?;
     let mut made = OpBuilder::new("onnx.ConstantOfShape")
         .operand(shape)
-        .result(ty);
+        .result(ty)
+        .loc(f.loc(op));
     if let Some(id) = f.constant(element) {
         made = made.attr("value", AttrValue::Tensor(id));
     }

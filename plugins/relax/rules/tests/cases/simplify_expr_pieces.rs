@@ -167,7 +167,7 @@ fn slices_that_cover_an_axis_are_a_split() {
                     "%s{name} = const i64[1] [{start}]\n    %e{name} = const i64[1] [{end}]\n    "
                 ),
             };
-            format!("{bounds}%{name} = {slice} : f32[n,2]\n    ")
+            format!("{bounds}%{name} = {slice} : f32[n,2] loc(\"{name}\")\n    ")
         };
         let source = format!(
             "module {{\n  fn @main(%x: f32[n,6]) -> (%p: f32[n,2], %q: f32[n,2], %r: f32[n,2], %s: f32[n,2]) opset(\"\" = {opset}) {{\n    {constants}\n    {}{}{}{}%1 = onnx.Neg(%u) : f32[n,2]\n    %2 = onnx.Abs(%w) : f32[n,2]\n    return %t, %1, %v, %2\n  }}\n}}",
@@ -179,6 +179,7 @@ fn slices_that_cover_an_axis_are_a_split() {
         let after = support::run_options(PASS, "", &source);
         assert_eq!(after.matches("onnx.Split(").count(), 1, "{after}");
         assert_eq!(after.matches("onnx.Slice(").count(), 0, "{after}");
+        assert!(after.contains(r#"loc("u", "t", "v")"#), "{after}");
         let attribute = after.contains("split = [2, 2, 2]");
         assert_eq!(attribute, opset < 13, "{after}");
     }

@@ -174,6 +174,17 @@ fn what_is_made_is_where_all_that_it_replaces_was() {
             return %0
         "#]],
     );
+    // Of several ops, the one in the root's place names all sources.
+    check(
+        "rule r { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(onnx.Relu(%x)) }",
+        X,
+        "%0 = onnx.Neg(%x) loc(\"first\")\n%1 = onnx.Abs(%0) loc(\"second\")\nreturn %1",
+        expect![[r#"
+            %0 = onnx.Relu(%x) : f32[2] loc("second")
+            %1 = onnx.Abs(%0) : f32[2] loc("second", "first")
+            return %1
+        "#]],
+    );
 }
 
 #[test]
