@@ -180,27 +180,18 @@ fn stays_if_it_is_not_rows_alone() {
 
 /// Products with biases, `before` and after the normalised sum of two of them, which ONNX Runtime has a kernel for.
 fn sum_normalised(before: usize) -> String {
-    let products: String = (0..before)
-        .map(|at| {
-            format!(
-                r#"    %m{at} = onnx.MatMul(%{last}, %w) : f32[n,3,4]
-    %{next} = onnx.Add(%m{at}, %b) : f32[n,3,4]
-"#,
-                last = if at == 0 {
-                    "x".to_string()
-                } else {
-                    format!("a{}", at - 1)
-                },
-                next = format!("a{at}"),
-            )
-        })
-        .collect();
-    let last = before - 1;
+    let mut products = String::new();
+    let mut x = "x".to_string();
+    for at in 0..before {
+        products += &format!("    %m{at} = onnx.MatMul(%{x}, %w) : f32[n,3,4]\n");
+        products += &format!("    %a{at} = onnx.Add(%m{at}, %b) : f32[n,3,4]\n");
+        x = format!("a{at}");
+    }
     format!(
         r#"module {{
   fn @main(%x: f32[n,3,4], %w: f32[4,4], %b: f32[4]) -> (%y: f32[n,3,4]) opset("" = 17) {{
     %ones = const f32[4] [1.0, 1.0, 1.0, 2.0]
-{products}    %s = onnx.Add(%a{last}, %a0) : f32[n,3,4]
+{products}    %s = onnx.Add(%{x}, %a0) : f32[n,3,4]
     %n = onnx.LayerNormalization(%s, %ones) {{axis = 2}} : f32[n,3,4]
     %p = onnx.MatMul(%n, %w) : f32[n,3,4]
     %c = onnx.Add(%p, %b) : f32[n,3,4]
