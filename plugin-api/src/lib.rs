@@ -132,8 +132,8 @@ pub use passdock_abi::{
 };
 pub use plugin::StaticPlugin;
 pub use rewrite::{
-    compose, element, number_of, GivenOut, Match, Mention, MentionedAttr, MentionedOperand, Opset,
-    Presence, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo, Rules,
+    compose, element, is_about, number_of, GivenOut, Match, Mention, MentionedAttr,
+    MentionedOperand, Opset, Presence, Rewriter, Rewritten, RuleCode, RuleError, RuleInfo, Rules,
 };
 
 /// What the macros need, and hosts; no part of the promise.

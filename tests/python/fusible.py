@@ -45,9 +45,9 @@ class Builder:
     def floats(self, *shape):
         return self.constant(self.random.standard_normal(shape).astype(np.float32) / max(shape[0], 1) ** 0.5)
 
-    def given(self, *shape):
+    def given(self, *shape, dtype=TensorProto.FLOAT):
         name = f"x{len(self.inputs)}"
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
         return name
 
     def model(self, *results):
@@ -69,7 +69,11 @@ class Builder:
 
     def linear(self, x, width, out, bias=True):
         y = self.op("MatMul", x, self.floats(width, out))
-        return self.op("Add", self.floats(out), y) if bias else y
+        if not bias:
+            return y
+        # Older exporters have the bias second.
+        b = self.floats(out)
+        return self.op("Add", b, y) if self.opset >= 13 else self.op("Add", y, b)
 
     def mean(self, x, axes=(-1,)):
         if self.opset < 18:
@@ -111,12 +115,19 @@ class Builder:
         y = self.op("Reshape", x, np.array([0, 0, self.heads, self.width // self.heads]))
         return self.op("Transpose", y, perm=perm)
 
-    def attention(self, x, bias):
+    def mask(self, *shape):
+        """What is added to scores where a mask has 0."""
+        x = self.given(*shape, dtype=TensorProto.INT64)
+        x = self.op("Cast", self.axes("Unsqueeze", [2])(self.axes("Unsqueeze", [1])(x)), to=TensorProto.FLOAT)
+        return self.op("Mul", self.op("Sub", self.number(1), x), self.number(-10000))
+
+    def attention(self, x, bias, mask=None):
         width = self.width
         q, k, v = (self.linear(x, width, width, bias) for _ in range(3))
         q, k, v = self.split(q, [0, 2, 1, 3]), self.split(k, [0, 2, 3, 1]), self.split(v, [0, 2, 1, 3])
         scores = self.op("Div", self.op("MatMul", q, k), self.number((width / self.heads) ** 0.5))
-        y = self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
+        scores = self.op("Add", scores, mask) if mask else scores
+        y = self.op("MatMul", self.op("Softmax", scores, axis=3), v)
         y = self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), np.array([0, 0, width]))
         return self.linear(y, width, width, bias)
 
@@ -186,11 +197,24 @@ def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
     return b.model(y)
 
 
+def masked_transformer(opset, batch, tokens, blocks=2):
+    """Blocks of attention with a mask, normalised after each sum."""
+    b = Builder(opset)
+    y, mask = b.layer_norm(b.given(batch, tokens, b.width)), b.mask(batch, tokens)
+    for _ in range(blocks):
+        y = b.layer_norm(b.op("Add", b.attention(y, True, mask), y))
+        inner = b.linear(b.gelu(b.linear(y, b.width, 4 * b.width)), 4 * b.width, b.width)
+        y = b.layer_norm(b.op("Add", inner, y))
+    return b.model(y)
+
+
 def transformers():
     for opset, norm, gelu in itertools.product((13, 17, 20, 23), NORMS, GELUS):
         yield f"transformer.{norm}.{gelu}.{opset}", transformer(opset, norm, gelu)
     for opset, norm in itertools.product((13, 17), NORMS):
         yield f"transformer.untrained.{norm}.{opset}", transformer(opset, norm, "gelu", trained=False)
+    for opset, sizes in itertools.product((11, 13, 17), [("batch", 6), (2, "tokens"), ("batch", "tokens")]):
+        yield f"transformer.masked.{'.'.join(map(str, sizes))}.{opset}", masked_transformer(opset, *sizes)
 
 
 # Ops between a DequantizeLinear and a QuantizeLinear, of the shape [2, 4, 8, 8]; of those that move elements alone the

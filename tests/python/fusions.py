@@ -34,7 +34,7 @@ KINDS = [
     ("QLinearConv ConvInteger", "Conv FusedConv"),
 ]
 EXPECTED = [
-    "BiasGelu", "FastGelu", "QuickGelu", "SkipLayerNormalization", "SimplifiedLayerNormalization", "FusedMatMul",
+    "Attention", "BiasGelu", "FastGelu", "QuickGelu", "SkipLayerNormalization", "SimplifiedLayerNormalization", "FusedMatMul",
     "QGemm", "QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat", "QLinearWhere",
 ]
 # As `KINDS`, for kernels that take in an op beside: what they are without it is as good where the graph has fewer nodes.

@@ -24,6 +24,7 @@ pub use check::check as check_rule;
 pub use condition::{compose, number_of};
 pub use given_out::GivenOut;
 pub use matching::Match;
+pub use number::is_about;
 pub use passdock_rule_language::{
     AttrPattern, Literal, Mention, MentionedAttr, MentionedOperand, Node, Operand, Opset, Presence,
     RuleError,

@@ -60,31 +60,24 @@ pub(super) fn everywhere(f: &Function, value: ValueId) -> Result<Option<f64>, Ed
 
 fn element_is(dtype: DType, element: &[u8], number: Number) -> bool {
     let found = read(dtype, element);
-    if found == number.value {
-        return true;
+    if number.about {
+        return is_about(found, number.value, dtype);
     }
-    if !number.about {
-        // 0.1 means the element that is nearest to it.
-        return bytes(dtype, number.value).map_or(false, |nearest| nearest == element);
-    }
-    (found - number.value).abs() <= number.value.abs() * about(dtype)
+    // 0.1 means the element that is nearest to it.
+    let nearest = bytes(dtype, number.value);
+    found == number.value || nearest.map_or(false, |nearest| nearest == element)
 }
 
-/// The distance of the numbers next to 1.
-fn precision(dtype: DType) -> f64 {
-    match dtype {
-        DType::F64 => f64::EPSILON,
-        DType::F32 => f64::from(f32::EPSILON),
-        DType::F16 => 1.0 / 1024.0,
-        DType::BF16 => 1.0 / 128.0,
+/// Whether a number of a dtype is another one as exporters write it: with six digits, or a few roundings away from it.
+/// ONNX Runtime's fusions compare `f32` constants like this, too.
+pub fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
+    let precision = match dtype {
+        DType::F64 | DType::F32 => 1e-5,
+        DType::F16 => 4.0 / 1024.0,
+        DType::BF16 => 4.0 / 128.0,
         _ => 0.0,
-    }
-}
-
-/// How far, relatively, an exporter's number may lie from the one that is meant: several roundings, and
-/// constants that somebody typed with six digits.
-fn about(dtype: DType) -> f64 {
-    (4.0 * precision(dtype)).max(if precision(dtype) == 0.0 { 0.0 } else { 2e-6 })
+    };
+    found == wanted || (found - wanted).abs() <= precision * wanted.abs()
 }
 
 /// The bytes of a number as an element; `None` if the dtype has no such number.

@@ -1,11 +1,12 @@
 //! Activations: a value times something between 0 and 1 that depends on it.
 
+use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
 
 use super::bounds::bounds;
 use crate::shared::polynomial::{Polynomial, polynomial, terms};
 use crate::shared::read::{is, made_by};
-use crate::shared::sight::{goes, is_about};
+use crate::shared::sight::goes;
 
 /// `x/2 (1 + erf(x/√2))`, and the same with the tangens hyperbolicus of a cubic polynomial.
 pub(super) static GELU: Rules = rules! {

@@ -3,7 +3,7 @@
 //! `FuseOperators` writes an operator for such a group only if the model's opset has it. ONNX Runtime finds the groups in
 //! older models, too, if other rewrites leave them whole.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
@@ -190,9 +190,10 @@ fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
 }
 
 /// The ops of the groups and the operators that ONNX Runtime fuses with a sum before them only where that sum has three axes:
-/// a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias.
-pub(crate) fn fused_with_sums(f: &Function) -> Result<HashSet<OpId>, EditError> {
-    let mut found = HashSet::new();
+/// a normalised layer with the sum of two values, and, where a size isn't known, a GELU with a bias. Each has the number
+/// of its group.
+pub(crate) fn fused_with_sums(f: &Function) -> Result<HashMap<OpId, usize>, EditError> {
+    let mut found = HashMap::new();
     let kernels = Kernels::of(f)?;
     let spelled = (kernels.iter()).map(|one| (one.is_norm, one.x, one.ops.clone()));
     let written = [("onnx.LayerNormalization", true), ("onnx.Gelu", false)];
@@ -200,7 +201,7 @@ pub(crate) fn fused_with_sums(f: &Function) -> Result<HashSet<OpId>, EditError> 
         let ops = f.ops_named(name);
         ops.map(move |op| (is_norm, f.operand(op, 0).unwrap_or(ValueId::NONE), vec![op]))
     });
-    for (is_norm, x, ops) in spelled.chain(written) {
+    for (group, (is_norm, x, ops)) in spelled.chain(written).enumerate() {
         let Some(sum) = made_by(f, x, "onnx.Add") else {
             continue;
         };
@@ -215,8 +216,7 @@ pub(crate) fn fused_with_sums(f: &Function) -> Result<HashSet<OpId>, EditError> 
             false => is_biased && is_open(),
         };
         if is_alone && is_fused {
-            found.extend(ops);
-            found.insert(sum);
+            found.extend(ops.into_iter().chain([sum]).map(|op| (op, group)));
         }
     }
     Ok(found)

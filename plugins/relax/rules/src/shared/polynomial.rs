@@ -1,8 +1,9 @@
 //! [`Polynomial`]: what sums and products of a value and numbers come to, however they are written.
 
+use passdock_plugin_api::is_about;
 use passdock_plugin_api::prelude::*;
 
-use super::sight::{is_about, number_beside};
+use super::sight::number_beside;
 
 /// The powers of `x` that are told apart: up to its cube.
 const POWERS: usize = 4;

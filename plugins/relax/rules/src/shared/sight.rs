@@ -33,16 +33,6 @@ pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
     both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
 }
 
-/// Whether a number is one that is meant: several roundings of the dtype away, or as if somebody had typed six digits.
-pub(crate) fn is_about(found: f64, wanted: f64, dtype: DType) -> bool {
-    let precision = match dtype {
-        DType::F16 => 4.0 / 1024.0,
-        DType::BF16 => 4.0 / 128.0,
-        _ => 2e-6,
-    };
-    found == wanted || (found - wanted).abs() <= precision * wanted.abs()
-}
-
 /// Whether an op goes if nobody needs another one any more.
 pub(crate) fn goes(f: &Function, root: OpId, op: OpId) -> bool {
     const MOST: usize = 48;

@@ -11,6 +11,9 @@ use crate::shared::read::{axis_in, int_or, ints_of, is, known_dims, like};
 
 const NAME: &str = "rows_of_matrices";
 
+/// The ops that a kernel of ONNX Runtime stands for: a bias, a sum and a normalised layer.
+const WORTH: i64 = 3;
+
 /// The bytes that a constant may take once more.
 const MOST_COPIED: usize = 4096;
 
@@ -20,11 +23,26 @@ pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassEr
     if f.opset("").is_none_or(|version| version < 13) || f.ops_named("onnx.MatMul").count() == 0 {
         return Ok(false);
     }
+    let kernels = fused_with_sums(f)?;
     let mut found = false;
-    for mut group in groups(f)? {
-        group.leave_what_enters(f);
-        if group.gain(f) > group.cost(f) && cx.may_rewrite(NAME) {
-            group.rewrite(f, cx)?;
+    for mut group in groups(f, f.ops_in(f.body()))? {
+        let lost = group.lost(f, &kernels);
+        let mut parts = Vec::new();
+        if lost > 0 {
+            let others = group.order.iter().filter(|op| !kernels.contains_key(op));
+            parts = groups(f, others.copied())?;
+            parts.retain(|part| part.lost(f, &kernels) == 0);
+        }
+        for group in parts.iter_mut().chain([&mut group]) {
+            group.leave_what_enters(f);
+        }
+        parts.retain(|part| part.profit(f) > 0);
+        let profit: i64 = parts.iter().map(|part| part.profit(f)).sum();
+        if group.profit(f) - lost * WORTH > profit {
+            parts = vec![group];
+        }
+        for part in parts.iter().filter(|_| cx.may_rewrite(NAME)) {
+            part.rewrite(f, cx)?;
             cx.rewrote(NAME);
             found = true;
         }
@@ -194,15 +212,13 @@ struct Group {
     order: Vec<OpId>,
 }
 
-/// All groups with a product in them.
-fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
+/// All groups of some ops with a product in them.
+fn groups(f: &Function, ops: impl Iterator<Item = OpId>) -> Result<Vec<Group>, EditError> {
     let mut found: Vec<(OpId, RowOp)> = Vec::new();
     // The groups that others went into; at first each op is one.
     let mut into: Vec<usize> = Vec::new();
     let mut of_value: HashMap<ValueId, usize> = HashMap::new();
-    // As matrices, these would lose a kernel that ONNX Runtime fuses.
-    let fused = fused_with_sums(f)?;
-    for op in f.ops_in(f.body()).filter(|op| !fused.contains(op)) {
+    for op in ops {
         let Some(row_op) = RowOp::of(f, op)? else {
             continue;
         };
@@ -222,10 +238,7 @@ fn groups(f: &Function) -> Result<Vec<Group>, EditError> {
         group.order.push(op);
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
-    groups.retain(|group| {
-        let has_product = group.order.iter().any(|op| is(f, *op, "onnx.MatMul"));
-        has_product && !group.hides_sizes(f, &fused)
-    });
+    groups.retain(|group| group.order.iter().any(|op| is(f, *op, "onnx.MatMul")));
     Ok(groups)
 }
 
@@ -244,20 +257,22 @@ impl Group {
             .is_some_and(|op| self.ops.contains_key(&op))
     }
 
-    /// Whether a view at its border takes a size that isn't known from what a kernel needs it of: -1 says less than a symbol.
-    fn hides_sizes(&self, f: &Function, kernels: &HashSet<OpId>) -> bool {
-        self.order.iter().any(|op| {
-            let values = f.operands(*op).chain(f.results(*op).iter().copied());
-            let mut open = values.filter(|value| {
-                let dims = value.option().and_then(|value| f.dims(value));
-                dims.is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
-            });
-            open.any(|value| {
-                let made = f.defining_op(value);
-                made.is_some_and(|made| kernels.contains(&made))
-                    || f.iter_uses(value).any(|used| kernels.contains(&used.op))
-            })
-        })
+    /// The number of kernels that ONNX Runtime doesn't fuse any more: those of its ops, and those next to it that need a
+    /// size that isn't known, of which -1 says less than a symbol.
+    fn lost(&self, f: &Function, kernels: &HashMap<OpId, usize>) -> i64 {
+        let values = |op: &OpId| f.operands(*op).chain(f.results(*op).iter().copied());
+        let values: HashSet<ValueId> = self.order.iter().flat_map(values).collect();
+        let open = values.iter().filter(|value| {
+            let dims = value.option().and_then(|value| f.dims(value));
+            dims.is_some_and(|mut dims| dims.any(|dim| dim.as_const().is_none()))
+        });
+        let near = open.flat_map(|value| {
+            let users = f.iter_uses(*value).map(|used| used.op);
+            users.chain(f.defining_op(*value))
+        });
+        let ops = self.order.iter().copied().chain(near);
+        let lost: HashSet<_> = ops.filter_map(|op| kernels.get(&op)).collect();
+        lost.len() as i64
     }
 
     fn is_used_inside_only(&self, f: &Function, value: ValueId) -> bool {
@@ -280,6 +295,11 @@ impl Group {
             }
         }
         sums.len() as i64
+    }
+
+    /// The ops that there are less.
+    fn profit(&self, f: &Function) -> i64 {
+        self.gain(f) - self.cost(f)
     }
 
     /// The views that it takes more than there are.

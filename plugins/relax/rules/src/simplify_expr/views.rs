@@ -3,7 +3,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{int_or, known_dims, like};
+use crate::shared::read::{int_or, is, known_dims, like};
 
 pub(super) static RULES: Rules = rules! {
     rule view_of_same_shape { onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Expand(%x, _) => %x }
@@ -57,6 +57,9 @@ fn same_sizes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
+    if masks_scores(f, m.op("inner"), m.op("outer")) {
+        return Ok(None);
+    }
     if let Some(shape) = own_shape(f, x, inner, m.op("outer"))? {
         let allow_zero = f.int(m.op("outer"), "allowzero");
         let mut reshape = OpBuilder::new("onnx.Reshape").operands([x, shape]);
@@ -67,6 +70,28 @@ fn reshape_at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         return Ok(Some(vec![r.op(reshape)?]));
     }
     reshape(r, x, outer)
+}
+
+/// Whether two `Unsqueeze`s are the start of an attention's mask, `(1 - mask) * -10000`. ONNX Runtime's `Attention`
+/// takes a mask in no other form, in models before opset 13.
+fn masks_scores(f: &Function, inner: OpId, mut op: OpId) -> bool {
+    let are_both = is(f, inner, "onnx.Unsqueeze") && is(f, op, "onnx.Unsqueeze");
+    are_both
+        && f.opset("").is_some_and(|version| version < 13)
+        && [
+            "onnx.Cast",
+            "onnx.Sub",
+            "onnx.Mul",
+            "onnx.Add",
+            "onnx.Softmax",
+        ]
+        .iter()
+        .all(|name| {
+            let user = f.iter_uses(f.result(op, 0)).next();
+            let user = user.filter(|used| is(f, used.op, name));
+            op = user.as_ref().map_or(op, |used| used.op);
+            user.is_some() || *name == "onnx.Cast"
+        })
 }
 
 /// The shape operand of a `Reshape`, if it says the same of `x` as of the `Reshape`'s own operand.

@@ -58,6 +58,22 @@ fn gelu_isnt_there_yet() {
 }
 
 #[test]
+fn numbers_of_six_digits() {
+    for root in ["1.414213562", "1.41421", "1.4142", "1.41422"] {
+        let text = support::run(
+            PASS,
+            &gelu("f32", 20, root, "0.5").replace("onnx.Mul(%x, %root)", "onnx.Div(%x, %root)"),
+        );
+        assert!(text.contains("onnx.Gelu"), "{root}: {text}");
+    }
+    for root in ["1.414", "1.4143", "1.42"] {
+        check_stays(
+            &gelu("f32", 20, root, "0.5").replace("onnx.Mul(%x, %root)", "onnx.Div(%x, %root)"),
+        );
+    }
+}
+
+#[test]
 fn numbers_that_gelu_has_not() {
     check_stays(&gelu("f32", 20, "0.7", "0.5"));
     check_stays(&gelu("f32", 20, "0.70710677", "1.0"));

@@ -177,3 +177,42 @@ fn stays_if_it_is_not_rows_alone() {
         ));
     }
 }
+
+/// Products with biases, `before` and after the normalised sum of two of them, which ONNX Runtime has a kernel for.
+fn sum_normalised(before: usize) -> String {
+    let mut products = String::new();
+    let mut x = "x".to_string();
+    for at in 0..before {
+        products += &format!("    %m{at} = onnx.MatMul(%{x}, %w) : f32[n,3,4]\n");
+        products += &format!("    %a{at} = onnx.Add(%m{at}, %b) : f32[n,3,4]\n");
+        x = format!("a{at}");
+    }
+    format!(
+        r#"module {{
+  fn @main(%x: f32[n,3,4], %w: f32[4,4], %b: f32[4]) -> (%y: f32[n,3,4]) opset("" = 17) {{
+    %ones = const f32[4] [1.0, 1.0, 1.0, 2.0]
+{products}    %s = onnx.Add(%{x}, %a0) : f32[n,3,4]
+    %n = onnx.LayerNormalization(%s, %ones) {{axis = 2}} : f32[n,3,4]
+    %p = onnx.MatMul(%n, %w) : f32[n,3,4]
+    %c = onnx.Add(%p, %b) : f32[n,3,4]
+    return %c
+  }}
+}}"#
+    )
+}
+
+#[test]
+fn a_kernel_is_worth_three_ops() {
+    // With two views, and the normalised sum as of matrices: a kernel less.
+    for (before, is_whole) in [(2, false), (4, false), (5, true), (8, true)] {
+        let source = sum_normalised(before);
+        if !is_whole {
+            check_stays(&source);
+            continue;
+        }
+        let text = support::run(PASS, &source);
+        assert_eq!(text.matches("onnx.Reshape").count(), 2, "{text}");
+        assert_eq!(text.matches("onnx.Gemm").count(), before + 1, "{text}");
+        assert!(!text.contains("onnx.MatMul"), "{text}");
+    }
+}

@@ -453,3 +453,35 @@ fn views_that_are_put_together_otherwise_stay() {
 }"#,
     );
 }
+
+/// A mask of scores, with ops between its two views and the sum; `%m` is the last of them.
+fn masked(opset: u32, sizes: &str, between: &str, last: &str) -> String {
+    format!(
+        r#"module {{
+  fn @main(%mask: f32[{sizes}], %scores: f32[b,2,8,8]) -> (%y: f32[b,2,8,8]) opset("" = {opset}) {{
+    %one = const f32[] 1.0
+    %low = const f32[] -10000.0
+    %u = onnx.Unsqueeze(%mask) {{axes = [1]}} : f32[b,1,8]
+    %v = onnx.Unsqueeze(%u) {{axes = [2]}} : f32[b,1,1,8]
+{between}
+    %a = onnx.Add(%scores, %m) : f32[b,2,8,8]
+    %y = {last} : f32[b,2,8,8]
+    return %y
+  }}
+}}"#
+    )
+}
+
+#[test]
+fn views_of_a_mask_stay() {
+    let mask =
+        "    %c = onnx.Sub(%one, %v) : f32[b,1,1,8]\n    %m = onnx.Mul(%c, %low) : f32[b,1,1,8]";
+    let softmax = "onnx.Softmax(%a) {axis = 3}";
+    check_stays(&masked(11, "b,8", mask, softmax));
+    // Of other ops, they are one.
+    let other = "    %c = onnx.Neg(%v) : f32[b,1,1,8]\n    %m = onnx.Mul(%c, %low) : f32[b,1,1,8]";
+    for (between, last) in [(mask, "onnx.Abs(%a)"), (other, softmax)] {
+        let text = support::run(PASS, &masked(11, "b,8", between, last));
+        assert!(text.contains("onnx.Reshape(%mask"), "{text}");
+    }
+}

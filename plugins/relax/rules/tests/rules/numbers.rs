@@ -61,8 +61,11 @@ fn one_is_the_nearest_element_of_the_dtype() {
 fn about_one_is_as_near_as_exporters_come() {
     expect![[r#"
         f32[] 1.4142135: true
-        f32[] 1.414213: true
-        f32[] 1.4142: false
+        f32[] 1.414213562: true
+        f32[] 1.41421: true
+        f32[] 1.4142: true
+        f32[] 1.414: false
+        f32[] 1.42: false
         f64[] 1.41421356: true
         f64[] 1.4142135: true
         f64[] 1.4143: false
@@ -76,8 +79,11 @@ fn about_one_is_as_near_as_exporters_come() {
         "~1.41421356",
         &[
             "f32[] 1.4142135",
-            "f32[] 1.414213",
+            "f32[] 1.414213562",
+            "f32[] 1.41421",
             "f32[] 1.4142",
+            "f32[] 1.414",
+            "f32[] 1.42",
             "f64[] 1.41421356",
             "f64[] 1.4142135",
             "f64[] 1.4143",
