@@ -14,6 +14,7 @@ from ._checks import (
     _check_bool,
     _check_int,
     _listed,
+    _near,
     _one_of,
     _path,
     _raw,
@@ -415,11 +416,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     known = _request.__kwdefaults__ or {}
     for name in options:
         if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
-            raise TypeError(f"there is no option `{name}`{meant}")
+            raise TypeError(f"there is no option `{name}`{_near(name, known)}")
 
 
 def _level(current: PassContext, pipeline: Any) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassContext, PassInfo
+from .instrument import PassInstrument
 
 __all__ = [
     "ApplyPassToFunction",
@@ -19,6 +20,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "PassInfo",
+    "PassInstrument",
     "PrimFuncPass",
     "PrintIR",
     "Sequential",
@@ -219,6 +221,19 @@ class Sequential(Pass):
         given = self._pass_handle.children
         return given if given is not None else [_wrap(handle) for handle in self._pass_handle.child_handles]
 
+    def resolve_dependency(self, ctx: PassContext | None = None) -> list[Pass]:
+        """The passes that would run, in order, without running any: what a pass requires comes before it, the passes of a nested
+        Sequential after it.
+
+        Args:
+            ctx: the context that chooses; the current one if none is given.
+
+        Raises:
+            UnknownNameError, PassError: a name stands for no pass, passes require each other, or one is required and disabled.
+        """
+        found = self._pass_handle.resolved(ctx)
+        return [one if isinstance(one, Pass) else _wrap(one) for one in found]
+
     def __str__(self) -> str:
         info = self._pass_handle.info
         names = " ".join(each._pass_handle.info.name for each in self.passes)
@@ -265,6 +280,25 @@ def get_pass(name: str, /, **options: Any) -> Pass:
 def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
     """A pass with the options that were said; the others are the context's, or the pass's own."""
     return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
+
+
+def _registered_in(
+    module: dict[str, Any], prefix: str
+) -> tuple[Callable[[str], Callable[..., Pass]], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a module of passes: those of the registry whose names begin with the prefix."""
+
+    def names() -> list[str]:
+        return [name.removeprefix(prefix) for name in list_passes() if name.startswith(prefix)]
+
+    def find(name: str) -> Callable[..., Pass]:
+        own = _passdock.own_name(prefix + name)
+        if own in list_passes():
+            return functools.partial(get_pass, own)
+        from ._checks import _near
+
+        raise AttributeError(f"module {module['__name__']!r} has no pass {name!r}{_near(name, names())}")
+
+    return find, lambda: sorted({*module, *names()})
 
 
 def _imported(place: str) -> _passdock.PassHandle:

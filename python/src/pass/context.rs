@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use passdock::config::FieldValue;
+use passdock::config::{FieldValue, KEYS_OF_TVM, Schema};
 use passdock::sdk::{self, EditError};
 use passdock::{Entered, InstrumentRef};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -19,12 +19,13 @@ use crate::crossing::lend::LentContext;
 use crate::ir::edit::{self, Operand};
 use crate::ir::failure;
 use crate::ir::function::{self, Function};
+use crate::ir::module::Module;
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 use crate::ir::wish::Wish;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
-use crate::pass::info::{level, names};
+use crate::pass::info::{PassInfo, level, names};
 use crate::pass::instrument;
 use crate::pass::rules::Rules;
 
@@ -101,6 +102,17 @@ impl PassContext {
         body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
+    }
+}
+
+/// The value of a config key, whose fields are attributes, too.
+fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match schema.fields.as_slice() {
+        [field] if field.name.is_empty() => Ok(value),
+        _ => {
+            let config = value.py().import("passdock._config")?;
+            config.call_method1("Fields", (&schema.key, value))
+        }
     }
 }
 
@@ -275,8 +287,47 @@ impl PassContext {
         done.map_err(|error| error::to_exception(py, &error))
     }
 
+    /// Calls ``enter_pass_ctx`` of the instruments, as ``with`` does.
+    fn instrument_enter_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
+        let called = self.core.instrument_enter_pass_ctx();
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does.
+    fn instrument_exit_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
+        let called = self.core.instrument_exit_pass_ctx();
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass does.
+    #[pyo3(signature = (module, info))]
+    fn instrument_before_pass(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+    ) -> PyResult<bool> {
+        let (module, info) = (module.now()?, info.to_host());
+        let called = self.core.instrument_before_pass(&module, &info);
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
+    #[pyo3(signature = (module, info))]
+    fn instrument_after_pass(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+    ) -> PyResult<()> {
+        let (module, info) = (module.now()?, info.to_host());
+        let called = self.core.instrument_after_pass(&module, &info);
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
     /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-    /// documentation, the plugin that registered it, and its fields.
+    /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that it is the
+    /// alias of.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
@@ -304,6 +355,13 @@ impl PassContext {
             }
             entry.set_item("fields", fields)?;
             all.set_item(&config.schema.key, entry)?;
+        }
+        for (alias, own) in KEYS_OF_TVM {
+            if let Some(entry) = all.get_item(own)? {
+                let entry = entry.cast_into::<PyDict>()?.copy()?;
+                entry.set_item("alias_of", own)?;
+                all.set_item(alias, entry)?;
+            }
         }
         Ok(all)
     }
@@ -340,19 +398,23 @@ impl PassContext {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The config values that were given, by the keys' own names.
+    /// The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't, an alias
+    /// is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
     #[getter(config)]
-    fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
+    fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let given = PyDict::new(py);
         for (key, value) in &self.core.settings().config {
-            let schema = self.core.registry().config_schema(key);
-            let key = schema.map_or_else(|_| key.clone(), |schema| schema.key);
-            dict.set_item(key, convert::from_toml(py, value)?)?;
+            let value = convert::from_toml(py, value)?;
+            match self.core.registry().config_schema(key) {
+                Ok(schema) => given.set_item(&schema.key, with_fields(&schema, value)?)?,
+                Err(_) => given.set_item(key, value)?,
+            }
         }
-        Ok(dict)
+        py.import("passdock._config")?
+            .call_method1("Config", (given,))
     }
 
-    /// The value of a config key: what was given, or the default that it is registered with.
+    /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
     ///
     /// Raises ConfigError if there is no such key.
     fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -363,7 +425,7 @@ impl PassContext {
             .config(key)
             .cloned()
             .unwrap_or_else(|| schema.defaults());
-        convert::from_config(py, &value)
+        with_fields(&schema, convert::from_config(py, &value)?)
     }
 
     /// The diagnostics of the running pass; None outside of passes.
@@ -477,7 +539,7 @@ impl PassContext {
     fn run_pass(
         &self,
         py: Python<'_>,
-        module: &crate::ir::module::Module,
+        module: &Module,
         name: &str,
     ) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
