@@ -769,8 +769,8 @@ class PassHandle:
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """A pass of the registry by its name, with options."""
     @staticmethod
-    def of_pipeline(path: _Path, text: str) -> PassHandle:
-        """The pass of a pipeline: its name or path, and its text."""
+    def of_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
+        """The pass of a pipeline: its name or path, its text, and whether it is trusted."""
     def register(self, overrides: bool = False) -> None:
         """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
     @property
@@ -1048,8 +1048,10 @@ def run_module(
     the exception.
     """
 
-def set_importer(find: Callable[[str], PassHandle]) -> None:
-    """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`."""
+def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
+    """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
+    whether the pipeline is trusted.
+    """
 
 def set_standard_dir(path: _Path) -> None:
     """Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded."""

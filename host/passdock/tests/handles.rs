@@ -160,7 +160,7 @@ fn passes_of_another_language_are_imported() -> Result<(), PassError> {
           |
           = help: Run the pipeline in Python: `passdock.run(model, pipeline, output)`."#]]
     .assert_eq(&refused.to_diagnostic().render(false));
-    registry.set_importer(|place| {
+    registry.set_importer(|place, _| {
         Ok(create_function_pass(PassInfo::new(place), |f, _| {
             Ok(f.set_function_attr("stamp", 1)?)
         }))

@@ -299,11 +299,18 @@ impl PassHandle {
         })
     }
 
-    /// The pass of a pipeline: its name or path, and its text.
+    /// The pass of a pipeline: its name or path, its text, and whether it is trusted.
     #[staticmethod]
-    fn of_pipeline(py: Python<'_>, path: PathBuf, text: String) -> PyResult<PassHandle> {
+    fn of_pipeline(
+        py: Python<'_>,
+        path: PathBuf,
+        text: String,
+        trust: bool,
+    ) -> PyResult<PassHandle> {
         let made = gil::detach(py, || {
-            Pipeline::new(PipelineText::of_file(path, text))?.into_pass(Registry::global())
+            let read = Pipeline::new(PipelineText::of_file(path, text))?;
+            let pipeline = if trust { read.trusted() } else { read };
+            pipeline.into_pass(Registry::global())
         });
         made.map(PassHandle::new)
             .map_err(|error| error::to_exception(py, &error))
