@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import PassError, UnknownNameError, UsageError
+from passdock import PassContext, PassError, PassWarning, UnknownNameError, UsageError
 from passdock._batch import engines, worker
 from passdock._batch.outcomes import OutcomeFile
 from passdock.batch import Batch
+from passdock.instrument import PassTimingInstrument
 from support import built_plugin, module, with_data
 
 FIELDS = [
@@ -281,6 +282,29 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 1
     os.utime(tmp_path / "named_passes.py", (1, 1))
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 0
+
+
+def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
+    def ran(**options: Any) -> tuple[int, bool]:
+        batch = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
+        (outcome,) = batch
+        return outcome.ops_after, outcome.done_before
+
+    assert ran() == (1, False)
+    with PassContext(disabled_pass=["SimplifyExpr"]):
+        assert ran() == (2, False)
+    # It is as if the options said so.
+    assert ran(disabled_pass=["SimplifyExpr"]) == (2, True)
+    config = {"relax.SimplifyExpr": {"keep_negative_zero": True}}
+    with PassContext(opt_level=1, config=config, required_pass=["SimplifyExpr"]):
+        assert ran() == (1, False)
+    assert ran(opt_level=1, config=config, required_pass=["SimplifyExpr"]) == (1, True)
+    # An option wins.
+    with PassContext(opt_level=3, config={"relax.SimplifyExpr": {"keep_negative_zero": False}}):
+        assert ran(opt_level=1, config=config, required_pass=["SimplifyExpr"]) == (1, True)
+    with PassContext(instruments=[PassTimingInstrument()]):
+        with pytest.warns(PassWarning, match="instruments of the current context don't watch a batch"):
+            ran()
 
 
 def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:

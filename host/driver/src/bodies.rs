@@ -15,8 +15,8 @@ const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
 /// # Errors
 /// If there is no such function, or an op can't be raised.
 pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Module, PassError> {
-    let part = part_of(module, name)
-        .map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
+    let part =
+        part_of(module, name).map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
     let earlier = opset.filter(|&to| opsets(&part).any(|version| version < to));
     let Some(opset) = earlier else {
         return Ok(part);

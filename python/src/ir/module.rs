@@ -541,7 +541,12 @@ impl Module {
         found.ok_or_else(|| PyKeyError::new_err(format!("the module has no function `{name}`")))
     }
 
-    fn __setitem__(&self, py: Python<'_>, name: Name, function: &Bound<'_, Function>) -> PyResult<()> {
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        name: Name,
+        function: &Bound<'_, Function>,
+    ) -> PyResult<()> {
         let (module, own_name) = function.get().origin(py)?;
         self.put(py, &[(name.0, module, own_name)])
     }

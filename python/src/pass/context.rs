@@ -536,12 +536,7 @@ impl PassContext {
     /// Runs a registered pass on the module that a module pass was given, instruments included.
     ///
     /// Raises UnknownNameError if there is none of the name, and what the pass fails with.
-    fn run_pass(
-        &self,
-        py: Python<'_>,
-        module: &Module,
-        name: &str,
-    ) -> PyResult<()> {
+    fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
         ran.map_err(|failed| {
             let known = self.core.registry().contains(name);
