@@ -35,7 +35,8 @@ Any other registered pass whose name begins with ``{family}.transform.`` is here
 
 from __future__ import annotations
 
-{imports}from ..transform import {classes}
+{imports}from .._finding import registered_in
+from ..transform import {classes}
 
 __all__ = [
 {names}
@@ -43,7 +44,7 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # What else is registered.
-    __getattr__, __dir__ = _registered_in(globals(), "{family}.transform.")
+    __getattr__, __dir__ = registered_in(globals(), "{family}.transform.")
 '''
 
 
@@ -107,7 +108,7 @@ def module(family: str) -> str:
         family=family,
         first="FoldConstant" if family == "relax" else shorts[0],
         imports="".join(f"{line}\n" for line in imports) + "\n" * bool(imports),
-        classes=", ".join([*sorted({result(name) for name in names}), *sorted(["_registered_in", decorator, "standard"])]),
+        classes=", ".join([*sorted({result(name) for name in names}), decorator, "standard"]),
         names="\n".join(f'    "{short}",' for short in shorts),
     )
     return head + body

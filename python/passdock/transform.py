@@ -282,59 +282,6 @@ def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
     return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
 
 
-def _registered_in(
-    module: dict[str, Any], prefix: str
-) -> tuple[Callable[[str], Callable[..., Pass]], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a module of passes: those of the registry whose names begin with the prefix."""
-
-    def names() -> list[str]:
-        return [name.removeprefix(prefix) for name in list_passes() if name.startswith(prefix)]
-
-    def find(name: str) -> Callable[..., Pass]:
-        own = _passdock.own_name(prefix + name)
-        if own in list_passes():
-            return functools.partial(get_pass, own)
-        from ._checks import _near
-
-        raise AttributeError(f"module {module['__name__']!r} has no pass {name!r}{_near(name, names())}")
-
-    return find, lambda: sorted({*module, *names()})
-
-
-def _imported(place: str, trusted: bool) -> _passdock.PassHandle:
-    """The pass of a ``python`` entry of a pipeline: ``package.module:name``. One that isn't trusted runs no code that the program
-    hasn't asked for: it names a pass, or a class of passes, of a module that is imported.
-    """
-    import importlib
-    import sys
-
-    module, _, path = place.partition(":")
-    if not path:
-        raise ValueError(f"`{place}` isn't of the form `package.module:name`")
-    if not trusted and module not in sys.modules:
-        raise _untrusted(f"The pipeline names `{place}`, and this program hasn't imported `{module}`.", "Import it, or say")
-    found: Any = importlib.import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    if not isinstance(found, Pass) and callable(found):
-        if not trusted and not (isinstance(found, type) and issubclass(found, Pass)):
-            raise _untrusted(f"The pipeline calls `{place}`, which isn't a pass.", "Name a pass, or say")
-        found = found()
-    if not isinstance(found, Pass):
-        raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
-    return found._pass_handle
-
-
-def _untrusted(message: str, advice: str) -> Exception:
-    from .errors import UsageError
-
-    advice += " `trust=True`, which lets a pipeline import modules and call functions."
-    return UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice)
-
-
-_passdock.set_importer(_imported)
-
-
 @overload
 def register_pass(pass_: T, *, override: bool = ...) -> T: ...
 @overload

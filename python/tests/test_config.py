@@ -133,7 +133,11 @@ def test_config_in_a_pass_in_copies_and_in_pickles() -> None:
     with PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}) as ctx:
         looks(one_function())
     assert seen == [(16, 8)]
-    for again in (copy.deepcopy(ctx.config), pickle.loads(pickle.dumps(ctx.config)), pickle.loads(pickle.dumps(ctx)).config):
+    for again in (
+        copy.deepcopy(ctx.config),
+        pickle.loads(pickle.dumps(ctx.config)),
+        pickle.loads(pickle.dumps(ctx)).config,
+    ):
         assert again == ctx.config
         assert again["tir.UnrollLoop"].auto_max_depth == 8
 

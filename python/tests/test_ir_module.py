@@ -12,7 +12,17 @@ import onnxruntime  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import passdock
-from passdock import EditError, Function, Module, PassContext, PassInfo, PassInstrument, Sequential, function_pass, module_pass
+from passdock import (
+    EditError,
+    Function,
+    Module,
+    PassContext,
+    PassInfo,
+    PassInstrument,
+    Sequential,
+    function_pass,
+    module_pass,
+)
 from support import ADD, SUB_AND_LOG, add_abs, ir, module, one_function, two_functions
 
 
@@ -164,16 +174,17 @@ def test_names_that_no_function_has(name: str) -> None:
 
 def test_what_is_no_function_is_refused() -> None:
     mod: Any = one_function()
+    make: Any = Module
     with pytest.raises(TypeError, match=r"^a function's name is a text, not int"):
         mod[1] = mod["main"]
     with pytest.raises(TypeError, match="name is a text, not NoneType"):
-        Module({None: mod["main"]})
+        make({None: mod["main"]})
     with pytest.raises(TypeError, match="Function"):
         mod["main"] = "fn @main() {}"
     with pytest.raises(TypeError, match=r"^`main` is a passdock\.Function, not str$"):
         mod.update({"main": "fn @main() {}"})
     with pytest.raises(TypeError, match="functions are a dict of names to functions, or a Module"):
-        Module([mod["main"]])
+        make([mod["main"]])
     assert str(mod) == str(one_function())
 
 
@@ -192,7 +203,7 @@ def test_in_a_module_pass() -> None:
         op = mod["other"].ops[0]
         mod["main"] = call_of("Neg", shape="2,3")["main"]
         with pytest.raises(passdock.StaleError):
-            before.ops
+            _ = before.ops
         mod["twin"] = mod["main"]
         # What wasn't touched is there still, and can be edited.
         assert op.name == "onnx.Abs"
@@ -237,8 +248,7 @@ def test_an_instrument_changes_nothing() -> None:
         assert passdock.get_pass("InferType")(mod) is mod
 
 
-def test_what_a_pass_returns_is_returned_as_it_is() -> None:
-    """Rule 80: what a pass returns unchanged is the same object."""
+def test_r080_what_a_pass_returns_is_the_same_object() -> None:
     given, other = one_function(), two_functions()
     same = module_pass(lambda mod, ctx: mod, opt_level=0, name="same")
     replaces = module_pass(lambda mod, ctx: other, opt_level=0, name="replaces")
@@ -263,7 +273,10 @@ def test_what_a_pass_returns_is_returned_as_it_is() -> None:
 
 def test_a_module_that_was_put_together_is_read_again() -> None:
     made = Module({"main": two_functions()["main"]})
-    assert str(Module.from_text(str(made))) == str(made) == ir("""
+    assert (
+        str(Module.from_text(str(made)))
+        == str(made)
+        == ir("""
         module {
           fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
             %y = onnx.Relu(%x) : f32[2,3]
@@ -271,3 +284,4 @@ def test_a_module_that_was_put_together_is_read_again() -> None:
           }
         }
     """)
+    )

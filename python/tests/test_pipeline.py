@@ -151,7 +151,9 @@ def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
         lambda: passdock.get_pipeline(path),
         lambda: passdock.batch(model, path, tmp_path / "out"),
     ):
-        with pytest.raises(UsageError, match=r"names `strangers_passes:made`.* hasn't imported `strangers_passes`") as raised:
+        with pytest.raises(
+            UsageError, match=r"names `strangers_passes:made`.* hasn't imported `strangers_passes`"
+        ) as raised:
             call()
         assert "Import it, or say `trust=True`" in str(raised.value)
     assert "strangers_passes" not in sys.modules and not (tmp_path / "ran").exists()
@@ -160,7 +162,9 @@ def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
     assert (tmp_path / "ran").exists()
     assert run(mod, path).ok and passdock.get_pipeline(path)(mod) is mod
     entry("make")
-    with pytest.raises(UsageError, match=r"calls `strangers_passes:make`, which isn't a pass\. Name a pass, or say `trust=True`"):
+    with pytest.raises(
+        UsageError, match=r"calls `strangers_passes:make`, which isn't a pass\. Name a pass, or say `trust=True`"
+    ):
         run(mod, path)
     assert run(mod, path, trust=True).ok
     made = passdock.get_pipeline(path, trust=True)
@@ -184,7 +188,9 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     # Who doesn't need it is warned.
     with pytest.warns(UserWarning, match=r'm\.onnx: tensor "w": The external data file ".*/in/m\.data" can\'t be read'):
         assert run(path, {}).ok
-    with pytest.raises(ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t be read') as unwritten:
+    with pytest.raises(
+        ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t be read'
+    ) as unwritten:
         run(path, {}, out)
     assert unwritten.value.notes == ["the output needs it"]
     assert unwritten.value.report is not None and len(unwritten.value.report.diagnostics) == 1

@@ -68,7 +68,10 @@ assert "Later" in dir(relax.transform)
 
 def test_a_misspelt_pass() -> None:
     transform: Any = relax.transform
-    with pytest.raises(AttributeError, match=r"^module 'passdock\.relax\.transform' has no pass 'FoldConstnt'; did you mean `FoldConstant`\?$"):
+    with pytest.raises(
+        AttributeError,
+        match=r"^module 'passdock\.relax\.transform' has no pass 'FoldConstnt'; did you mean `FoldConstant`\?$",
+    ):
         transform.FoldConstnt()
     with pytest.raises(AttributeError, match="did you mean `UnrollLoop`"):
         tir.transform.UnrolLoop()  # type: ignore[attr-defined, unused-ignore]

@@ -1,10 +1,12 @@
 //! Bodies of functions of any module, for function passes that return another function.
 
+use std::sync::Arc;
+
 use passdock_abi::symbol;
 use passdock_core::{
     ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, adopted, bring, sdk,
 };
-use passdock_ir::{EditError, Module};
+use passdock_ir::{EditError, Function, Module};
 use rustc_hash::FxHashSet;
 
 const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
@@ -78,8 +80,9 @@ pub fn put_functions(
     module: &mut Module,
     given: &[(String, Module, String)],
 ) -> Result<Option<i64>, EditError> {
-    let main = module.function_named("main");
-    let reference = main.or_else(|| module.functions().next());
+    let stays = |f: &&Arc<Function>| given.iter().all(|(name, ..)| name != f.text(f.name()));
+    let main = module.function_named("main").filter(stays);
+    let reference = main.or_else(|| module.functions().find(stays));
     let mut versions: Vec<i64> = reference
         .and_then(|f| f.opset(symbol::EMPTY))
         .into_iter()

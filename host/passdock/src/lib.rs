@@ -194,7 +194,7 @@ pub mod plugin {
 /// The instruments that come with the host, and what instruments are written with.
 pub mod instruments {
     pub use passdock_core::instrument::built_in::*;
-    pub use passdock_core::instrument::{PassFilter, Sink, stderr, stdout};
+    pub use passdock_core::instrument::{PassFilter, Sink, calls, stderr, stdout};
     pub use passdock_core::{print_ir, printing};
     pub use passdock_driver::reproducer::WriteReproducer;
 }

@@ -139,7 +139,9 @@ def _in_context(options: dict[str, Any]) -> dict[str, Any]:
     """The options with what the current context says beside them, as ``run`` has it."""
     current = _passdock.PassContext.current()
     if current.instruments:
-        _pipeline._warn("The instruments of the current context don't watch a batch, whose models run in other processes.")
+        _pipeline._warn(
+            "The instruments of the current context don't watch a batch, whose models run in other processes."
+        )
     said = dict(options)
     if said.get("opt_level") is None and current.given_opt_level is not None:
         said["opt_level"] = current.given_opt_level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import transform
-from .transform import *  # noqa: F403
+from .transform import *
 
 __all__ = ["transform"]
 __all__ += transform.__all__

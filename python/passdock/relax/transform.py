@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..transform import FunctionPass, ModulePass, Sequential, _registered_in, function_pass, standard
+from .._finding import registered_in
+from ..transform import FunctionPass, ModulePass, Sequential, function_pass, standard
 
 __all__ = [
     "AlterOpLayout",
@@ -53,7 +54,7 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # What else is registered.
-    __getattr__, __dir__ = _registered_in(globals(), "relax.transform.")
+    __getattr__, __dir__ = registered_in(globals(), "relax.transform.")
 
 
 def AlterOpLayout() -> ModulePass:

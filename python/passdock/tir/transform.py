@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..transform import PrimFuncPass, _registered_in, prim_func_pass, standard
+from .._finding import registered_in
+from ..transform import PrimFuncPass, prim_func_pass, standard
 
 __all__ = [
     "UnrollLoop",
@@ -17,7 +18,7 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # What else is registered.
-    __getattr__, __dir__ = _registered_in(globals(), "tir.transform.")
+    __getattr__, __dir__ = registered_in(globals(), "tir.transform.")
 
 
 def UnrollLoop(

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use passdock::config::{FieldValue, KEYS_OF_TVM, Schema};
+use passdock::instruments::calls;
 use passdock::sdk::{self, EditError};
-use passdock::{Entered, InstrumentRef};
+use passdock::{Entered, InstrumentRef, PassCall, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -24,6 +24,7 @@ use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 use crate::ir::wish::Wish;
+use crate::pass::config;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
 use crate::pass::info::{PassInfo, level, names};
 use crate::pass::instrument;
@@ -94,6 +95,24 @@ impl PassContext {
         run.read(body).map_err(|gone| error::gone(gone, "context"))
     }
 
+    /// Calls instruments around something that the program runs as if it were a pass.
+    fn around_pass<R>(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+        body: impl FnOnce(&[InstrumentRef], &PassCall<'_>) -> Result<R, PassError>,
+    ) -> PyResult<R> {
+        let frame = self.core.frame();
+        let call = PassCall {
+            module: &module.now()?,
+            info: &info.to_host(),
+            provider: None,
+            frame: &frame,
+        };
+        body(&self.core.instruments(), &call).map_err(|error| error::to_exception(py, &error))
+    }
+
     /// Has the running pass's context do something with a function.
     fn on<R>(
         &self,
@@ -102,17 +121,6 @@ impl PassContext {
         body: impl FnOnce(&sdk::PassContext, &mut sdk::Function) -> Result<R, EditError>,
     ) -> PyResult<R> {
         self.ask(what, |cx| function::edit(function, |f| body(cx, f)))?
-    }
-}
-
-/// The value of a config key, whose fields are attributes, too.
-fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    match schema.fields.as_slice() {
-        [field] if field.name.is_empty() => Ok(value),
-        _ => {
-            let config = value.py().import("passdock._config")?;
-            config.call_method1("Fields", (&schema.key, value))
-        }
     }
 }
 
@@ -307,9 +315,13 @@ impl PassContext {
         module: &Module,
         info: &PassInfo,
     ) -> PyResult<bool> {
-        let (module, info) = (module.now()?, info.to_host());
-        let called = self.core.instrument_before_pass(&module, &info);
-        called.map_err(|error| error::to_exception(py, &error))
+        let is_required = |name: &str| self.core.is_forced(name);
+        self.around_pass(py, module, info, |list, call| {
+            if !is_required(&call.info.name) && !calls::vetoes(list, call)?.is_empty() {
+                return Ok(false);
+            }
+            calls::before(list, call).map(|()| true)
+        })
     }
 
     /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
@@ -320,9 +332,9 @@ impl PassContext {
         module: &Module,
         info: &PassInfo,
     ) -> PyResult<()> {
-        let (module, info) = (module.now()?, info.to_host());
-        let called = self.core.instrument_after_pass(&module, &info);
-        called.map_err(|error| error::to_exception(py, &error))
+        self.around_pass(py, module, info, |list, call| {
+            calls::after(list, call, call.module)
+        })
     }
 
     /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
@@ -330,40 +342,7 @@ impl PassContext {
     /// alias of.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let all = PyDict::new(py);
-        for config in passdock::list_configs() {
-            let entry = PyDict::new(py);
-            let single = match config.schema.fields.as_slice() {
-                [field] if field.name.is_empty() => Some(field),
-                _ => None,
-            };
-            entry.set_item("doc", &config.schema.doc)?;
-            entry.set_item("plugin", &config.plugin)?;
-            let fields = serde_json::to_value(&config.schema.fields);
-            let fields = fields.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-            let ty = single.map_or("dict", |_| fields[0]["type"].as_str().unwrap_or("value"));
-            entry.set_item("type", ty)?;
-            let default = convert::from_config(py, &config.schema.defaults())?;
-            entry.set_item("default", default)?;
-            let fields = convert::from_json(py, &fields)?;
-            for (at, field) in config.schema.fields.iter().enumerate() {
-                // JSON has no infinity.
-                if let FieldValue::Float(_) = field.default {
-                    let default = convert::from_field(py, &field.default)?;
-                    fields.get_item(at)?.set_item("default", default)?;
-                }
-            }
-            entry.set_item("fields", fields)?;
-            all.set_item(&config.schema.key, entry)?;
-        }
-        for (alias, own) in KEYS_OF_TVM {
-            if let Some(entry) = all.get_item(own)? {
-                let entry = entry.cast_into::<PyDict>()?.copy()?;
-                entry.set_item("alias_of", own)?;
-                all.set_item(alias, entry)?;
-            }
-        }
-        Ok(all)
+        config::list(py)
     }
 
     /// The level: passes of a higher one aren't run.
@@ -402,30 +381,14 @@ impl PassContext {
     /// is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
     #[getter(config)]
     fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let given = PyDict::new(py);
-        for (key, value) in &self.core.settings().config {
-            let value = convert::from_toml(py, value)?;
-            match self.core.registry().config_schema(key) {
-                Ok(schema) => given.set_item(&schema.key, with_fields(&schema, value)?)?,
-                Err(_) => given.set_item(key, value)?,
-            }
-        }
-        py.import("passdock._config")?
-            .call_method1("Config", (given,))
+        config::given(py, &self.core)
     }
 
     /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
     ///
     /// Raises ConfigError if there is no such key.
     fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-        let schema = self.core.registry().config_schema(key);
-        let schema = schema.map_err(|error| error::config_error(py, error))?;
-        let value = self
-            .core
-            .config(key)
-            .cloned()
-            .unwrap_or_else(|| schema.defaults());
-        with_fields(&schema, convert::from_config(py, &value)?)
+        config::value(py, &self.core, key)
     }
 
     /// The diagnostics of the running pass; None outside of passes.

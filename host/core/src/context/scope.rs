@@ -8,12 +8,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use passdock_diagnostic::{Diagnostic, Severity};
-use passdock_ir::Module;
 
 use super::{ContextFrame, PassContext, stack};
 use crate::error::{ErrorKind, PassError};
-use crate::instrument::{InstrumentRef, PassCall, calls};
-use crate::pass::PassInfo;
+use crate::instrument::{InstrumentRef, calls};
 use crate::util;
 
 /// An entered context. Leave it with [`Entered::exit`]. If it is dropped it is left, too, and an
@@ -125,46 +123,6 @@ impl PassContext {
         };
         let exited = calls::exit(&list, &ContextFrame::watching(self));
         exited.inspect_err(|_| self.drop_instruments())
-    }
-
-    /// Returns whether the instruments let a pass run, and calls their `run_before_pass` if so: the run of a pass begins with that.
-    ///
-    /// # Errors
-    /// That of an instrument.
-    pub fn instrument_before_pass(
-        &self,
-        module: &Module,
-        info: &PassInfo,
-    ) -> Result<bool, PassError> {
-        self.instrument_pass(module, info, |list, told| {
-            let runs = self.is_forced(&info.name) || calls::vetoes(list, told)?.is_empty();
-            runs.then(|| calls::before(list, told)).transpose()?;
-            Ok(runs)
-        })
-    }
-
-    /// Calls `run_after_pass` of the instruments with the module that a pass made.
-    ///
-    /// # Errors
-    /// That of an instrument.
-    pub fn instrument_after_pass(&self, module: &Module, info: &PassInfo) -> Result<(), PassError> {
-        self.instrument_pass(module, info, |list, told| calls::after(list, told, module))
-    }
-
-    fn instrument_pass<T>(
-        &self,
-        module: &Module,
-        info: &PassInfo,
-        call: impl FnOnce(&[InstrumentRef], &PassCall<'_>) -> Result<T, PassError>,
-    ) -> Result<T, PassError> {
-        let frame = ContextFrame::watching(self);
-        let told = PassCall {
-            module,
-            info,
-            provider: None,
-            frame: &frame,
-        };
-        call(&self.instrument_list(), &told)
     }
 
     /// Replaces the instruments of a context, which may be entered: the old ones are exited, the

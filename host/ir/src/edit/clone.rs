@@ -15,7 +15,6 @@ use crate::name::check_canonical;
 use crate::origin::Entity;
 use crate::pool::push_range;
 use crate::symbols::{Symbols, is_terminator};
-use crate::text::same_functions;
 
 /// A region to copy, without its terminator.
 #[derive(Clone, Copy, Debug)]
@@ -282,23 +281,6 @@ impl Module {
         match self.function(copy.name()) {
             Some(_) => self.replace(copy),
             None => self.insert(copy),
-        }
-    }
-
-    /// Adds a function that others call, unless `before` or this module has an equal one.
-    ///
-    /// # Errors
-    /// If one of the two has another function of that name.
-    pub fn insert_callee(&mut self, callee: impl Into<Arc<Function>>, before: &Module) -> Edit {
-        let callee = callee.into();
-        let known = before.function(callee.name());
-        match known.or_else(|| self.function(callee.name())) {
-            Some(known) if same_functions(known, &callee) => Ok(()),
-            Some(_) => Err(EditError::refused(format!(
-                "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
-                callee.text(callee.name())
-            ))),
-            None => self.insert(callee),
         }
     }
 }
