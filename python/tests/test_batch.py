@@ -286,8 +286,7 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
     def ran(**options: Any) -> tuple[int, bool]:
-        batch = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
-        (outcome,) = batch
+        (outcome,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
         return outcome.ops_after, outcome.done_before
 
     assert ran() == (1, False)
@@ -295,13 +294,12 @@ def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path
         assert ran() == (2, False)
     # It is as if the options said so.
     assert ran(disabled_pass=["SimplifyExpr"]) == (2, True)
-    config = {"relax.SimplifyExpr": {"keep_negative_zero": True}}
-    with PassContext(opt_level=1, config=config, required_pass=["SimplifyExpr"]):
+    options: Any = {"opt_level": 1, "config": {"relax.SimplifyExpr": {"keep_negative_zero": True}}}
+    with PassContext(**options):
         assert ran() == (1, False)
-    assert ran(opt_level=1, config=config, required_pass=["SimplifyExpr"]) == (1, True)
-    # An option wins.
+    assert ran(**options) == (1, True)
     with PassContext(opt_level=3, config={"relax.SimplifyExpr": {"keep_negative_zero": False}}):
-        assert ran(opt_level=1, config=config, required_pass=["SimplifyExpr"]) == (1, True)
+        assert ran(**options) == (1, True)
     with PassContext(instruments=[PassTimingInstrument()]), pytest.warns(PassWarning, match="don't watch a batch"):
         ran()
 

@@ -56,7 +56,8 @@ fn opsets(module: &Module) -> impl Iterator<Item = i64> + '_ {
     module.functions().filter_map(|f| f.opset(symbol::EMPTY))
 }
 
-/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`. No instrument of the current context watches it.
+/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`; the others stay as they are. No instrument of the current
+/// context watches it.
 ///
 /// # Errors
 /// If the pass isn't registered, or an op can't be raised.
@@ -67,7 +68,13 @@ pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
         .registry()
         .get_pass_with_options(RAISE_OPSET, &options)?;
     let cx = PassContext::builder().registry(current.registry());
-    Sequential::new([pass]).call_in(module, &cx.build()?)
+    let mut raised = Sequential::new([pass]).call_in(module.clone(), &cx.build()?)?;
+    let is_earlier = |f: &Function| f.opset(symbol::EMPTY).is_some_and(|own| own < opset);
+    for function in module.functions().filter(|f| !is_earlier(f)) {
+        let stays = raised.replace(function.clone());
+        stays.map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
+    }
+    Ok(raised)
 }
 
 /// Puts copies of functions into a module, each from the module that it is in and under a new name, and those that they call. A

@@ -184,20 +184,22 @@ impl Module {
 
     /// Puts copies of functions into it, each under a name.
     fn put(&self, py: Python<'_>, given: &[(String, passdock::Module, String)]) -> PyResult<()> {
-        let mut module = self.now()?;
+        let before = self.now()?;
+        let mut module = before.clone();
         let put = ir::put_functions(&mut module, given);
         let raise = put.map_err(|error| error::raised(py, "EditError", &error.message))?;
         if let Some(opset) = raise {
             let raised = gil::detach(py, || ir::raise_opset(module, opset));
             module = raised.map_err(|error| error::to_exception(py, &error))?;
         }
-        self.set(module)?;
+        self.set(module.clone())?;
         if let Source::Lent(..) = self.source {
-            // What was raised has other ops.
-            match raise {
-                Some(_) => self.names()?.iter().for_each(|name| self.end(name)),
-                None => given.iter().for_each(|(name, ..)| self.end(name)),
-            }
+            let is_kept = |f: &&Arc<ir::Function>| {
+                let now = module.function(f.name());
+                now.is_some_and(|now| Arc::ptr_eq(now, f))
+            };
+            let changed = before.functions().filter(|f| !is_kept(f));
+            changed.for_each(|f| self.end(f.text(f.name())));
         }
         Ok(())
     }
