@@ -23,7 +23,8 @@ use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::crossing::words::{in_python, is_of_command};
-use crate::ir::module::{Call, Module};
+use crate::ir::call::Call;
+use crate::ir::module::Module;
 use crate::pass::instrument;
 
 /// A request as a dict says it: the fields of the host's own, and the page that is to be written.

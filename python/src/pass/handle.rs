@@ -19,9 +19,10 @@ use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend;
+use crate::ir::call::{self, Call};
 use crate::ir::failure;
 use crate::ir::function::Function;
-use crate::ir::module::{Call, Module};
+use crate::ir::module::Module;
 use crate::pass::context::PassContext;
 use crate::pass::holds::Holds;
 use crate::pass::info::{PassInfo, names};
@@ -180,7 +181,7 @@ fn other_module(
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
         Ok(module) => {
-            Module::returned(module);
+            call::returned(module);
             module.get().now().map(Some)
         }
         Err(_) => {
