@@ -30,7 +30,7 @@ from __future__ import annotations
 import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import _finding, _passdock, diagnostics, instrument, transform
+from . import _config, _finding, _passdock, diagnostics, instrument, transform
 from ._optimize import optimize
 from ._passdock import (
     Constant,

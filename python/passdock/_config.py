@@ -1,8 +1,10 @@
-"""Values of config keys as a context shows them."""
+"""Values of config keys as a context shows them.
+
+The host makes them, without running code of Python: it may not while a program ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from . import _passdock
@@ -16,9 +18,6 @@ class Config(dict[str, Any]):
     and iteration are about what was given.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-
     def __missing__(self, key: str) -> Any:
         try:
             own = _passdock.config_schema(key)["key"]
@@ -30,9 +29,7 @@ class Config(dict[str, Any]):
 class Fields(dict[str, Any]):
     """The value of a config key with fields, which are attributes, too. A field that wasn't given is its default."""
 
-    def __init__(self, key: str, given: Mapping[str, Any]) -> None:
-        super().__init__(given)
-        self._key = key
+    _key: str
 
     def __missing__(self, name: str) -> Any:
         defaults = dict(_passdock.PassContext().get_config(self._key))

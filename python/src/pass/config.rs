@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::crossing::convert;
 use crate::crossing::error;
+use crate::crossing::gil;
 
 /// The keys that are registered, and TVM's keys for them.
 pub(crate) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -57,8 +58,8 @@ pub(crate) fn given<'py>(py: Python<'py>, context: &PassContext) -> PyResult<Bou
             Err(_) => given.set_item(key, value)?,
         }
     }
-    py.import("passdock._config")?
-        .call_method1("Config", (given,))
+    let config = py.import("passdock._config")?;
+    gil::call(&config.getattr("Config")?, (given,))
 }
 
 /// The value of a key: what the context was given, or the default.
@@ -82,7 +83,9 @@ fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound
         [field] if field.name.is_empty() => Ok(value),
         _ => {
             let config = value.py().import("passdock._config")?;
-            config.call_method1("Fields", (&schema.key, value))
+            let fields = gil::call(&config.getattr("Fields")?, (value,))?;
+            fields.setattr("_key", &schema.key)?;
+            Ok(fields)
         }
     }
 }
