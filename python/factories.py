@@ -1,4 +1,4 @@
-"""Writes ``passdock/relax.py`` and ``passdock/tir.py``: one function for each standard pass, of what the passes declare.
+"""Writes ``passdock/relax/transform.py`` and ``passdock/tir/transform.py``: one function for each standard pass, of what the passes declare.
 
 ``python -P python/factories.py`` writes them; with ``--check`` it says whether they are as they should be.
 """
@@ -15,6 +15,8 @@ from passdock import _passdock
 
 HERE = Path(__file__).parent / "passdock"
 KINDS = {"relax": "graph functions", "tir": "functions of the loop level"}
+# What makes such a pass, in the same place as in TVM.
+DECORATORS = {"relax": "function_pass", "tir": "prim_func_pass"}
 TYPES = {
     "bool": "bool",
     "int": "int",
@@ -25,18 +27,24 @@ TYPES = {
     "ints": "Mapping[str, int]",
     "values": "Mapping[str, Any]",
 }
-HEAD = '''"""The standard passes on {kind}, a function each: ``{family}.{first}()``.
+HEAD = '''"""The standard passes on {kind}, a function each: ``{family}.transform.{first}()``.
 
-Written by ``python/factories.py`` of what the passes declare.
+Any other registered pass whose name begins with ``{family}.transform.`` is here, too, and so are TVM's names. Written by
+``python/factories.py`` of what the passes declare.
 """
 
 from __future__ import annotations
 
-{imports}from .transform import {classes}
+{imports}from .._finding import registered_in
+from ..transform import {classes}
 
 __all__ = [
 {names}
 ]
+
+if not TYPE_CHECKING:
+    # What else is registered.
+    __getattr__, __dir__ = registered_in(globals(), "{family}.transform.")
 '''
 
 
@@ -92,14 +100,15 @@ def module(family: str) -> str:
     body = "".join(factory(name) for name in names)
     used = [word for word in ("Mapping", "Sequence") if word + "[" in body]
     imports = [f"from collections.abc import {', '.join(used)}"] if used else []
-    imports += ["from typing import Any"] if "Any]" in body else []
-    shorts = sorted(name.rsplit(".", 1)[1] for name in names)
+    imports += ["from typing import TYPE_CHECKING" + ", Any" * ("Any]" in body)]
+    decorator = DECORATORS[family]
+    shorts = sorted([decorator, *(name.rsplit(".", 1)[1] for name in names)])
     head = HEAD.format(
         kind=KINDS[family],
         family=family,
         first="FoldConstant" if family == "relax" else shorts[0],
         imports="".join(f"{line}\n" for line in imports) + "\n" * bool(imports),
-        classes=", ".join([*sorted({result(name) for name in names}), "standard"]),
+        classes=", ".join([*sorted({result(name) for name in names}), decorator, "standard"]),
         names="\n".join(f'    "{short}",' for short in shorts),
     )
     return head + body
@@ -108,10 +117,10 @@ def module(family: str) -> str:
 def main() -> int:
     stale = []
     for family in KINDS:
-        path, text = HERE / f"{family}.py", module(family)
+        path, text = HERE / family / "transform.py", module(family)
         if "--check" in sys.argv:
             if path.read_text(encoding="utf-8") != text:
-                stale.append(path.name)
+                stale.append(str(path))
         else:
             path.write_text(text, encoding="utf-8")
     if stale:

@@ -30,7 +30,7 @@ from __future__ import annotations
 import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import _passdock, diagnostics, instrument, transform
+from . import _config, _finding, _passdock, diagnostics, instrument, transform
 from ._optimize import optimize
 from ._passdock import (
     Constant,
@@ -156,6 +156,7 @@ else:
 
 
 __version__: str = _passdock.version()
+_passdock.set_importer(_finding.imported)
 
 # The directory of the package's own command, `bin`, and standard plugins, `lib/passdock/plugins`.
 _DIST = _os.path.join(_os.path.dirname(__file__), "_dist")

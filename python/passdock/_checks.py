@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .transform import Pass
@@ -16,6 +16,15 @@ def _scalar(value: Any) -> Any:
 
 _VERIFY = ("changed", "all", "off")
 _LARGEST = 2**31 - 1
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """What is said behind a name that isn't known: the one that may be meant, or those that there are."""
+    import difflib
+
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
 
 
 def _check_seconds(what: str, seconds: Any) -> float:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, NoReturn, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 import numpy.typing as npt
 
@@ -35,6 +35,13 @@ _Attr: TypeAlias = (
 _Operands: TypeAlias = Sequence[Value | None]
 _Shape: TypeAlias = tuple[int | str | None, ...]
 _Names: TypeAlias = Collection[str] | None
+
+class _GlobalVar(Protocol):
+    @property
+    def name_hint(self) -> str: ...
+
+# The name of a function.
+_Name: TypeAlias = str | _GlobalVar
 
 __all__ = [
     "Buffer",
@@ -406,10 +413,20 @@ class Match:
 class Module:
     """A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
 
-    ``str(module)`` is its IR text. Modules don't change: a pass makes another one. The one that a module pass is
-    given is its own to edit: ``mod["main"]`` is a function with the edits of ``passdock.Function``.
+    functions: of each name a function of another module, which is copied, with those that it calls.
+
+    ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the program
+    may put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is given is its own to
+    edit: ``mod["main"]`` is a function with the edits of ``passdock.Function``.
     """
 
+    def __new__(cls, functions: Module | Mapping[Any, Function] | None = None) -> Self: ...
+    def update(self, other: Module | Mapping[Any, Function], /) -> None:
+        """Puts the functions of another module, or of a dict of names to functions, into this one, also over those that have
+        their names, with the functions that they call. Functions of an earlier opset than others are raised to theirs.
+
+        Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be raised.
+        """
     @staticmethod
     def from_text(text: str, name: str = "<string>", allow_outside_data: bool = False) -> Module:
         """Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
@@ -453,10 +470,10 @@ class Module:
     def op_count(self) -> int:
         """The number of ops of all functions and regions, without constants and the ends of regions."""
     @overload
-    def get(self, name: str) -> Function | None:
+    def get(self, name: _Name) -> Function | None:
         """The function of a name, or ``default``."""
     @overload
-    def get(self, name: str, default: _T) -> Function | _T:
+    def get(self, name: _Name, default: _T) -> Function | _T:
         """The function of a name, or ``default``."""
     def create(self, name: str, *, kind: str = "fn", like: str | None = "main") -> Function:
         """Makes a function with an empty body, in a module pass: add parameters and ops, then set its results. It has
@@ -470,8 +487,9 @@ class Module:
 
         Raises EditError if there is none of the name.
         """
-    def __getitem__(self, key: str, /) -> Function: ...
-    def __contains__(self, key: str, /) -> bool: ...
+    def __getitem__(self, key: _Name, /) -> Function: ...
+    def __setitem__(self, key: _Name, value: Function, /) -> None: ...
+    def __contains__(self, key: _Name, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
     def __copy__(self) -> Module: ...
@@ -616,10 +634,19 @@ class PassContext:
 
         Raises what an instrument raises; the context has none then.
         """
+    def instrument_enter_pass_ctx(self) -> None:
+        """Calls ``enter_pass_ctx`` of the instruments, as ``with`` does."""
+    def instrument_exit_pass_ctx(self) -> None:
+        """Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does."""
+    def instrument_before_pass(self, module: Module, info: PassInfo) -> bool:
+        """Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass does."""
+    def instrument_after_pass(self, module: Module, info: PassInfo) -> None:
+        """Calls ``run_after_pass`` of the instruments with the module that a pass made."""
     @staticmethod
     def list_configs() -> dict[str, dict[str, Any]]:
         """The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-        documentation, the plugin that registered it, and its fields.
+        documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that it is
+        the alias of.
         """
     @property
     def opt_level(self) -> int:
@@ -638,9 +665,11 @@ class PassContext:
         """The instruments, in order."""
     @property
     def config(self) -> dict[str, Any]:
-        """The config values that were given, by the keys' own names."""
+        """The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't, an alias
+        is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
+        """
     def get_config(self, key: str) -> Any:
-        """The value of a config key: what was given, or the default that it is registered with.
+        """The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
 
         Raises ConfigError if there is no such key.
         """
@@ -740,8 +769,8 @@ class PassHandle:
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
         """A pass of the registry by its name, with options."""
     @staticmethod
-    def of_pipeline(path: _Path, text: str) -> PassHandle:
-        """The pass of a pipeline: its name or path, and its text."""
+    def of_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
+        """The pass of a pipeline: its name or path, its text, and whether it is trusted."""
     def register(self, overrides: bool = False) -> None:
         """Puts the pass in the registry, under its name. overrides: also in the place of one that has the name."""
     @property
@@ -761,6 +790,10 @@ class PassHandle:
     @property
     def child_handles(self) -> list[PassHandle]:
         """The handles of the passes of a Sequential of the registry."""
+    def resolved(self, context: PassContext | None = None) -> list[Any]:
+        """The passes that a Sequential would run under the current context or another one, in order: the program's objects of
+        those that it gave, handles of the others.
+        """
     def describe(self) -> str:
         """The pass as a text: its name, its level, and of a Sequential its passes."""
     def call(self, module: Module, context: PassContext | None = None) -> Module:
@@ -1015,8 +1048,10 @@ def run_module(
     the exception.
     """
 
-def set_importer(find: Callable[[str], PassHandle]) -> None:
-    """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`."""
+def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
+    """Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and
+    whether the pipeline is trusted.
+    """
 
 def set_standard_dir(path: _Path) -> None:
     """Loads the standard plugins, which lie in a directory of the package. What isn't there isn't loaded."""

@@ -44,7 +44,8 @@ def batch(
     imports: Sequence[str] = (),
     **options: Any,
 ) -> Batch:
-    """Runs a pipeline on many models, several at once, each in a process that isn't this one.
+    """Runs a pipeline on many models, several at once, each in a process that isn't this one. The current ``PassContext`` governs
+    the batch as it does ``run``, but for its instruments, which can't watch other processes: a warning says so.
 
     ::
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassInfo
-from .transform import get_pass
 
 __all__ = [
     "DumpIR",
@@ -212,7 +211,7 @@ class PassPrintingInstrument(PassInstrument):
         for name in (*self._before, *self._after):
             if name not in self._met:
                 # It raises for what is none.
-                get_pass(name)
+                _passdock.PassHandle.registered(name)
 
 
 class PrintBeforeAll(PassInstrument):

@@ -14,6 +14,7 @@ from ._checks import (
     _check_bool,
     _check_int,
     _listed,
+    _near,
     _one_of,
     _path,
     _raw,
@@ -140,7 +141,7 @@ def _pipeline_text(pipeline: Any) -> dict[str, Any] | None:
     if isinstance(pipeline, Pipeline):
         return pipeline._record
     if isinstance(pipeline, Mapping):
-        return {"path": "pipeline.toml", "text": _toml(pipeline)}
+        return {"path": "pipeline.toml", "text": _toml(pipeline), "of_program": True}
     if not isinstance(pipeline, (str, os.PathLike)):
         raise TypeError(_no_pipeline(pipeline))
     text = os.fspath(pipeline)
@@ -288,17 +289,18 @@ class Pipeline:
 class _PipelinePass(Sequential):
     """A pipeline as a pass."""
 
-    _source: PathLike
+    _said: tuple[Any, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return get_pipeline, (self._source,)
+        return get_pipeline, self._said
 
 
-def get_pipeline(source: PathLike = "default") -> Sequential:
+def get_pipeline(source: PathLike = "default", trust: bool = False) -> Sequential:
     """A pipeline as a pass, which runs under the context that it is called in: ``get_pipeline("default")(mod)``.
 
     Args:
         source: the name of one that comes with passdock, or the path of a TOML file.
+        trust: as of ``run``.
 
     Raises:
         PipelineError: it can't be read, or it has a ``[context]`` or ``[[instruments]]``: a pass has none of its own.
@@ -306,8 +308,10 @@ def get_pipeline(source: PathLike = "default") -> Sequential:
     record = _pipeline_text(source)
     if record is None:
         raise TypeError(_no_pipeline(source))
-    made = _PipelinePass._of(_passdock.PassHandle.of_pipeline(record["path"], record["text"]))
-    made._source = source
+    made = _PipelinePass._of(
+        _passdock.PassHandle.of_pipeline(record["path"], record["text"], _check_bool("trust", trust))
+    )
+    made._said = source, trust
     return made
 
 
@@ -415,11 +419,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     known = _request.__kwdefaults__ or {}
     for name in options:
         if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
-            raise TypeError(f"there is no option `{name}`{meant}")
+            raise TypeError(f"there is no option `{name}`{_near(name, known)}")
 
 
 def _level(current: PassContext, pipeline: Any) -> int | None:
@@ -524,7 +524,8 @@ def run(
         drop_spans: whether everything is encoded anew, also what didn't change.
         allow_outside_data: whether a model's data may be outside of its directory: that of a file in the cache of Hugging
             Face is, behind links.
-        trust: whether the pipeline's file may name plugins, rules and other files outside of its directory.
+        trust: whether the pipeline's file may name plugins, rules and other files outside of its directory, and passes of
+            Python that have to be imported or made first.
 
     Returns:
         The report; its ``module`` is the module that came out, of a run on a module without ``output``.

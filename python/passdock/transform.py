@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar, overload
 
 from . import _passdock
 from ._passdock import Module, PassContext, PassInfo
+from .instrument import PassInstrument
 
 __all__ = [
     "ApplyPassToFunction",
@@ -19,6 +20,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "PassInfo",
+    "PassInstrument",
     "PrimFuncPass",
     "PrintIR",
     "Sequential",
@@ -219,6 +221,19 @@ class Sequential(Pass):
         given = self._pass_handle.children
         return given if given is not None else [_wrap(handle) for handle in self._pass_handle.child_handles]
 
+    def resolve_dependency(self, ctx: PassContext | None = None) -> list[Pass]:
+        """The passes that would run, in order, without running any: what a pass requires comes before it, the passes of a nested
+        Sequential after it.
+
+        Args:
+            ctx: the context that chooses; the current one if none is given.
+
+        Raises:
+            UnknownNameError, PassError: a name stands for no pass, passes require each other, or one is required and disabled.
+        """
+        found = self._pass_handle.resolved(ctx)
+        return [one if isinstance(one, Pass) else _wrap(one) for one in found]
+
     def __str__(self) -> str:
         info = self._pass_handle.info
         names = " ".join(each._pass_handle.info.name for each in self.passes)
@@ -265,26 +280,6 @@ def get_pass(name: str, /, **options: Any) -> Pass:
 def standard(name: str, /, **options: Any) -> _passdock.PassHandle:
     """A pass with the options that were said; the others are the context's, or the pass's own."""
     return _passdock.PassHandle.registered(name, {key: value for key, value in options.items() if value is not None})
-
-
-def _imported(place: str) -> _passdock.PassHandle:
-    """The pass of a ``python`` entry of a pipeline: ``package.module:name``."""
-    import importlib
-
-    module, _, path = place.partition(":")
-    if not path:
-        raise ValueError(f"`{place}` isn't of the form `package.module:name`")
-    found: Any = importlib.import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    if not isinstance(found, Pass) and callable(found):
-        found = found()
-    if not isinstance(found, Pass):
-        raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
-    return found._pass_handle
-
-
-_passdock.set_importer(_imported)
 
 
 @overload

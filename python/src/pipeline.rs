@@ -23,6 +23,7 @@ use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::streams;
 use crate::crossing::words::{in_python, is_of_command};
+use crate::ir::call::Call;
 use crate::ir::module::Module;
 use crate::pass::instrument;
 
@@ -258,7 +259,7 @@ pub(crate) fn run(
 }
 
 /// What a run on a module answers: the report as JSON, what it has to say, and the module or the exception.
-type OnModule = (String, Vec<Said>, Option<Module>, Option<PyErr>);
+type OnModule = (String, Vec<Said>, Option<Py<Module>>, Option<PyErr>);
 
 /// Runs a request on a module.
 #[pyfunction]
@@ -266,13 +267,14 @@ type OnModule = (String, Vec<Said>, Option<Module>, Option<PyErr>);
 pub(crate) fn run_module(
     py: Python<'_>,
     said: &Bound<'_, PyDict>,
-    module: &Module,
+    module: &Bound<'_, Module>,
     on_pass: Option<Py<PyAny>>,
     instruments: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<OnModule> {
-    let ((request, page), given) = (request(said)?, module.now()?);
+    let ((request, page), given) = (request(said)?, module.get().now()?);
     let page = page_of(page);
     let watch = watch(on_pass, instruments, &page)?;
+    let under_way = Call::on(module);
     let ran = nested(py, || {
         pipeline::run_on(Registry::global(), &request, given, watch)
     })?;
@@ -281,7 +283,7 @@ pub(crate) fn run_module(
     let page = write_page(py, &page, &mut report)?;
     let (json, said) = told(&report, page)?;
     let (made, failed) = match made {
-        Ok(made) => (Some(Module::own(made)), None),
+        Ok(made) => (Some(under_way.object(py, made)?), None),
         Err(error) => (None, Some(error::to_exception(py, &error))),
     };
     Ok((json, said, made, failed))

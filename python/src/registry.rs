@@ -148,12 +148,13 @@ pub(crate) fn own_name(name: &str) -> String {
     Registry::global().canonical(name)
 }
 
-/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name`.
+/// Sets the function that finds the passes of `python` entries: it answers a `PassHandle` for `package.module:name` and whether
+/// the pipeline is trusted.
 #[pyfunction]
 pub(crate) fn set_importer(find: Py<PyAny>) {
-    Registry::global().set_importer(move |place| {
+    Registry::global().set_importer(move |place, trusted| {
         gil::attach(|py| {
-            let found = gil::call(find.bind(py), (place,)).and_then(|found| {
+            let found = gil::call(find.bind(py), (place, trusted)).and_then(|found| {
                 let handle = found.cast::<PassHandle>()?.get();
                 Ok(handle.pass.clone())
             });

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 import passdock
-from passdock import PassError, UnknownNameError, UsageError
+from passdock import PassContext, PassError, PassWarning, UnknownNameError, UsageError
 from passdock._batch import engines, worker
 from passdock._batch.outcomes import OutcomeFile
 from passdock.batch import Batch
+from passdock.instrument import PassTimingInstrument
 from support import built_plugin, module, with_data
 
 FIELDS = [
@@ -283,6 +284,26 @@ def test_a_pipeline_names_passes_of_python(tmp_path: Path, monkeypatch: pytest.M
     assert passdock.batch(tmp_path / "a.onnx", pipeline, tmp_path / "out").wait().done_before == 0
 
 
+def test_the_current_context_governs_a_batch(engine: str, models: Path, tmp_path: Path) -> None:
+    def ran(**options: Any) -> tuple[int, bool]:
+        (outcome,) = passdock.batch(models / "a.onnx", None, tmp_path / "out", passes=["SimplifyExpr"], **options)
+        return outcome.ops_after, outcome.done_before
+
+    assert ran() == (1, False)
+    with PassContext(disabled_pass=["SimplifyExpr"]):
+        assert ran() == (2, False)
+    # It is as if the options said so.
+    assert ran(disabled_pass=["SimplifyExpr"]) == (2, True)
+    options: Any = {"opt_level": 1, "config": {"relax.SimplifyExpr": {"keep_negative_zero": True}}}
+    with PassContext(**options):
+        assert ran() == (1, False)
+    assert ran(**options) == (1, True)
+    with PassContext(opt_level=3, config={"relax.SimplifyExpr": {"keep_negative_zero": False}}):
+        assert ran(**options) == (1, True)
+    with PassContext(instruments=[PassTimingInstrument()]), pytest.warns(PassWarning, match="don't watch a batch"):
+        ran()
+
+
 def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
@@ -314,7 +335,9 @@ def test_what_was_asked_for_may_be_wrong(engine: str, models: Path, tmp_path: Pa
     with pytest.raises(TypeError, match="jobs is an int, not str"):
         passdock.batch(a, None, out, jobs="2")  # type: ignore[arg-type]
     for timeout in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(ValueError, match=f"^timeout is a number of seconds above 0, not {timeout}; None is no limit$"):
+        with pytest.raises(
+            ValueError, match=f"^timeout is a number of seconds above 0, not {timeout}; None is no limit$"
+        ):
             passdock.batch(a, None, out, timeout=timeout)
     with pytest.raises(TypeError, match="^timeout is a number of seconds, not str$"):
         passdock.batch(a, None, out, timeout="5")  # type: ignore[arg-type]

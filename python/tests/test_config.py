@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from types import MappingProxyType
 
 import pytest
 
 import passdock
-from passdock import ConfigError, PassContext
+from passdock import ConfigError, Module, PassContext, module_pass
+from support import one_function
 
 
 def test_r033_keys_must_be_registered() -> None:
@@ -88,3 +91,62 @@ def test_r044_a_key_is_registered_once() -> None:
     passdock.register_config_option("tests.r044", "text")
     with pytest.raises(ConfigError, match=r"tests\.r044"):
         passdock.register_config_option("tests.r044", "text")
+
+
+def test_config_by_key() -> None:
+    """TVM's ``ctx.config["tir.UnrollLoop"].auto_max_step``: what was given, or the default."""
+    ctx = PassContext(config={"tirx.UnrollLoop": {"auto_max_step": 16}, "testing.immutable_module": True})
+    for key in ("tir.UnrollLoop", "tirx.UnrollLoop", "s_tir.UnrollLoop"):
+        unroll = ctx.config[key]
+        assert unroll.auto_max_step == unroll["auto_max_step"] == 16
+        assert unroll.auto_max_depth == unroll["auto_max_depth"] == 8
+        assert ctx.get_config(key).explicit_unroll is True
+    assert ctx.config == {"tir.UnrollLoop": {"auto_max_step": 16}, "testing.immutable_module": True}
+    assert ctx.config["testing.immutable_module"] is True
+    default = PassContext().config
+    assert default == {} and "tir.UnrollLoop" not in default and default.get("tir.UnrollLoop") is None
+    assert default["tir.UnrollLoop"].auto_max_step == 0
+    assert default["relay.fallback_device_type"] == default["relax.fallback_device_type"] == 1
+    assert default["testing.immutable_module"] is False
+
+
+def test_config_that_is_not_there() -> None:
+    ctx = PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})
+    with pytest.raises(KeyError, match=r"Invalid config option `tir\.UnrolLoop`.*Did you mean `tir\.UnrollLoop`"):
+        ctx.config["tir.UnrolLoop"]
+    for unroll in (ctx.config["tir.UnrollLoop"], PassContext().config["tir.UnrollLoop"]):
+        with pytest.raises(AttributeError, match="has no field `auto_max_stp`; did you mean `auto_max_step`"):
+            _ = unroll.auto_max_stp
+        with pytest.raises(KeyError, match="has no field `auto_max_stp`; did you mean `auto_max_step`"):
+            unroll["auto_max_stp"]
+        assert not hasattr(unroll, "no_such_field")
+
+
+def test_config_in_a_pass_in_copies_and_in_pickles() -> None:
+    seen = []
+
+    @module_pass(opt_level=0)
+    def looks(mod: Module, ctx: PassContext) -> Module:
+        seen.append((ctx.config["tir.UnrollLoop"].auto_max_step, ctx.config["tir.UnrollLoop"].auto_max_depth))
+        return mod
+
+    with PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}) as ctx:
+        looks(one_function())
+    assert seen == [(16, 8)]
+    for again in (
+        copy.deepcopy(ctx.config),
+        pickle.loads(pickle.dumps(ctx.config)),
+        pickle.loads(pickle.dumps(ctx)).config,
+    ):
+        assert again == ctx.config
+        assert again["tir.UnrollLoop"].auto_max_depth == 8
+
+
+def test_configs_are_listed_by_the_keys_of_tvm_too() -> None:
+    configs = PassContext.list_configs()
+    assert configs["tirx.UnrollLoop"] == {**configs["tir.UnrollLoop"], "alias_of": "tir.UnrollLoop"}
+    assert "alias_of" not in configs["tir.UnrollLoop"]
+    for key, entry in configs.items():
+        context = PassContext(config={key: entry["default"]})
+        assert list(context.config) == [entry.get("alias_of", key)]
+        assert context.get_config(key) == entry["default"]

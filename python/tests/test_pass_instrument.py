@@ -513,3 +513,80 @@ def test_r170_attributes_and_methods_stay_usable() -> None:
     assert mine.get_result() == ["A", "B"]
     assert mine.run_stats() == 3
     assert mine.name == "mine"
+
+
+def test_instruments_are_called_by_hand() -> None:
+    """TVM's ``InstrumentEnterPassContext`` and its like: what a program calls that runs something as if it were a pass."""
+    events: list[str] = []
+    info = passdock.PassInfo(0, "by_hand")
+    first, second = Watch(events, "a"), Watch(events, "b")
+    ctx = PassContext(instruments=[first, second], required_pass=["FoldConstant"])
+    mod = one_function()
+    ctx.instrument_enter_pass_ctx()
+    assert PassContext.current() is not ctx
+    assert ctx.instrument_before_pass(mod, info) is True
+    ctx.instrument_after_pass(mod, info)
+    ctx.instrument_exit_pass_ctx()
+    assert events == [
+        *("a enter", "b enter", "a should_run by_hand", "b should_run by_hand", "a before by_hand", "b before by_hand"),
+        *("a after by_hand", "b after by_hand", "a exit", "b exit"),
+    ]
+
+
+def test_instruments_that_are_called_by_hand_may_refuse() -> None:
+    events: list[str] = []
+
+    class Refuses(Watch):
+        def should_run(self, mod: Module, info: passdock.PassInfo) -> bool:
+            super().should_run(mod, info)
+            return False
+
+    refuses = Refuses(events, "no")
+    ctx = PassContext(instruments=[refuses, Watch(events, "b")], required_pass=["required"])
+    mod = one_function()
+    assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "any")) is False
+    assert events == ["no should_run any", "b should_run any"]
+    events.clear()
+    # One that the context requires isn't asked for.
+    assert ctx.instrument_before_pass(mod, passdock.PassInfo(0, "required")) is True
+    assert events == ["no before required", "b before required"]
+
+
+@pytest.mark.parametrize("hook", ["enter", "exit"])
+def test_instruments_that_fail_when_they_are_called_by_hand(hook: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """As around a ``with`` (rules 111 and 113): those that were entered are exited, and the context has none."""
+    events: list[str] = []
+    fails = Watch(events, "b", fails={hook: ValueError("no")})
+    ctx = PassContext(instruments=[Watch(events, "a"), fails, Watch(events, "c")])
+    call = ctx.instrument_enter_pass_ctx if hook == "enter" else ctx.instrument_exit_pass_ctx
+    with pytest.raises(ValueError, match="no"):
+        call()
+    assert events == (["a enter", "b enter", "a exit"] if hook == "enter" else ["a exit", "b exit"])
+    assert ctx.instruments == ()
+    assert "without instruments" in capfd.readouterr().err
+
+
+def test_instruments_that_fail_around_a_pass_by_hand() -> None:
+    events: list[str] = []
+    error = ValueError("no")
+    for hook in ("should_run", "before", "after"):
+        ctx = PassContext(instruments=[Watch(events, "a", fails={hook: error})])
+        info, mod = passdock.PassInfo(0, "p"), one_function()
+        call = ctx.instrument_after_pass if hook == "after" else ctx.instrument_before_pass
+        with pytest.raises(ValueError) as raised:
+            call(mod, info)
+        assert raised.value is error
+        assert len(ctx.instruments) == 1
+
+
+def test_passes_that_an_instrument_runs_by_hand_are_not_watched() -> None:
+    events: list[str] = []
+
+    class Runs(Watch):
+        def run_before_pass(self, mod: Module, info: passdock.PassInfo) -> None:
+            super().run_before_pass(mod, info)
+            recorder(events, "inner")(mod)
+
+    with PassContext(instruments=[Runs(events)]) as ctx:
+        assert ctx.instrument_before_pass(one_function(), passdock.PassInfo(0, "outer"))
+    assert events == ["enter", "should_run outer", "before outer", "inner", "exit"]

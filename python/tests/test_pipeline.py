@@ -29,6 +29,7 @@ from passdock import (
     PipelineError,
     Report,
     Sequential,
+    UsageError,
     explain,
     optimize,
     run,
@@ -124,6 +125,62 @@ def test_a_pipeline_names_files_elsewhere_where_it_is_trusted(tmp_path: Path) ->
     assert kinds(optimize(Module.from_text(CHAIN), None, path, trust=True))
 
 
+def test_a_pipelines_file_imports_nothing_where_it_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "strangers_passes.py").write_text(
+        "import pathlib, passdock\n"
+        "pathlib.Path(__file__).with_name('ran').touch()\n"
+        "made = passdock.module_pass(lambda mod, ctx: mod, opt_level=0, name='tests.Stranger')\n"
+        "def make(): return made\n"
+    )
+    mod, path, model = Module.from_text(CHAIN), tmp_path / "p.toml", tmp_path / "m.onnx"
+    mod.write(model)
+
+    def entry(name: str) -> str:
+        text = f"[[passes]]\npython = 'strangers_passes:{name}'\n"
+        path.write_text(text)
+        return text
+
+    text = entry("made")
+    for call in (
+        lambda: optimize(mod, None, path),
+        lambda: run(mod, text),
+        lambda: passdock.explain(passdock.Pipeline(path)),
+        lambda: passdock.get_pipeline(path),
+        lambda: passdock.batch(model, path, tmp_path / "out"),
+    ):
+        with pytest.raises(
+            UsageError, match=r"names `strangers_passes:made`.* hasn't imported `strangers_passes`"
+        ) as raised:
+            call()
+        assert "Import it, or say `trust=True`" in str(raised.value)
+    assert "strangers_passes" not in sys.modules and not (tmp_path / "ran").exists()
+    # The program's own words are no file, and what it imported it trusts; but not each function of that.
+    assert run(mod, {"passes": [{"python": "strangers_passes:made"}]}).ok
+    assert (tmp_path / "ran").exists()
+    assert run(mod, path).ok and passdock.get_pipeline(path)(mod) is mod
+    entry("make")
+    with pytest.raises(
+        UsageError, match=r"calls `strangers_passes:make`, which isn't a pass\. Name a pass, or say `trust=True`"
+    ):
+        run(mod, path)
+    assert run(mod, path, trust=True).ok
+    made = passdock.get_pipeline(path, trust=True)
+    assert pickle.loads(pickle.dumps(made))(mod) is mod
+
+
+def test_a_pipelines_file_imports_where_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "friends_passes.py").write_text(
+        "import passdock\nmade = passdock.module_pass(lambda mod, ctx: mod, opt_level=0, name='tests.Friend')\n"
+    )
+    path = tmp_path / "p.toml"
+    path.write_text("[[passes]]\npython = 'friends_passes:made'\n")
+    assert run(Module.from_text(CHAIN), path, trust=True).ok
+
+
 def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     path, out = with_data(tmp_path / "in" / "m.onnx"), tmp_path / "in" / "out.onnx"
     model = onnx_ir.load(path)
@@ -131,7 +188,9 @@ def test_data_that_is_missing_is_no_mistake_of_a_pass(tmp_path: Path) -> None:
     # Who doesn't need it is warned.
     with pytest.warns(UserWarning, match=r'm\.onnx: tensor "w": The external data file ".*/in/m\.data" can\'t be read'):
         assert run(path, {}).ok
-    with pytest.raises(ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t be read') as unwritten:
+    with pytest.raises(
+        ModelError, match=r'^The model .*m\.onnx: tensor "w": .*/in/m\.data" can\'t be read'
+    ) as unwritten:
         run(path, {}, out)
     assert unwritten.value.notes == ["the output needs it"]
     assert unwritten.value.report is not None and len(unwritten.value.report.diagnostics) == 1

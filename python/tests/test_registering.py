@@ -140,20 +140,30 @@ def test_a_plugin_that_was_built_again_is_refused(tmp_path: Path) -> None:
     plugins = Path(passdock.__file__).parent / "_dist" / "lib" / "passdock" / "plugins"
     (tir,) = (file for file in plugins.iterdir() if "passdock_tir" in file.name)
     program = f"""
+import os
 import shutil
 import passdock
+os.mkdir("dir")
+os.symlink("dir", "link")
 mod = passdock.Module.from_text("module {{}}")
 def build():
     shutil.copy({str(tir)!r}, "new.so")
-    shutil.move("new.so", "own.so")
+    shutil.move("new.so", "dir/own.so")
 build()
-passdock.load_plugin("own.so")
+passdock.load_plugin("dir/own.so")
 build()
-passdock.load_plugin("own.so")
+passdock.load_plugin("dir/own.so")
 passdock.get_pass("UnrollLoop")(mod)
 for again in range(2):
     build()
-    for load in (lambda: passdock.load_plugin("own.so"), lambda: passdock.run(mod, passes=["UnrollLoop"], plugins=["own.so"])):
+    for load in (
+        lambda: passdock.load_plugin("dir/own.so"),
+        lambda: passdock.load_plugin(os.path.abspath("dir/own.so")),
+        lambda: passdock.load_dir("dir"),
+        lambda: passdock.load_dir("link"),
+        lambda: passdock.run(mod, passes=["UnrollLoop"], plugins=["dir/own.so"]),
+        lambda: passdock.run(mod, passes=["UnrollLoop"], plugin_dirs=["dir"]),
+    ):
         try:
             load()
         except passdock.PluginError as error:
@@ -167,7 +177,7 @@ passdock.get_pass("UnrollLoop")(mod)
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     said = done.stdout.splitlines()
-    assert sum("own.so` changed after it was loaded" in line for line in said) == 4, done.stdout
+    assert sum("own.so` changed after it was loaded" in line for line in said) == 12, done.stdout
     assert "Start the program again" in done.stdout and "loaded" not in said
 
 

@@ -1,8 +1,12 @@
 //! Bodies of functions of any module, for function passes that return another function.
 
+use std::sync::Arc;
+
 use passdock_abi::symbol;
-use passdock_core::{ErrorKind, FunctionSnapshot, PassContext, PassError, adopted, bring, sdk};
-use passdock_ir::{EditError, Module};
+use passdock_core::{
+    ErrorKind, FunctionSnapshot, PassContext, PassError, Sequential, adopted, bring, sdk,
+};
+use passdock_ir::{EditError, Function, Module};
 use rustc_hash::FxHashSet;
 
 const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
@@ -13,6 +17,21 @@ const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
 /// # Errors
 /// If there is no such function, or an op can't be raised.
 pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Module, PassError> {
+    let part =
+        part_of(module, name).map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
+    let earlier = opset.filter(|&to| opsets(&part).any(|version| version < to));
+    let Some(opset) = earlier else {
+        return Ok(part);
+    };
+    match raise_opset(part.clone(), opset) {
+        // What isn't raised is refused where it means something else.
+        Err(error) if error.kind == ErrorKind::UnknownPass => Ok(part),
+        raised => raised,
+    }
+}
+
+/// A module of one function of another module and of those that it calls.
+fn part_of(module: &Module, name: &str) -> Result<Module, EditError> {
     let mut part = module.clone();
     let mut wanted = FxHashSet::default();
     let mut pending: Vec<_> = part.function_named(name).into_iter().collect();
@@ -26,23 +45,70 @@ pub fn body_for(module: &Module, name: &str, opset: Option<i64>) -> Result<Modul
     }
     if wanted.is_empty() {
         let message = format!("The module has no function `{name}`.");
-        return Err(PassError::new(ErrorKind::Failed, message));
+        return Err(EditError::refused(message));
     }
     part.retain(|f| wanted.contains(&f.name()));
-    let is_earlier = |opset| {
-        let versions = part.functions().map(|f| f.opset(symbol::EMPTY));
-        versions.flatten().any(|version| version < opset)
-    };
-    let Some(opset) = opset.filter(|&opset| is_earlier(opset)) else {
-        return Ok(part);
-    };
-    let cx = PassContext::current();
+    Ok(part)
+}
+
+/// The versions of ONNX's own operators that the functions mean.
+fn opsets(module: &Module) -> impl Iterator<Item = i64> + '_ {
+    module.functions().filter_map(|f| f.opset(symbol::EMPTY))
+}
+
+/// Raises the functions of an earlier opset by `relax.transform.RaiseOpset`; the others stay as they are. No instrument of the current
+/// context watches it.
+///
+/// # Errors
+/// If the pass isn't registered, or an op can't be raised.
+pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
+    let current = PassContext::current();
     let options = toml::Table::from_iter([("to".to_owned(), opset.into())]);
-    match cx.registry().get_pass_with_options(RAISE_OPSET, &options) {
-        Ok(pass) => pass.call_in(part, &cx),
-        // What isn't raised is refused where it means something else.
-        Err(_) => Ok(part),
+    let pass = current
+        .registry()
+        .get_pass_with_options(RAISE_OPSET, &options)?;
+    let cx = PassContext::builder().registry(current.registry());
+    let mut raised = Sequential::new([pass]).call_in(module.clone(), &cx.build()?)?;
+    let is_earlier = |f: &Function| f.opset(symbol::EMPTY).is_some_and(|own| own < opset);
+    for function in module.functions().filter(|f| !is_earlier(f)) {
+        let stays = raised.replace(function.clone());
+        stays.map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
     }
+    Ok(raised)
+}
+
+/// Puts copies of functions into a module, each from the module that it is in and under a new name, and those that they call. A
+/// function of the name is replaced. Returns the opset to which the module's functions have to be raised to agree with each
+/// other, if they don't.
+///
+/// # Errors
+/// If a name can't be one, or a function that is called has the name of another one of the module.
+pub fn put_functions(
+    module: &mut Module,
+    given: &[(String, Module, String)],
+) -> Result<Option<i64>, EditError> {
+    let stays = |f: &&Arc<Function>| given.iter().all(|(name, ..)| name != f.text(f.name()));
+    let main = module.function_named("main").filter(stays);
+    let reference = main.or_else(|| module.functions().find(stays));
+    let mut versions: Vec<i64> = reference
+        .and_then(|f| f.opset(symbol::EMPTY))
+        .into_iter()
+        .collect();
+    for (name, source, own_name) in given {
+        let part = part_of(source, own_name)?;
+        versions.extend(opsets(&part));
+        for function in part.functions() {
+            let called = function.text(function.name());
+            if called == own_name {
+                module.put_copy(function, name)?;
+            } else if given.iter().all(|(name, ..)| name != called) {
+                let before = module.clone();
+                module.insert_callee(function.copied_to(before.symbols()), &before)?;
+            }
+        }
+    }
+    let is_mixed = versions.iter().any(|version| *version != versions[0]);
+    Ok(opsets(module).max().filter(|_| is_mixed))
 }
 
 /// Replaces the body of the function that a function pass edits with that of a function of a [`body_for`], whose other

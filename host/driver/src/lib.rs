@@ -22,5 +22,5 @@ mod sent_error;
 pub mod supervised;
 pub mod testing;
 
-pub use bodies::{body_for, replace_body};
+pub use bodies::{body_for, put_functions, raise_opset, replace_body};
 pub use sent_error::SentError;

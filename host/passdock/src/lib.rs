@@ -163,7 +163,7 @@ pub mod ir {
     pub use passdock_core::{build_module, edit_module};
     pub use passdock_driver::model_file::parse_text;
     pub use passdock_driver::pipeline::{RefusedOperator, check_new_op};
-    pub use passdock_driver::{body_for, replace_body};
+    pub use passdock_driver::{body_for, put_functions, raise_opset, replace_body};
     pub use passdock_ir::text::{
         Constants, Pieces, PrintOptions, dim_text, parse_type, print_function, print_with,
         type_text,
@@ -194,7 +194,7 @@ pub mod plugin {
 /// The instruments that come with the host, and what instruments are written with.
 pub mod instruments {
     pub use passdock_core::instrument::built_in::*;
-    pub use passdock_core::instrument::{PassFilter, Sink, stderr, stdout};
+    pub use passdock_core::instrument::{PassFilter, Sink, calls, stderr, stdout};
     pub use passdock_core::{print_ir, printing};
     pub use passdock_driver::reproducer::WriteReproducer;
 }

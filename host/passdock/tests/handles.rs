@@ -147,6 +147,51 @@ fn a_body_brings_the_functions_that_it_calls() {
 }
 
 #[test]
+fn functions_of_other_modules_are_put_into_one() -> Result<(), ir::EditError> {
+    let function = |name: &str, opset: u32, op: &str| {
+        format!(
+            "fn @{name}(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = {opset}, \"acme\" = 1) {{ %y = {op}(%x) return %y }}"
+        )
+    };
+    let module = |functions: &[String]| {
+        ir::parse_text("a.ir", &format!("module {{ {} }}", functions.concat())).unwrap()
+    };
+    let ops = |module: &Module| -> Vec<String> {
+        let op = |f: &ir::Function| {
+            f.text(f.ops().next().expect("it has one").1.name)
+                .to_owned()
+        };
+        let named = |f: &ir::Function| format!("{} {}", f.text(f.name()), op(f));
+        module.functions().map(|f| named(f)).collect()
+    };
+    let callee = function("acme.F", 17, "onnx.Relu");
+    let other = module(&[function("f", 17, "acme.F"), callee.clone()]);
+    let put = |into: &mut Module, names: &[(&str, &str)]| {
+        let given = names
+            .iter()
+            .map(|(name, own)| ((*name).to_owned(), other.clone(), (*own).to_owned()));
+        ir::put_functions(into, &given.collect::<Vec<_>>())
+    };
+    let mut into = module(&[function("main", 17, "onnx.Neg"), callee]);
+    assert_eq!(put(&mut into, &[("main", "f"), ("g", "f")])?, None);
+    assert_eq!(ops(&into), ["main acme.F", "acme.F onnx.Relu", "g acme.F"]);
+    // Another function of a callee's name is in the way, unless it is replaced, too.
+    let mut into = module(&[function("acme.F", 11, "onnx.Abs")]);
+    let refused = put(&mut into.clone(), &[("main", "f")]).unwrap_err();
+    assert!(
+        refused.message.contains("has another `acme.F`"),
+        "{refused}"
+    );
+    let both = put(&mut into, &[("main", "f"), ("acme.F", "acme.F")])?;
+    assert_eq!(ops(&into), ["acme.F onnx.Relu", "main acme.F"]);
+    assert_eq!(both, None, "what is replaced doesn't count");
+    let mut into = module(&[function("main", 11, "onnx.Abs")]);
+    assert_eq!(put(&mut into, &[("g", "f")])?, Some(17));
+    assert!(put(&mut into, &[("a b", "f")]).is_err() && put(&mut into, &[("h", "no")]).is_err());
+    Ok(())
+}
+
+#[test]
 fn passes_of_another_language_are_imported() -> Result<(), PassError> {
     let pipeline = Pipeline::from_toml("[[passes]]\npython = 'acme.passes:stamp'\n")?;
     let registry = Registry::new();
@@ -160,7 +205,7 @@ fn passes_of_another_language_are_imported() -> Result<(), PassError> {
           |
           = help: Run the pipeline in Python: `passdock.run(model, pipeline, output)`."#]]
     .assert_eq(&refused.to_diagnostic().render(false));
-    registry.set_importer(|place| {
+    registry.set_importer(|place, _| {
         Ok(create_function_pass(PassInfo::new(place), |f, _| {
             Ok(f.set_function_attr("stamp", 1)?)
         }))

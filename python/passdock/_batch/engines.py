@@ -79,7 +79,7 @@ class Plan:
         self.resume = resume
         self.timeout = None if timeout is None else _checks._check_seconds("timeout", timeout)
         self.imports = tuple(_checks._listed("imports", imports))
-        self.options = options = _checks._with_lists(options)
+        self.options = options = _in_context(_checks._with_lists(options))
         if isinstance(pipeline, Pass):
             raise TypeError(
                 "a batch names what it runs, as it runs in other processes: register the pass, and say "
@@ -90,9 +90,9 @@ class Plan:
         has = {name: value for name, value in options.items() if name not in _OF_COMMAND}
         #: What would run, which is said of one that can't.
         self.explained = _pipeline.explain(self.pipeline(), **has)
-        # By now those that the pipeline names are imported, too.
-        named = [] if self.record is None else _python_modules(str(self.record["text"]))
-        files = (getattr(sys.modules.get(name), "__file__", None) for name in named)
+        #: The modules of passes that the pipeline names, which are imported by now.
+        self.named = [] if self.record is None else _python_modules(str(self.record["text"]))
+        files = (getattr(sys.modules.get(name), "__file__", None) for name in self.named)
         #: The files of the modules that passes of Python come from.
         self.modules = [*modules, *(file for file in files if file)]
 
@@ -127,12 +127,31 @@ class Plan:
         options = {name: _plain(value) for name, value in self.options.items() if value is not None}
         options["plugins"] = [where(path) for path in [*options.get("plugins", ()), *self.loaded_plugins()]]
         options["plugin_dirs"] = [where(path) for path in options.get("plugin_dirs", ())]
-        imports = [where(name) if name.endswith(".py") else name for name in self.imports]
+        imports = [where(name) if name.endswith(".py") else name for name in self.imports] + self.named
         record = self.record
         if record is not None and not record.get("built_in"):
             # Paths in it start from where it is.
             record = {**record, "path": where(str(record["path"]))}
         return {"imports": imports, "pipeline": record, "options": options}
+
+
+def _in_context(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with what the current context says beside them, as ``run`` has it."""
+    current = _passdock.PassContext.current()
+    if current.instruments:
+        _pipeline._warn(
+            "The instruments of the current context don't watch a batch, whose models run in other processes."
+        )
+    said = dict(options)
+    if said.get("opt_level") is None and current.given_opt_level is not None:
+        said["opt_level"] = current.given_opt_level
+    for name in ("required_pass", "disabled_pass"):
+        if names := [*getattr(current, name), *said.get(name, ())]:
+            said[name] = names
+    config = said.get("config") or {}
+    if current.config and isinstance(config, Mapping):
+        said["config"] = {**current.config, **config}
+    return said
 
 
 def _python_modules(text: str) -> list[str]:

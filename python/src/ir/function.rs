@@ -176,21 +176,32 @@ impl Function {
         }
     }
 
-    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the functions that it
-    /// calls, and whose ops are raised to the other function's opset.
-    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> PyResult<()> {
-        let gone = |gone: Gone| error::gone(gone, "function");
+    /// The module that the function is in, and its name there.
+    pub(crate) fn origin(&self, py: Python<'_>) -> PyResult<(passdock::Module, String)> {
         let name = self.read(|f| f.function_name().to_owned())?;
+        let failed = |error: ir::EditError| error::raised(py, "EditError", &error.message);
         let module = match &self.source {
             Source::Snapshot(_, module) => module.clone(),
+            Source::InModule(module, _) => module
+                .read(|m| ir::module_now(m))
+                .map_err(|gone| error::gone(gone, "module"))?
+                .map_err(failed)?,
             // Of a run that goes on: what it calls is in the pass's module.
             _ => self
                 .look(|f| {
                     let mut alone = passdock::Module::new();
                     alone.insert_copy(f).map(|()| alone)
                 })?
-                .map_err(|error| error::raised(py, "EditError", &error.message))?,
+                .map_err(failed)?,
         };
+        Ok((module, name))
+    }
+
+    /// Replaces the body of the function that a function pass was given with a copy of this one's, which brings the functions that it
+    /// calls, and whose ops are raised to the other function's opset.
+    pub(crate) fn put_into(&self, py: Python<'_>, other: &LentFunction) -> PyResult<()> {
+        let gone = |gone: Gone| error::gone(gone, "function");
+        let (module, name) = self.origin(py)?;
         let opset = other.read(|to| to.opset("")).map_err(gone)?;
         let part = gil::detach(py, || ir::body_for(&module, &name, opset));
         let part = part.map_err(|error| error::to_exception(py, &error))?;

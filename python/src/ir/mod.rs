@@ -1,6 +1,7 @@
 //! The IR as Python has it: objects for modules, functions, ops and values, and the edits of a function.
 
 pub(crate) mod attr;
+pub(crate) mod call;
 pub(crate) mod constant;
 pub(crate) mod definition;
 pub(crate) mod edit;

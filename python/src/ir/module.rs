@@ -4,25 +4,32 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{ir, model_file, sdk};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
+use crate::crossing::convert::Mapping;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend::LentModule;
 use crate::ir::function::Function;
 
 enum Source {
-    Own(passdock::Module),
+    /// One of the program, which it may change.
+    Own(Mutex<passdock::Module>),
+    /// The one that an instrument is shown.
+    Shown(passdock::Module),
     /// That of a pass, and whether the pass may edit it.
     Lent(Arc<LentModule>, bool),
 }
 
 /// A module: a model's functions, by name. ``module["main"]`` is the graph of an ONNX model.
 ///
-/// ``str(module)`` is its IR text. Modules don't change: a pass makes another one. The one that a module pass is
-/// given is its own to edit: ``mod["main"]`` is a function with the edits of ``passdock.Function``.
+/// functions: of each name a function of another module, which is copied, with those that it calls.
+///
+/// ``str(module)`` is its IR text. A pass makes another module and leaves the one that it is called on as it was; the program may
+/// put functions into it, by ``module["f"] = other["g"]`` and ``update``. The one that a module pass is given is its own to edit:
+/// ``mod["main"]`` is a function with the edits of ``passdock.Function``.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Module {
     source: Source,
@@ -40,7 +47,12 @@ impl Module {
 
     /// A module of the program's own.
     pub(crate) fn own(module: passdock::Module) -> Module {
-        Module::with_source(Source::Own(module))
+        Module::with_source(Source::Own(Mutex::new(module)))
+    }
+
+    /// The module that an instrument is shown.
+    pub(crate) fn shown(module: passdock::Module) -> Module {
+        Module::with_source(Source::Shown(module))
     }
 
     /// The module of a module pass, to edit.
@@ -61,7 +73,11 @@ impl Module {
     /// The module itself, as it is now.
     pub(crate) fn now(&self) -> PyResult<passdock::Module> {
         match &self.source {
-            Source::Own(module) => Ok(module.clone()),
+            Source::Own(module) => {
+                let module = module.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(module.clone())
+            }
+            Source::Shown(module) => Ok(module.clone()),
             Source::Lent(lent, _) => {
                 let now = lent
                     .read(|m| ir::module_now(m))
@@ -100,9 +116,46 @@ impl Module {
         }
     }
 
-    /// Whether it is the program's own, and not a pass's.
-    pub(crate) fn is_own(&self) -> bool {
-        matches!(self.source, Source::Own(_))
+    /// Puts another module into the place of what it holds.
+    fn set(&self, module: passdock::Module) -> PyResult<()> {
+        let Source::Own(own) = &self.source else {
+            return self.edit(|m| {
+                let replaced = ir::replace_module(m, module);
+                replaced.map_err(|error| sdk::EditError::failed(error.message))
+            });
+        };
+        *own.lock().unwrap_or_else(PoisonError::into_inner) = module;
+        // Those that were asked for know the functions that were beside them.
+        let mut known = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::take(&mut *known);
+        drop(known);
+        drop(before);
+        Ok(())
+    }
+
+    /// Puts copies of functions into it, each under a name.
+    fn put(&self, py: Python<'_>, given: &[(String, passdock::Module, String)]) -> PyResult<()> {
+        let before = self.now()?;
+        let mut module = before.clone();
+        let put = ir::put_functions(&mut module, given);
+        let raise = put.map_err(|error| error::raised(py, "EditError", &error.message))?;
+        if let Some(opset) = raise {
+            let raised = gil::detach(py, || ir::raise_opset(module, opset));
+            module = raised.map_err(|error| error::to_exception(py, &error))?;
+        }
+        self.set(module.clone())?;
+        if let Source::Lent(..) = self.source {
+            let is_kept = |f: &&Arc<ir::Function>| {
+                let now = module.function(f.name());
+                now.is_some_and(|now| Arc::ptr_eq(now, f))
+            };
+            let changed = before.functions().filter(|f| !is_kept(f));
+            changed.for_each(|f| self.end(f.text(f.name())));
+        }
+        Ok(())
     }
 
     fn edit<R>(
@@ -174,6 +227,48 @@ impl Module {
     }
 }
 
+/// The name of a function: a text, or what has one as TVM's ``GlobalVar`` has.
+struct Name(String);
+
+impl<'py> FromPyObject<'_, 'py> for Name {
+    type Error = PyErr;
+
+    fn extract(said: Borrowed<'_, 'py, PyAny>) -> PyResult<Name> {
+        let hint = said.getattr("name_hint");
+        let text = hint.as_ref().map_or(said, |hint| hint.as_borrowed());
+        match text.extract() {
+            Ok(name) => Ok(Name(name)),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "a function's name is a text, not {}",
+                said.get_type().name()?
+            ))),
+        }
+    }
+}
+
+/// The functions of a mapping: of each its new name, and where it is.
+fn functions_of(said: &Bound<'_, PyAny>) -> PyResult<Vec<(String, passdock::Module, String)>> {
+    let said = said.extract::<Mapping<'_>>().map_err(|_| {
+        let kind = said.get_type();
+        PyTypeError::new_err(format!(
+            "functions are a dict of names to functions, or a Module, not {kind}"
+        ))
+    })?;
+    let function = |(name, function): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let Name(name) = name.extract()?;
+        let Ok(function) = function.cast::<Function>() else {
+            let kind = function.get_type();
+            return Err(PyTypeError::new_err(format!(
+                "`{name}` is a passdock.Function, not {}",
+                kind.name()?
+            )));
+        };
+        let (module, own_name) = function.get().origin(function.py())?;
+        Ok((name, module, own_name))
+    };
+    said.0.iter().map(function).collect()
+}
+
 /// The kind of function that a text says.
 fn kind(said: &str) -> PyResult<sdk::FunctionKind> {
     match said {
@@ -212,6 +307,36 @@ fn read(
 
 #[pymethods]
 impl Module {
+    #[new]
+    #[pyo3(signature = (functions = None))]
+    fn new(functions: Option<&Bound<'_, PyAny>>) -> PyResult<Module> {
+        let made = Module::own(passdock::Module::new());
+        if let Some(functions) = functions {
+            made.update(functions)?;
+        }
+        Ok(made)
+    }
+
+    /// Puts the functions of another module, or of a dict of names to functions, into this one, also over those that have their
+    /// names, with the functions that they call. Functions of an earlier opset than others are raised to theirs.
+    ///
+    /// Raises EditError if a function that is called has the name of another one here, and PassError if an op can't be raised.
+    #[pyo3(signature = (other, /))]
+    fn update(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = match other.cast::<Module>() {
+            Ok(other) => {
+                let other = other.get().now()?;
+                let name = |f: &Arc<ir::Function>| f.text(f.name()).to_owned();
+                let names = other.functions().map(name);
+                names
+                    .map(|name| (name.clone(), other.clone(), name))
+                    .collect()
+            }
+            Err(_) => functions_of(other)?,
+        };
+        self.put(other.py(), &given)
+    }
+
     /// Reads IR text. name: that of the text in messages. allow_outside_data: whether its data may be in files outside
     /// of the current directory.
     ///
@@ -325,10 +450,10 @@ impl Module {
     fn get(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: Name,
         default: Option<Py<PyAny>>,
     ) -> PyResult<Option<Py<PyAny>>> {
-        Ok(self.find(py, name)?.map(Py::into_any).or(default))
+        Ok(self.find(py, &name.0)?.map(Py::into_any).or(default))
     }
 
     /// Makes a function with an empty body, in a module pass: add parameters and ops, then set its results. It has
@@ -366,13 +491,24 @@ impl Module {
         Ok(())
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<Function>> {
-        let found = self.find(py, name)?;
+    fn __getitem__(&self, py: Python<'_>, name: Name) -> PyResult<Py<Function>> {
+        let Name(name) = name;
+        let found = self.find(py, &name)?;
         found.ok_or_else(|| PyKeyError::new_err(format!("the module has no function `{name}`")))
     }
 
-    fn __contains__(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        Ok(self.find(py, name)?.is_some())
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        name: Name,
+        function: &Bound<'_, Function>,
+    ) -> PyResult<()> {
+        let (module, own_name) = function.get().origin(py)?;
+        self.put(py, &[(name.0, module, own_name)])
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: Name) -> PyResult<bool> {
+        Ok(self.find(py, &name.0)?.is_some())
     }
 
     fn __len__(&self) -> PyResult<usize> {

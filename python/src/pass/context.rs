@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use passdock::config::FieldValue;
+use passdock::instruments::calls;
 use passdock::sdk::{self, EditError};
-use passdock::{Entered, InstrumentRef};
+use passdock::{Entered, InstrumentRef, PassCall, PassError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -19,12 +19,14 @@ use crate::crossing::lend::LentContext;
 use crate::ir::edit::{self, Operand};
 use crate::ir::failure;
 use crate::ir::function::{self, Function};
+use crate::ir::module::Module;
 use crate::ir::op::Op;
 use crate::ir::region::Region;
 use crate::ir::value::Value;
 use crate::ir::wish::Wish;
+use crate::pass::config;
 use crate::pass::diagnostic::{self, Diagnostic, DiagnosticContext};
-use crate::pass::info::{level, names};
+use crate::pass::info::{PassInfo, level, names};
 use crate::pass::instrument;
 use crate::pass::rules::Rules;
 
@@ -91,6 +93,24 @@ impl PassContext {
             )));
         };
         run.read(body).map_err(|gone| error::gone(gone, "context"))
+    }
+
+    /// Calls instruments around something that the program runs as if it were a pass.
+    fn around_pass<R>(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+        body: impl FnOnce(&[InstrumentRef], &PassCall<'_>) -> Result<R, PassError>,
+    ) -> PyResult<R> {
+        let frame = self.core.frame();
+        let call = PassCall {
+            module: &module.now()?,
+            info: &info.to_host(),
+            provider: None,
+            frame: &frame,
+        };
+        body(&self.core.instruments(), &call).map_err(|error| error::to_exception(py, &error))
     }
 
     /// Has the running pass's context do something with a function.
@@ -275,37 +295,54 @@ impl PassContext {
         done.map_err(|error| error::to_exception(py, &error))
     }
 
+    /// Calls ``enter_pass_ctx`` of the instruments, as ``with`` does.
+    fn instrument_enter_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
+        let called = self.core.instrument_enter_pass_ctx();
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Calls ``exit_pass_ctx`` of the instruments, as the end of ``with`` does.
+    fn instrument_exit_pass_ctx(&self, py: Python<'_>) -> PyResult<()> {
+        let called = self.core.instrument_exit_pass_ctx();
+        called.map_err(|error| error::to_exception(py, &error))
+    }
+
+    /// Returns whether the instruments let a pass run, and calls their ``run_before_pass`` if so, as the run of a pass does.
+    #[pyo3(signature = (module, info))]
+    fn instrument_before_pass(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+    ) -> PyResult<bool> {
+        let is_required = |name: &str| self.core.is_forced(name);
+        self.around_pass(py, module, info, |list, call| {
+            if !is_required(&call.info.name) && !calls::vetoes(list, call)?.is_empty() {
+                return Ok(false);
+            }
+            calls::before(list, call).map(|()| true)
+        })
+    }
+
+    /// Calls ``run_after_pass`` of the instruments with the module that a pass made.
+    #[pyo3(signature = (module, info))]
+    fn instrument_after_pass(
+        &self,
+        py: Python<'_>,
+        module: &Module,
+        info: &PassInfo,
+    ) -> PyResult<()> {
+        self.around_pass(py, module, info, |list, call| {
+            calls::after(list, call, call.module)
+        })
+    }
+
     /// The config keys that are registered: of each its type (``"dict"`` for one with fields), its default, its
-    /// documentation, the plugin that registered it, and its fields.
+    /// documentation, the plugin that registered it, and its fields. TVM's key for one is a key, too, with the one that it is the
+    /// alias of.
     #[staticmethod]
     fn list_configs(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let all = PyDict::new(py);
-        for config in passdock::list_configs() {
-            let entry = PyDict::new(py);
-            let single = match config.schema.fields.as_slice() {
-                [field] if field.name.is_empty() => Some(field),
-                _ => None,
-            };
-            entry.set_item("doc", &config.schema.doc)?;
-            entry.set_item("plugin", &config.plugin)?;
-            let fields = serde_json::to_value(&config.schema.fields);
-            let fields = fields.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-            let ty = single.map_or("dict", |_| fields[0]["type"].as_str().unwrap_or("value"));
-            entry.set_item("type", ty)?;
-            let default = convert::from_config(py, &config.schema.defaults())?;
-            entry.set_item("default", default)?;
-            let fields = convert::from_json(py, &fields)?;
-            for (at, field) in config.schema.fields.iter().enumerate() {
-                // JSON has no infinity.
-                if let FieldValue::Float(_) = field.default {
-                    let default = convert::from_field(py, &field.default)?;
-                    fields.get_item(at)?.set_item("default", default)?;
-                }
-            }
-            entry.set_item("fields", fields)?;
-            all.set_item(&config.schema.key, entry)?;
-        }
-        Ok(all)
+        config::list(py)
     }
 
     /// The level: passes of a higher one aren't run.
@@ -340,30 +377,18 @@ impl PassContext {
         PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The config values that were given, by the keys' own names.
+    /// The config values that were given, by the keys' own names. ``config[key]`` is the default for one that wasn't, an alias
+    /// is a key, too, and fields are attributes: ``ctx.config["tir.UnrollLoop"].auto_max_step``.
     #[getter(config)]
-    fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (key, value) in &self.core.settings().config {
-            let schema = self.core.registry().config_schema(key);
-            let key = schema.map_or_else(|_| key.clone(), |schema| schema.key);
-            dict.set_item(key, convert::from_toml(py, value)?)?;
-        }
-        Ok(dict)
+    fn given_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        config::given(py, &self.core)
     }
 
-    /// The value of a config key: what was given, or the default that it is registered with.
+    /// The value of a config key: what was given, or the default that it is registered with. Fields are attributes, too.
     ///
     /// Raises ConfigError if there is no such key.
     fn get_config<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-        let schema = self.core.registry().config_schema(key);
-        let schema = schema.map_err(|error| error::config_error(py, error))?;
-        let value = self
-            .core
-            .config(key)
-            .cloned()
-            .unwrap_or_else(|| schema.defaults());
-        convert::from_config(py, &value)
+        config::value(py, &self.core, key)
     }
 
     /// The diagnostics of the running pass; None outside of passes.
@@ -474,12 +499,7 @@ impl PassContext {
     /// Runs a registered pass on the module that a module pass was given, instruments included.
     ///
     /// Raises UnknownNameError if there is none of the name, and what the pass fails with.
-    fn run_pass(
-        &self,
-        py: Python<'_>,
-        module: &crate::ir::module::Module,
-        name: &str,
-    ) -> PyResult<()> {
+    fn run_pass(&self, py: Python<'_>, module: &Module, name: &str) -> PyResult<()> {
         let ran = self.ask("run_pass", |cx| module.run_pass(cx, name))??;
         ran.map_err(|failed| {
             let known = self.core.registry().contains(name);

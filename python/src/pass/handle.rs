@@ -19,6 +19,7 @@ use crate::crossing::convert;
 use crate::crossing::error;
 use crate::crossing::gil;
 use crate::crossing::lend;
+use crate::ir::call::{self, Call};
 use crate::ir::failure;
 use crate::ir::function::Function;
 use crate::ir::module::Module;
@@ -179,7 +180,10 @@ fn other_module(
     }
     match answer.cast::<Module>() {
         Ok(module) if module.get().is_lent_as(&m.lent()) => Ok(None),
-        Ok(module) => module.get().now().map(Some),
+        Ok(module) => {
+            call::returned(module);
+            module.get().now().map(Some)
+        }
         Err(_) => {
             let kind = answer.get_type();
             Err(PyTypeError::new_err(format!(
@@ -296,11 +300,18 @@ impl PassHandle {
         })
     }
 
-    /// The pass of a pipeline: its name or path, and its text.
+    /// The pass of a pipeline: its name or path, its text, and whether it is trusted.
     #[staticmethod]
-    fn of_pipeline(py: Python<'_>, path: PathBuf, text: String) -> PyResult<PassHandle> {
+    fn of_pipeline(
+        py: Python<'_>,
+        path: PathBuf,
+        text: String,
+        trust: bool,
+    ) -> PyResult<PassHandle> {
         let made = gil::detach(py, || {
-            Pipeline::new(PipelineText::of_file(path, text))?.into_pass(Registry::global())
+            let read = Pipeline::new(PipelineText::of_file(path, text))?;
+            let pipeline = if trust { read.trusted() } else { read };
+            pipeline.into_pass(Registry::global())
         });
         made.map(PassHandle::new)
             .map_err(|error| error::to_exception(py, &error))
@@ -389,6 +400,38 @@ impl PassHandle {
         passes.iter().cloned().map(PassHandle::found).collect()
     }
 
+    /// The passes that a Sequential would run under the current context or another one, in order: the program's objects of those
+    /// that it gave, handles of the others.
+    #[pyo3(signature = (context = None))]
+    fn resolved(
+        &self,
+        py: Python<'_>,
+        context: Option<&Bound<'_, PassContext>>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let context = context.map_or_else(passdock::PassContext::current, |context| {
+            context.get().core().clone()
+        });
+        let Some(sequential) = self.pass.as_sequential() else {
+            return Ok(Vec::new());
+        };
+        let order = gil::detach(py, || sequential.resolve_dependency(&context));
+        let order = order.map_err(|error| error::to_exception(py, &error))?;
+        let mut given = Vec::new();
+        let mut pending: Vec<_> = self.children.iter().map(|of| of.clone_ref(py)).collect();
+        while let Some(children) = pending.pop() {
+            let children = children.bind(py);
+            for (child, handle) in children.iter().zip(handles(children)?) {
+                pending.extend(handle.get().children.iter().map(|of| of.clone_ref(py)));
+                given.push((handle.get().pass.clone(), child.unbind()));
+            }
+        }
+        let object = |pass: PassRef| match given.iter().find(|(own, _)| Arc::ptr_eq(own, &pass)) {
+            Some((_, object)) => Ok(object.clone_ref(py)),
+            None => Py::new(py, PassHandle::found(pass)).map(Py::into_any),
+        };
+        order.into_iter().map(object).collect()
+    }
+
     /// The pass as a text: its name, its level, and of a Sequential its passes.
     fn describe(&self) -> String {
         format!("{:?}", &*self.pass)
@@ -402,19 +445,15 @@ impl PassHandle {
         module: &Bound<'_, Module>,
         context: Option<&Bound<'_, PassContext>>,
     ) -> PyResult<Py<Module>> {
-        let given = module.get().now()?;
+        let input = module.get().now()?;
         let context = context.map(|context| context.get().core().clone());
         let pass = Arc::clone(&self.pass);
-        let input = given.clone();
         error::forget();
+        let under_way = Call::on(module);
         let made = gil::detach(py, move || match context {
             Some(context) => pass.call_in(input, &context),
             None => pass.call(input),
         });
-        let made = made.map_err(|error| error::to_exception(py, &error))?;
-        match made.is_same(&given) && module.get().is_own() {
-            true => Ok(module.clone().unbind()),
-            false => Py::new(py, Module::own(made)),
-        }
+        under_way.object(py, made.map_err(|error| error::to_exception(py, &error))?)
     }
 }

@@ -82,7 +82,7 @@ impl PyInstrument {
         hook: &str,
         call: &PassCall<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
+        let (module, info) = (Module::shown(call.module.clone()), PassInfo::of(call.info));
         gil::call_method(self.object.bind(py), hook, (module, info))
     }
 
@@ -146,7 +146,7 @@ impl passdock::PassInstrument for PyInstrument {
         }
         gil::attach(|py| {
             error::show(py, failed, |raised| {
-                let (module, info) = (Module::own(call.module.clone()), PassInfo::of(call.info));
+                let (module, info) = (Module::shown(call.module.clone()), PassInfo::of(call.info));
                 let told =
                     gil::call_method(self.object.bind(py), "pass_failed", (module, info, raised));
                 told.map(drop).map_err(error::as_cause)

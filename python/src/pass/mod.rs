@@ -1,5 +1,6 @@
 //! Passes and what is around them, as Python has them: contexts, instruments, diagnostics, rules.
 
+pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod diagnostic;
 pub(crate) mod handle;

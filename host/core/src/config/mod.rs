@@ -18,7 +18,7 @@ pub use passdock_loader::{
 };
 use serde::{Deserialize, Serialize};
 pub(crate) use table::ConfigTable;
-pub use table::{ConfigInfo, canonical_key};
+pub use table::{ConfigInfo, KEYS_OF_TVM, canonical_key};
 
 /// The layer that the value of an option comes from; a later layer wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

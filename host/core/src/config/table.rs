@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{ConfigError, Schema, Wrong, built_in};
 
 /// What TVM's releases call options that hold the same, and what they are called here.
-const KEYS_OF_TVM: [(&str, &str); 3] = [
+pub const KEYS_OF_TVM: [(&str, &str); 3] = [
     ("relay.fallback_device_type", "relax.fallback_device_type"),
     ("tirx.UnrollLoop", "tir.UnrollLoop"),
     ("s_tir.UnrollLoop", "tir.UnrollLoop"),

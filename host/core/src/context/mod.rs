@@ -316,7 +316,7 @@ impl PassContext {
     }
 
     /// Whether `required_pass` names a pass.
-    pub(crate) fn is_forced(&self, name: &str) -> bool {
+    pub fn is_forced(&self, name: &str) -> bool {
         self.0.required.contains(name)
     }
 

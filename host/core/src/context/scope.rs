@@ -86,22 +86,43 @@ impl PassContext {
     /// # Errors
     /// An instrument's that fails over it; the context is not entered then.
     pub fn enter(&self) -> Result<Entered, PassError> {
-        let (list, before) = {
-            let now = util::lock(&self.0.instruments);
-            (now.list.clone(), now.entered)
-        };
-        self.show_endings(before == 0);
-        if let Err(error) = calls::enter(&list, before, &ContextFrame::watching(self)) {
-            self.drop_instruments();
-            return Err(error);
-        }
-        util::lock(&self.0.instruments).entered += 1;
+        self.instrument_enter_pass_ctx()?;
         stack::push(self.clone());
         Ok(Entered {
             context: self.clone(),
             state: Stay::Inside,
             on_thread: PhantomData,
         })
+    }
+
+    /// Calls `enter_pass_ctx` of the instruments, as [`PassContext::enter`] does.
+    ///
+    /// # Errors
+    /// That of an instrument; the context has none then.
+    pub fn instrument_enter_pass_ctx(&self) -> Result<(), PassError> {
+        let (list, before) = {
+            let now = util::lock(&self.0.instruments);
+            (now.list.clone(), now.entered)
+        };
+        self.show_endings(before == 0);
+        let entered = calls::enter(&list, before, &ContextFrame::watching(self));
+        entered.inspect_err(|_| self.drop_instruments())?;
+        util::lock(&self.0.instruments).entered += 1;
+        Ok(())
+    }
+
+    /// Calls `exit_pass_ctx` of the instruments, as [`Entered::exit`] does.
+    ///
+    /// # Errors
+    /// As [`PassContext::instrument_enter_pass_ctx`].
+    pub fn instrument_exit_pass_ctx(&self) -> Result<(), PassError> {
+        let list = {
+            let mut now = util::lock(&self.0.instruments);
+            now.entered = now.entered.saturating_sub(1);
+            now.list.clone()
+        };
+        let exited = calls::exit(&list, &ContextFrame::watching(self));
+        exited.inspect_err(|_| self.drop_instruments())
     }
 
     /// Replaces the instruments of a context, which may be entered: the old ones are exited, the
@@ -261,17 +282,9 @@ fn take_off(context: &PassContext) -> Result<(), PassError> {
 
 /// Calls the instruments of a context that is off the stack, and checks its names.
 fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
-    let (list, is_last) = {
-        let mut instruments = util::lock(&context.0.instruments);
-        instruments.entered = instruments.entered.saturating_sub(1);
-        (instruments.list.clone(), instruments.entered == 0)
-    };
-    if let Err(error) = calls::exit(&list, &ContextFrame::watching(context)) {
-        context.drop_instruments();
-        return Err(error);
-    }
+    context.instrument_exit_pass_ctx()?;
     // Where the context is still entered, a pass with such a name may yet be called.
-    match in_flight || !is_last {
+    match in_flight || util::lock(&context.0.instruments).entered > 0 {
         true => Ok(()),
         false => context.check_names(),
     }

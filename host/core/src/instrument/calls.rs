@@ -151,7 +151,10 @@ fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> 
 }
 
 /// The names of the instruments that veto a pass. All of them are asked, also after a veto.
-pub(crate) fn vetoes<'l>(
+///
+/// # Errors
+/// That of an instrument.
+pub fn vetoes<'l>(
     list: &'l [InstrumentRef],
     told: &PassCall<'_>,
 ) -> Result<Vec<&'l str>, PassError> {
@@ -164,9 +167,11 @@ pub(crate) fn vetoes<'l>(
     Ok(vetoes)
 }
 
-/// Calls `run_before_pass` of all instruments. If one fails, `pass_failed` of those before it is
-/// called.
-pub(crate) fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), PassError> {
+/// Calls `run_before_pass` of all instruments.
+///
+/// # Errors
+/// That of an instrument; `pass_failed` of those before it is called.
+pub fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
         let result = call(&**i, "run_before_pass", || i.run_before_pass(told));
         result.map_err(|error| failed(&list[..at], told, error))?;
@@ -174,13 +179,11 @@ pub(crate) fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Calls `run_after_pass` of all instruments with the module `after`. If one fails, `pass_failed`
-/// of the later ones is called.
-pub(crate) fn after(
-    list: &[InstrumentRef],
-    told: &PassCall<'_>,
-    after: &Module,
-) -> Result<(), PassError> {
+/// Calls `run_after_pass` of all instruments with the module `after`.
+///
+/// # Errors
+/// That of an instrument; `pass_failed` of the later ones is called.
+pub fn after(list: &[InstrumentRef], told: &PassCall<'_>, after: &Module) -> Result<(), PassError> {
     let made = PassCall {
         module: after,
         ..*told

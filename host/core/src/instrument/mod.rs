@@ -1,7 +1,7 @@
 //! Instruments, which watch passes run and may veto them.
 
 pub mod built_in;
-pub(crate) mod calls;
+pub mod calls;
 mod pass_filter;
 mod plugin;
 mod running;

@@ -7,27 +7,27 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 
 /// What finds passes that are written in the program's own language.
-pub(super) type Importer = dyn Fn(&str) -> Result<PassRef, PassError> + Send + Sync;
+pub(super) type Importer = dyn Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync;
 
 impl Registry {
-    /// Sets what finds the passes that `python` entries of pipelines name, `package.module:name`: for programs in which
-    /// Python runs.
+    /// Sets what finds the passes that `python` entries of pipelines name, `package.module:name`, and gets whether the pipeline is
+    /// trusted: for programs in which Python runs.
     pub fn set_importer(
         &self,
-        importer: impl Fn(&str) -> Result<PassRef, PassError> + Send + Sync + 'static,
+        importer: impl Fn(&str, bool) -> Result<PassRef, PassError> + Send + Sync + 'static,
     ) {
         self.write().importer = Some(Arc::new(importer));
     }
 
-    /// A pass that is written in the program's own language, by where it is.
+    /// A pass that is written in the program's own language, by where it is; `trusted`: also of what the program hasn't loaded.
     ///
     /// # Errors
     /// If nothing here finds such passes, or there is none.
-    pub fn import_pass(&self, place: &str) -> Result<PassRef, PassError> {
+    pub fn import_pass(&self, place: &str, trusted: bool) -> Result<PassRef, PassError> {
         let importer = self.read().importer.clone();
         // Not under the lock: what is imported may register passes.
         if let Some(importer) = importer {
-            return importer(place).map_err(|mut error| {
+            return importer(place, trusted).map_err(|mut error| {
                 error
                     .notes
                     .push(format!("the pass is named by `python = {place:?}`"));

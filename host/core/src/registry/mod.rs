@@ -285,10 +285,10 @@ impl Registry {
         }
         if let Err(error) = inner.add(&plugin, options, named) {
             // One of a directory that was built again since: what is registered stays.
-            let path = plugin.origin().path();
+            let place = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
+            let own = place(&plugin);
             let mut known = inner.plugins.iter();
-            if let Some(known) = known.find(|known| path.is_some() && known.origin().path() == path)
-            {
+            if let Some(known) = known.find(|known| own.is_some() && place(known) == own) {
                 return match named && known.was_replaced_by(&plugin) {
                     true => Err(adding::rebuilt(known)),
                     false => Ok(()),

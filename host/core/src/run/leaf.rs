@@ -14,7 +14,6 @@ use std::sync::Arc;
 use passdock_abi::{AttrKind, FunctionKind, OpId, SymbolId};
 use passdock_crash::Callee;
 use passdock_diagnostic::Diagnostic;
-use passdock_ir::text::same_functions;
 use passdock_ir::{Function, Module, OpName, Symbols};
 use rayon::prelude::*;
 
@@ -245,19 +244,8 @@ impl LeafCall<'_> {
             })?;
         }
         for function in brought {
-            let known = module.function(function.name());
-            match known.or_else(|| after.function(function.name())) {
-                Some(known) if same_functions(known, &function) => {}
-                Some(_) => {
-                    let message = format!(
-                        "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
-                        function.text(function.name())
-                    );
-                    return Err(PassError::new(ErrorKind::Failed, message));
-                }
-                // Its name is free.
-                None => _ = after.insert(function),
-            }
+            let added = after.insert_callee(function, module);
+            added.map_err(|error| PassError::new(ErrorKind::Failed, error.message))?;
         }
         Ok(after)
     }

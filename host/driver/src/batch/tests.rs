@@ -205,6 +205,7 @@ fn files_of_rules_count_by_their_texts() {
             path: dir.join("p.toml"),
             text: text.to_owned(),
             built_in: false,
+            of_program: false,
         }),
         passes: vec![name("argument.rules")],
         config: vec![

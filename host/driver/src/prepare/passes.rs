@@ -115,7 +115,9 @@ impl Lists<'_> {
                     passes.push(read.into_pass(name.as_ref().map(|name| &*name.value)));
                 }
                 PassTable::Imported(place) => {
-                    let pass = registry.import_pass(&place.value);
+                    let text = request.pipeline.as_ref();
+                    let trusted = request.trust || text.is_some_and(|text| text.of_program);
+                    let pass = registry.import_pass(&place.value, trusted);
                     passes.push(pass.map_err(|error| source.locate(error, &place.span))?);
                 }
                 PassTable::Phase(phase) => {

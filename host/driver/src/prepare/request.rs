@@ -199,6 +199,9 @@ pub struct PipelineText {
     /// Whether it is inside the program, and no file.
     #[serde(default)]
     pub built_in: bool,
+    /// Whether the running program made it, and no file says it: it may name passes of any module of Python.
+    #[serde(default, skip_serializing)]
+    pub of_program: bool,
 }
 
 impl PipelineText {
@@ -208,6 +211,7 @@ impl PipelineText {
             path: path.into(),
             text: text.into(),
             built_in: false,
+            of_program: false,
         }
     }
 
@@ -223,6 +227,7 @@ impl From<BuiltInPipeline> for PipelineText {
             path: pipeline.name.into(),
             text: pipeline.text.to_owned(),
             built_in: true,
+            of_program: false,
         }
     }
 }

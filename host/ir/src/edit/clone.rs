@@ -11,6 +11,7 @@ use crate::error::{Edit, EditError};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
+use crate::name::check_canonical;
 use crate::origin::Entity;
 use crate::pool::push_range;
 use crate::symbols::{Symbols, is_terminator};
@@ -212,7 +213,12 @@ impl Function {
 
     /// A copy for a module with these symbols.
     pub fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
-        let name = symbols.intern(self.text(self.name));
+        self.copied_as(self.text(self.name), symbols)
+    }
+
+    /// A copy of another name.
+    fn copied_as(&self, name: &str, symbols: &Arc<Symbols>) -> Function {
+        let name = symbols.intern(name);
         let mut made = Function::new(symbols.clone(), self.kind, name);
         let (from, to) = (self.body, made.body);
         for opset in &self.opsets {
@@ -262,6 +268,20 @@ impl Module {
     pub fn insert_copy(&mut self, function: &Function) -> Edit {
         let copy = function.copied_to(self.symbols());
         self.insert(copy)
+    }
+
+    /// Adds a copy of another module's function under a name, or replaces the function of that name by it; otherwise as
+    /// [`Module::insert_copy`].
+    ///
+    /// # Errors
+    /// If no function can have the name.
+    pub fn put_copy(&mut self, function: &Function, name: &str) -> Edit {
+        check_canonical(name).map_err(EditError::invalid)?;
+        let copy = function.copied_as(name, self.symbols());
+        match self.function(copy.name()) {
+            Some(_) => self.replace(copy),
+            None => self.insert(copy),
+        }
     }
 }
 

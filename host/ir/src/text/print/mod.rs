@@ -14,8 +14,10 @@ mod out;
 pub(super) mod pieces;
 mod printer;
 
+use std::sync::Arc;
 use std::{fmt, io};
 
+use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::module::Module;
 pub use attr::attr_text;
@@ -63,6 +65,25 @@ pub fn same_functions(a: &Function, b: &Function) -> bool {
     };
     let text = |f: &Function| print_function(&f.copied_to(b.symbols()), &options);
     text(a) == text(b)
+}
+
+impl Module {
+    /// Adds a function that others call, unless `before` or this module has an equal one.
+    ///
+    /// # Errors
+    /// If one of the two has another function of that name.
+    pub fn insert_callee(&mut self, callee: impl Into<Arc<Function>>, before: &Module) -> Edit {
+        let callee = callee.into();
+        let known = before.function(callee.name());
+        match known.or_else(|| self.function(callee.name())) {
+            Some(known) if same_functions(known, &callee) => Ok(()),
+            Some(_) => Err(EditError::refused(format!(
+                "A new body calls its own function `{0}`, and the module has another `{0}`: rename one.",
+                callee.text(callee.name())
+            ))),
+            None => self.insert(callee),
+        }
+    }
 }
 
 /// Writes a module as text.

@@ -1,14 +1,16 @@
-"""The standard passes on graph functions, a function each: ``relax.FoldConstant()``.
+"""The standard passes on graph functions, a function each: ``relax.transform.FoldConstant()``.
 
-Written by ``python/factories.py`` of what the passes declare.
+Any other registered pass whose name begins with ``relax.transform.`` is here, too, and so are TVM's names. Written by
+``python/factories.py`` of what the passes declare.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .transform import FunctionPass, ModulePass, Sequential, standard
+from .._finding import registered_in
+from ..transform import FunctionPass, ModulePass, Sequential, function_pass, standard
 
 __all__ = [
     "AlterOpLayout",
@@ -47,7 +49,12 @@ __all__ = [
     "ToANormalForm",
     "ToGraphNormalForm",
     "ToMixedPrecision",
+    "function_pass",
 ]
+
+if not TYPE_CHECKING:
+    # What else is registered.
+    __getattr__, __dir__ = registered_in(globals(), "relax.transform.")
 
 
 def AlterOpLayout() -> ModulePass:

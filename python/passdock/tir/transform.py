@@ -1,15 +1,24 @@
-"""The standard passes on functions of the loop level, a function each: ``tir.UnrollLoop()``.
+"""The standard passes on functions of the loop level, a function each: ``tir.transform.UnrollLoop()``.
 
-Written by ``python/factories.py`` of what the passes declare.
+Any other registered pass whose name begins with ``tir.transform.`` is here, too, and so are TVM's names. Written by
+``python/factories.py`` of what the passes declare.
 """
 
 from __future__ import annotations
 
-from .transform import PrimFuncPass, standard
+from typing import TYPE_CHECKING
+
+from .._finding import registered_in
+from ..transform import PrimFuncPass, prim_func_pass, standard
 
 __all__ = [
     "UnrollLoop",
+    "prim_func_pass",
 ]
+
+if not TYPE_CHECKING:
+    # What else is registered.
+    __getattr__, __dir__ = registered_in(globals(), "tir.transform.")
 
 
 def UnrollLoop(

@@ -1,0 +1,47 @@
+"""Values of config keys as a context shows them.
+
+The host makes them, without running code of Python: it may not while a program ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _passdock
+from ._checks import _near
+
+
+class Config(dict[str, Any]):
+    """The config values that a context was given, by the keys' own names.
+
+    ``config[key]`` is the default for a key that wasn't given; an alias of a key is a key, too. As in any dict, ``in``, ``get``
+    and iteration are about what was given.
+    """
+
+    def __missing__(self, key: str) -> Any:
+        try:
+            own = _passdock.config_schema(key)["key"]
+        except AttributeError as unknown:
+            raise KeyError(str(unknown)) from unknown
+        return self[own] if own in self else _passdock.PassContext().get_config(own)
+
+
+class Fields(dict[str, Any]):
+    """The value of a config key with fields, which are attributes, too. A field that wasn't given is its default."""
+
+    _key: str
+
+    def __missing__(self, name: str) -> Any:
+        defaults = dict(_passdock.PassContext().get_config(self._key))
+        if name not in defaults:
+            raise KeyError(f"the config option `{self._key}` has no field `{name}`{_near(name, defaults)}")
+        return defaults[name]
+
+    def __getattr__(self, name: str) -> Any:
+        # Who copies or pickles it asks for such names before there is a key.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as unknown:
+            raise AttributeError(*unknown.args, name=name, obj=self) from None

@@ -1,0 +1,62 @@
+"""How passes are found: by where they are, and by the names that TVM's modules have for them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from . import _passdock
+from ._checks import _near
+from .errors import UsageError
+from .transform import Pass, get_pass, list_passes
+
+__all__ = ["imported", "registered_in"]
+
+
+def registered_in(
+    module: dict[str, Any], prefix: str
+) -> tuple[Callable[[str], Callable[..., Pass]], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a module of passes: those of the registry whose names begin with the prefix."""
+
+    def names() -> list[str]:
+        return [name.removeprefix(prefix) for name in list_passes() if name.startswith(prefix)]
+
+    def find(name: str) -> Callable[..., Pass]:
+        own = _passdock.own_name(prefix + name)
+        if own in list_passes():
+            return functools.partial(get_pass, own)
+        raise AttributeError(f"module {module['__name__']!r} has no pass {name!r}{_near(name, names())}")
+
+    return find, lambda: sorted({*module, *names()})
+
+
+def imported(place: str, trusted: bool) -> _passdock.PassHandle:
+    """The pass of a ``python`` entry of a pipeline: ``package.module:name``. One that isn't trusted runs no code that the program
+    hasn't asked for: it names a pass, or a class of passes, of a module that is imported.
+    """
+    import importlib
+
+    module, _, path = place.partition(":")
+    if not path:
+        raise ValueError(f"`{place}` isn't of the form `package.module:name`")
+    if not trusted and module not in sys.modules:
+        raise _untrusted(
+            f"The pipeline names `{place}`, and this program hasn't imported `{module}`.", "Import it, or say"
+        )
+    found: Any = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    if not isinstance(found, Pass) and callable(found):
+        if not trusted and not (isinstance(found, type) and issubclass(found, Pass)):
+            raise _untrusted(f"The pipeline calls `{place}`, which isn't a pass.", "Name a pass, or say")
+        found = found()
+    if not isinstance(found, Pass):
+        raise TypeError(f"`{place}` is no pass, and makes none, but {type(found).__name__}")
+    return found._pass_handle
+
+
+def _untrusted(message: str, advice: str) -> Exception:
+    advice += " `trust=True`, which lets a pipeline import modules and call functions."
+    return UsageError(f"{message} {advice}", code="usage", exit_status=2, help=advice)

@@ -1,0 +1,9 @@
+"""The standard passes on functions of the loop level: those of ``tir.transform``, as in TVM."""
+
+from __future__ import annotations
+
+from . import transform
+from .transform import *
+
+__all__ = ["transform"]
+__all__ += transform.__all__
