@@ -121,6 +121,14 @@ impl PassError {
         }
     }
 
+    /// A failure because an option doesn't suit the model: an error of the configuration.
+    pub fn config(message: impl Into<String>) -> PassError {
+        PassError {
+            status: Some(Status::CONFIG),
+            ..PassError::new(message)
+        }
+    }
+
     /// The pass can't go on after the error diagnostics that it emitted, and has nothing to add.
     pub(crate) fn emitted() -> PassError {
         PassError {

@@ -29,11 +29,8 @@ impl Module<'_> {
             let mut known = Vec::new();
             for entry in self.functions() {
                 let used = self.snapshot(entry.name)?;
-                known.extend(
-                    used.names()?
-                        .iter()
-                        .map(|one| self.text(one.name).to_owned()),
-                );
+                let names = used.names()?;
+                known.extend(names.iter().map(|one| self.text(one.name).to_owned()));
             }
             if known.iter().any(|known| known == name) {
                 continue;
@@ -44,7 +41,7 @@ impl Module<'_> {
                 false => nearest(name, known.iter().map(String::as_str)),
             };
             let near = near.map_or_else(String::new, |near| format!(" Did you mean `{}`?", near));
-            return Err(PassError::new(format!(
+            return Err(PassError::config(format!(
                 "The option `{}` names `{}`, which is no operator.{}",
                 option, name, near
             )));
@@ -63,10 +60,10 @@ impl Module<'_> {
 /// assert_eq!(nearest("axis", ["channels", "groups"]), None);
 /// ```
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let near = known
+    let known = known
         .into_iter()
-        .map(|other| (distance(name, other), other))
-        .min();
+        .map(|other| (distance(name, other), other));
+    let near = known.min();
     near.filter(|(distance, other)| distance * 5 <= name.len().max(other.len()) * 2)
         .map(|(_, other)| other)
 }

@@ -34,8 +34,25 @@ impl PassContext {
     ///
     /// # Errors
     /// If the text of a rule is wrong, its code fails, or rules undo each other without an end.
-    pub fn rewrite(&self, function: &mut Function, rules: &[&Rules]) -> PassResult {
-        rewrite(function, self, rules)
+    pub fn rewrite(&self, f: &mut Function, rules: &[&Rules]) -> PassResult {
+        let sets = compiled(rules)?;
+        let rules = all_of(&sets);
+        let mut driver = Driver {
+            operators: Operators::new(&sets),
+            rules,
+            queue: f.ops().rev().collect(),
+            queued: Vec::new(),
+            given_out: None,
+            places: Places::default(),
+            most: f.op_count() * 8 + 1000,
+            done: 0,
+            last: Vec::new(),
+        };
+        for op in driver.queue.clone() {
+            driver.mark(op, true);
+        }
+        driver.run(f, self)?;
+        Ok(driver.places.tell(f)?)
     }
 }
 
@@ -62,29 +79,6 @@ pub(super) fn all_of(sets: &[Arc<CompiledSet>]) -> Vec<&Compiled> {
     rules.map(|rule| &**rule).collect()
 }
 
-/// Rewrites a function by these rules until none applies.
-fn rewrite(f: &mut Function, cx: &PassContext, rules: &[&Rules]) -> PassResult {
-    let sets = compiled(rules)?;
-    let rules = all_of(&sets);
-    let mut driver = Driver {
-        operators: Operators::new(&sets),
-        rules,
-        queue: f.ops().rev().collect(),
-        queued: Vec::new(),
-        given_out: None,
-        places: Places::default(),
-        most: f.op_count() * 8 + 1000,
-        done: 0,
-        last: Vec::new(),
-    };
-    for op in driver.queue.clone() {
-        driver.mark(op, true);
-    }
-    driver.run(f, cx)?;
-    driver.places.tell(f)?;
-    Ok(())
-}
-
 struct Driver<'r> {
     rules: Vec<&'r Compiled>,
     operators: Operators,
@@ -109,10 +103,8 @@ impl Driver<'_> {
             let count = self.operators.of(f, op).rules.len();
             for at in 0..count {
                 let rule = self.operators.of(f, op).rules[at];
-                if self
-                    .apply(f, cx, rule, op)
-                    .map_err(|error| PassError::from(error).at(op))?
-                {
+                let applied = self.apply(f, cx, rule, op);
+                if applied.map_err(|error| PassError::from(error).at(op))? {
                     self.count(rule)?;
                     break;
                 }
@@ -256,7 +248,7 @@ impl Driver<'_> {
         // What stands for the root: what was made for it, and an op of an earlier rewrite that has no name for the result yet.
         let stands = values.iter().filter_map(|value| {
             let op = f.defining_op(*value)?;
-            let is_earlier = self.places.is_made(op) && f.value_name(*value).is_none();
+            let is_earlier = self.places.rewrite_of(op).is_some() && f.value_name(*value).is_none();
             (rewriter.made().contains(&op) || is_earlier).then_some(op)
         });
         let stands: Vec<OpId> = stands.collect();

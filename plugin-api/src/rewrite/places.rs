@@ -31,17 +31,11 @@ impl Places {
     /// Notes that a rewrite let ops stand for others with these locations, the most telling first. An op that already stands
     /// for others goes on doing so.
     pub(super) fn note(&mut self, from: &[(OpId, LocId)], made: &[OpId]) {
-        if made.is_empty() {
-            return;
-        }
         let start = self.parts.len();
-        for op in made {
-            let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
-            self.parts.extend(rewrite);
-        }
-        for (op, loc) in from {
-            let rewrite = self.rewrite_of(*op).map(Part::Rewrite);
-            self.parts.push(rewrite.unwrap_or(Part::Loc(*loc)));
+        let stand = made.iter().map(|op| (*op, LocId::NONE));
+        for (op, loc) in stand.chain(from.iter().copied()) {
+            let rewrite = self.rewrite_of(op).map(Part::Rewrite);
+            self.parts.push(rewrite.unwrap_or(Part::Loc(loc)));
         }
         self.rewrites.push(start..self.parts.len());
         for op in made {
@@ -54,12 +48,7 @@ impl Places {
         }
     }
 
-    /// Whether an op stands for others.
-    pub(super) fn is_made(&self, op: OpId) -> bool {
-        self.rewrite_of(op).is_some()
-    }
-
-    fn rewrite_of(&self, op: OpId) -> Option<usize> {
+    pub(super) fn rewrite_of(&self, op: OpId) -> Option<usize> {
         let rewrite = *self.by_op.get(op.0 as usize)?;
         (rewrite as usize).checked_sub(1)
     }
@@ -75,10 +64,7 @@ impl Places {
             };
             let loc = match known[rewrite] {
                 Some(loc) => loc,
-                None => {
-                    let locs = self.locs_of(rewrite, &mut seen);
-                    f.fused_locs(&locs)?
-                }
+                None => f.fused_locs(&self.locs_of(rewrite, &mut seen))?,
             };
             known[rewrite] = Some(loc);
             if f.loc(*op) != loc {

@@ -152,5 +152,5 @@ fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64])
 fn wrong(f: &Function, param: ValueId, value: &OptionValue, why: String) -> PassError {
     let (name, ty) = (f.value_name(param).unwrap_or_default(), f.type_of(param));
     let message = format!("The parameter `{name}` is {ty} and can't be {value}: {why}.");
-    entries::config(message).within(f)
+    PassError::config(message).within(f)
 }

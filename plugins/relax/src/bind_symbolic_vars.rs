@@ -126,7 +126,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
         .collect();
     if let Err(error) = f.replace_symbols(&dims) {
         let message = format!("It can't be that {}: {}", said(f), error.message);
-        return Err(entries::config(message).within(f));
+        return Err(PassError::config(message).within(f));
     }
     for op in f.ops() {
         if f.traits(op).is_defined()
@@ -134,7 +134,7 @@ pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64
             && !wrong_before.contains(&op)
         {
             let message = format!("It can't be that {}: {}", said(f), error.message);
-            return Err(entries::config(message).at(op).within(f));
+            return Err(PassError::config(message).at(op).within(f));
         }
     }
     Ok(())

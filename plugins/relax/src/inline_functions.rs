@@ -56,7 +56,7 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     for circle in circles {
         let said = recursion(m, &circle);
         if !options.functions.is_empty() {
-            return Err(PassError::new(format!(
+            return Err(PassError::config(format!(
                 "Recursion can't be inlined: {said}."
             )));
         }
@@ -218,7 +218,7 @@ fn chosen(
         named.insert(symbol.ok_or_else(|| {
             let message =
                 format!("The option `functions` names `{name}`, which the module hasn't.");
-            PassError::new(message)
+            PassError::config(message)
         })?);
     }
     let mut chosen = HashSet::new();

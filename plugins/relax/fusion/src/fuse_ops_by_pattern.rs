@@ -134,11 +134,11 @@ impl Pattern {
                 "The option `patterns` has {text:?}, which isn't a name with a domain, a colon and a pattern: \
                  `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`."
             );
-            return Err(PassError::new(message));
+            return Err(PassError::config(message));
         };
         let rule = format!("{domain}.{name}");
         let rules = Rules::pattern(&rule, pattern).map_err(|error| {
-            PassError::new(format!(
+            PassError::config(format!(
                 "The pattern of `{rule}` can't be read: {}",
                 error.message
             ))
@@ -157,7 +157,7 @@ impl Pattern {
             let before = text.get(..error.at.start).unwrap_or(text);
             let line = 1 + before.matches('\n').count();
             let is_name = !text.contains(['{', '\n']) && text.ends_with(".rules");
-            PassError::new(match is_name {
+            PassError::config(match is_name {
                 true => format!(
                     "The option `rules` takes texts of rules here, and no file's name: {text:?}. Only a pipeline's file and \
                      `--config` name files."

@@ -74,10 +74,11 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 
 /// The list of an operator, in which nothing stands for `default`.
 fn layouts_of(name: &str, layouts: &OptionValue) -> Result<Vec<Option<String>>, PassError> {
-    let wrong =
-        |at: usize, why: &str| PassError::new(format!("desired_layouts.\"{name}\"[{at}] {why}."));
+    let wrong = |at: usize, why: &str| {
+        PassError::config(format!("desired_layouts.\"{name}\"[{at}] {why}."))
+    };
     let OptionValue::List(items) = layouts else {
-        return Err(PassError::new(format!(
+        return Err(PassError::config(format!(
             "desired_layouts.\"{name}\" is {layouts}, and should be a list of layouts, one for each operand: [\"NHWC\", \
              \"default\"]."
         )));

@@ -26,14 +26,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
         true => "none".to_owned(),
         false => listed.join(", "),
     };
-    config(format!(
+    PassError::config(format!(
         "The model has no {what} `{name}`.{near} There are: {there}."
     ))
-}
-
-/// A failure because an option is wrong for the model: a mistake in the configuration.
-pub(crate) fn config(message: impl Into<String>) -> PassError {
-    let mut error = PassError::new(message);
-    error.status = Some(passdock_plugin_api::Status::CONFIG);
-    error
 }

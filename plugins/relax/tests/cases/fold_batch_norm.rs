@@ -581,14 +581,14 @@ fn splats_stay_splats() {
         expect![[r#"
             module {
               fn @main(%x: f32[1,3,n,m]) -> (%y: f32[1,500,n,m], %z: f32[1,500,n,m]) opset("" = 9) {
-                %0 = const i64[4] [500, 3, 1, 1]
-                %1 = const i64[1] [500]
-                %2 = onnx.ConstantOfShape(%1) {value = tensor f32[1] [-4.0]} : f32[500]
-                %3 = onnx.ConstantOfShape(%0) {value = tensor f32[1] [1.0]} : f32[500,3,1,1]
-                %4 = onnx.Conv(%x, %3, %2) : f32[1,500,n,m]
-                %5 = onnx.Neg(%x) : f32[1,3,n,m]
-                %6 = onnx.Conv(%5, %3, %2) : f32[1,500,n,m]
-                return %4, %6
+                %sizes = const i64[4] [500, 3, 1, 1]
+                %0 = const i64[1] [500]
+                %1 = onnx.ConstantOfShape(%0) {value = tensor f32[1] [-4.0]} : f32[500]
+                %2 = onnx.ConstantOfShape(%sizes) {value = tensor f32[1] [1.0]} : f32[500,3,1,1]
+                %3 = onnx.Conv(%x, %2, %1) : f32[1,500,n,m]
+                %4 = onnx.Neg(%x) : f32[1,3,n,m]
+                %5 = onnx.Conv(%4, %2, %1) : f32[1,500,n,m]
+                return %3, %5
               }
             }
         "#]],

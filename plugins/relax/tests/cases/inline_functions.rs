@@ -286,7 +286,7 @@ fn to_name_a_function_that_calls_itself_is_an_error_that_names_the_circle() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: Recursion can't be inlined: `acme.B` calls `acme.C` calls `acme.B`.
+            error[config]: Recursion can't be inlined: `acme.B` calls `acme.C` calls `acme.B`.
              |
              = in pass relax.transform.InlineFunctions of plugin relax"#]],
     );

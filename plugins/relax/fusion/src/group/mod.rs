@@ -73,7 +73,7 @@ impl Groups {
             let message = format!(
                 "The domain `{domain}` is ONNX's own, and its functions would be taken for operators: name another one."
             );
-            return Err(PassError::new(message));
+            return Err(PassError::config(message));
         }
         Ok(Groups {
             names: FreeNames::of(m, domain)?,

@@ -70,14 +70,14 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         if options.ops.is_empty() && options.traits.is_empty() {
             return Ok(());
         }
-        return Err(PassError::new(
+        return Err(PassError::config(
             "The option `target` says nothing: it is the name of what takes the ops.",
         ));
     }
     let wanted = Traits::of(&options.traits)?;
     m.check_operators("ops", &options.ops)?;
     if let Some(other) = (options.dtypes.iter()).find(|name| DType::from_name(name).is_none()) {
-        return Err(PassError::new(format!(
+        return Err(PassError::config(format!(
             "The option `dtypes` names `{other}`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`."
         )));
     }
@@ -220,7 +220,7 @@ impl Traits {
                             "The option `traits` names `{other}`; there are `elementwise`, `injective`, \
                              `reduction` and `out-fusable`."
                         );
-                        return Err(PassError::new(message));
+                        return Err(PassError::config(message));
                     }
                 };
         }

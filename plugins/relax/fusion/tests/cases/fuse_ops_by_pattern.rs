@@ -130,15 +130,16 @@ fn an_op_is_of_one_function() {
 fn what_is_no_pattern_is_said() {
     let said = |options| support::run_options(PASS, options, CONV);
     expect![[r#"
-        error[pass-failed]: The option `patterns` has "onnx.Relu(%x)", which isn't a name with a domain, a colon and a pattern: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
+        error[config]: The option `patterns` has "onnx.Relu(%x)", which isn't a name with a domain, a colon and a pattern: `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["onnx.Relu(%x)"]"#));
     expect![[r#"
-        error[pass-failed]: The pattern of `npu.relu` can't be read: Here has to be `,`, not the end.
+        error[config]: The pattern of `npu.relu` can't be read: Here has to be `,`, not the end.
          |
-         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["npu.relu: onnx.Relu(%x"]"#));
+         = in pass relax.transform.FuseOpsByPattern of plugin relax"#]]
+    .assert_eq(&said(r#"patterns = ["npu.relu: onnx.Relu(%x"]"#));
     expect![[r#"
-        error[pass-failed]: The domain `onnx` is ONNX's own, and its functions would be taken for operators: name another one.
+        error[config]: The domain `onnx` is ONNX's own, and its functions would be taken for operators: name another one.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"patterns = ["onnx.relu: onnx.Relu(%x)"]"#));
 }
@@ -214,28 +215,28 @@ fn conditions_of_rules_are_asked() {
 fn texts_that_are_no_rules_are_refused() {
     let said = |options| support::run_options(PASS, options, CONV);
     expect![[r#"
-        error[pass-failed]: The option `rules` takes texts of rules here, and no file's name: "npu.rules". Only a pipeline's file and `--config` name files.
+        error[config]: The option `rules` takes texts of rules here, and no file's name: "npu.rules". Only a pipeline's file and `--config` name files.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"rules = ["npu.rules"]"#));
     expect![[r#"
-        error[pass-failed]: The option `rules` has a text that can't be read, line 3: in the rule `a.c`: Here has to be `,`, not `}`.
+        error[config]: The option `rules` has a text that can't be read, line 3: in the rule `a.c`: Here has to be `,`, not `}`.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
         r#"rules = ["rule a.b { onnx.Relu(%x) }\n\nrule a.c { onnx.Relu(%x }"]"#,
     ));
     expect![[r#"
-        error[pass-failed]: The option `rules` has a text that can't be read, line 1: There are two rules called `a.b`.
+        error[config]: The option `rules` has a text that can't be read, line 1: There are two rules called `a.b`.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
         r#"rules = ["rule a.b { onnx.Relu(%x) } rule a.b { onnx.Neg(%x) }"]"#,
     ));
     // In the first column, and in a text that ends with a file's name.
     expect![[r#"
-        error[pass-failed]: The option `rules` has a text that can't be read, line 2: Here has to be `rule NAME { … }`, not `rulee`.
+        error[config]: The option `rules` has a text that can't be read, line 2: Here has to be `rule NAME { … }`, not `rulee`.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(r#"rules = ["rule a.b { onnx.Relu(%x) }\nrulee"]"#));
     expect![[r#"
-        error[pass-failed]: The option `rules` has a text that can't be read, line 1: in the rule `a.b`: Here has to be `,`, not `}`.
+        error[config]: The option `rules` has a text that can't be read, line 1: in the rule `a.b`: Here has to be `,`, not `}`.
          |
          = in pass relax.transform.FuseOpsByPattern of plugin relax"#]].assert_eq(&said(
         r#"rules = ["rule a.b { onnx.Relu(%x } ; more in gpu.rules"]"#,

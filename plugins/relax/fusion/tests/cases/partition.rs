@@ -438,20 +438,20 @@ fn an_operator_of_a_later_opset_may_be_named() {
 fn options_that_say_nothing_are_refused() {
     let said = |options| support::run_options(ANNOTATE, options, DIAMOND);
     expect![[r#"
-        error[pass-failed]: The option `target` says nothing: it is the name of what takes the ops.
+        error[config]: The option `target` says nothing: it is the name of what takes the ops.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]]
     .assert_eq(&said(r#"ops = ["onnx.Exp"]"#));
     expect![[r#"
-        error[pass-failed]: The option `ops` names `onnx.Epx`, which is no operator. Did you mean `onnx.Exp`?
+        error[config]: The option `ops` names `onnx.Epx`, which is no operator. Did you mean `onnx.Exp`?
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", ops = ["onnx.Epx"]"#));
     expect![[r#"
-        error[pass-failed]: The option `dtypes` names `float32`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`.
+        error[config]: The option `dtypes` names `float32`, which is no element type; they are called as in IR text: `f32`, `i64`, `bool`.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", dtypes = ["float32"]"#));
     expect![[r#"
-        error[pass-failed]: The option `traits` names `fast`; there are `elementwise`, `injective`, `reduction` and `out-fusable`.
+        error[config]: The option `traits` names `fast`; there are `elementwise`, `injective`, `reduction` and `out-fusable`.
          |
          = in pass relax.transform.AnnotateTarget of plugin relax"#]].assert_eq(&said(r#"target = "npu", traits = ["fast"]"#));
 }

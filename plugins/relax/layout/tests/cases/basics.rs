@@ -316,28 +316,28 @@ fn options_that_are_none() {
         (
             r#"desired_layouts = { "onnx.Conv" = "NHWC" }"#,
             expect![[r#"
-                error[pass-failed]: desired_layouts."onnx.Conv" is "NHWC", and should be a list of layouts, one for each operand: ["NHWC", "default"].
+                error[config]: desired_layouts."onnx.Conv" is "NHWC", and should be a list of layouts, one for each operand: ["NHWC", "default"].
                  |
                  = in pass relax.transform.ConvertLayout of plugin relax"#]],
         ),
         (
             r#"desired_layouts = { "onnx.Conv" = ["NHWC", 4] }"#,
             expect![[r#"
-                error[pass-failed]: desired_layouts."onnx.Conv"[1] is 4, and should be a layout.
+                error[config]: desired_layouts."onnx.Conv"[1] is 4, and should be a layout.
                  |
                  = in pass relax.transform.ConvertLayout of plugin relax"#]],
         ),
         (
             r#"desired_layouts = { "onnx.Conv" = ["default", "NHWCc"] }"#,
             expect![[r#"
-                error[pass-failed]: desired_layouts."onnx.Conv"[1] is no layout: the layout `NHWCc` has a block `c` without a size: `4c`.
+                error[config]: desired_layouts."onnx.Conv"[1] is no layout: the layout `NHWCc` has a block `c` without a size: `4c`.
                  |
                  = in pass relax.transform.ConvertLayout of plugin relax"#]],
         ),
         (
             r#"desired_layouts = { "onnx.Conv" = ["NCHW->NHW"] }"#,
             expect![[r#"
-                error[pass-failed]: desired_layouts."onnx.Conv"[0] is no layout: the layout `NCHW->NHW` has no place for the axis `C`.
+                error[config]: desired_layouts."onnx.Conv"[0] is no layout: the layout `NCHW->NHW` has no place for the axis `C`.
                  |
                  = in pass relax.transform.ConvertLayout of plugin relax"#]],
         ),
@@ -422,11 +422,11 @@ fn operators_that_are_not_there_are_refused() {
         )
     };
     expect![[r#"
-        error[pass-failed]: The option `desired_layouts` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
+        error[config]: The option `desired_layouts` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
          |
          = in pass relax.transform.ConvertLayout of plugin relax"#]].assert_eq(&said("Conv"));
     expect![[r#"
-        error[pass-failed]: The option `desired_layouts` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
+        error[config]: The option `desired_layouts` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
          |
          = in pass relax.transform.ConvertLayout of plugin relax"#]].assert_eq(&said("onnx.Cnov"));
     // A later opset has it.

@@ -96,10 +96,10 @@ const DOMAIN: &str = "passdock.fast";
 pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<FastMath>()?;
     if let Some(other) = options.ops.iter().find(|name| kind(name).is_none()) {
-        let message = format!("There is no approximation of `{other}`.");
-        let help =
-            "There are some of onnx.Exp, onnx.Tanh, onnx.Erf, onnx.Sigmoid and onnx.Softmax.";
-        return Err(cx.emit_fatal(&Diagnostic::error(message).help(help)));
+        return Err(PassError::config(format!(
+            "There is no approximation of `{other}`. There are some of onnx.Exp, onnx.Tanh, onnx.Erf, onnx.Sigmoid and \
+             onnx.Softmax."
+        )));
     }
     let mut functions = Functions::default();
     for entry in m.functions() {

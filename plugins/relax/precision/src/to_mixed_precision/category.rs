@@ -50,7 +50,7 @@ impl<'o> Categories<'o> {
                 if other.is_some_and(|other| other != category) {
                     let message =
                         format!("`{name}` is named in two of `always`, `follow`, `never`.");
-                    return Err(PassError::new(message));
+                    return Err(PassError::config(message));
                 }
                 let own = name.strip_prefix("onnx.");
                 let is_known = own.is_none_or(operators::is_listed);
@@ -58,7 +58,7 @@ impl<'o> Categories<'o> {
                     let message = format!(
                         "ONNX has no operator `{name}` that takes a smaller type than float32 for it."
                     );
-                    return Err(PassError::new(message));
+                    return Err(PassError::config(message));
                 }
             }
         }

@@ -391,7 +391,7 @@ fn only_what_is_asked_for() {
     "#]]
     .assert_eq(&outline(&made));
     expect![[r#"
-        error[error-diagnostics]: One or more error diagnostics were emitted, please check diagnostic render for output.
+        error[config]: There is no approximation of `onnx.Gelu`. There are some of onnx.Exp, onnx.Tanh, onnx.Erf, onnx.Sigmoid and onnx.Softmax.
          |
          = in pass relax.transform.FastMath of plugin relax"#]]
     .assert_eq(&support::run_options(

@@ -82,7 +82,7 @@ fn categories_that_contradict_or_are_of_nothing() {
         17,
         body,
         expect![[r#"
-            error[pass-failed]: `onnx.Relu` is named in two of `always`, `follow`, `never`.
+            error[config]: `onnx.Relu` is named in two of `always`, `follow`, `never`.
              |
              = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );
@@ -92,7 +92,7 @@ fn categories_that_contradict_or_are_of_nothing() {
         17,
         body,
         expect![[r#"
-            error[pass-failed]: ONNX has no operator `onnx.And` that takes a smaller type than float32 for it.
+            error[config]: ONNX has no operator `onnx.And` that takes a smaller type than float32 for it.
              |
              = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );
@@ -120,9 +120,9 @@ fn operators_that_are_not_there_are_refused() {
         17,
         body,
         expect![[r#"
-        error[pass-failed]: The option `never` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
-         |
-         = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
+            error[config]: The option `never` names `Conv`, which is no operator. Did you mean `onnx.Conv`?
+             |
+             = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );
     check(
         "follow = [\"onnx.Cnov\"]",
@@ -130,9 +130,9 @@ fn operators_that_are_not_there_are_refused() {
         17,
         body,
         expect![[r#"
-        error[pass-failed]: The option `follow` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
-         |
-         = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
+            error[config]: The option `follow` names `onnx.Cnov`, which is no operator. Did you mean `onnx.Conv`?
+             |
+             = in pass relax.transform.ToMixedPrecision of plugin relax, function @main"#]],
     );
 }
 

@@ -113,7 +113,7 @@ pub fn fuse_operators(f: &mut Function, cx: &PassContext) -> PassResult {
         if !known().any(|known| known == name) {
             let known: BTreeSet<&str> = known().collect();
             let known = Vec::from_iter(known).join(", ");
-            return Err(PassError::new(format!(
+            return Err(PassError::config(format!(
                 "The pass makes no operator `{name}`; those that it knows: {known}."
             )));
         }
