@@ -107,9 +107,8 @@ fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     let bias = (1 << (exponents - 1)) - 1;
     // Smaller ones have no leading 1, and all have one exponent.
     let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - bias);
-    // Exact. The sum that follows has no digits below 1, so it rounds, to even.
-    let steps = size * power_of_2(digits as i32 - exponent);
-    let rounded = (steps + power_of_2(52)) - power_of_2(52);
+    // The product is exact. The sum has no digits below 1, so it is rounded, to even.
+    let rounded = size * power_of_2(digits as i32 - exponent) + power_of_2(52) - power_of_2(52);
     // Too large for these digits, it carries into the exponent, as it should.
     let bits = (((exponent + bias - 1) as u32) << digits) + rounded as u32;
     sign | bits.min(infinite) as u16
