@@ -8,8 +8,8 @@
 //! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
 //! - `wheel`, `python`, `licences`: the Python package as one file, or linked into the checkout, and what is linked into it;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`, `deep flips`, `deep fusion`, `deep rules`, `deep layouts`, `deep miri`, `deep valgrind`, `deep page`,
-//!   `deep mutants`, `deep wheel`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep flips`, `deep fusion`, `deep rules`, `deep layouts`, `deep large`, `deep miri`, `deep valgrind`,
+//!   `deep page`, `deep mutants`, `deep wheel`: what takes longer than anyone waits for.
 //!
 //! Nothing here but `install` writes outside cargo's target directory.
 #![allow(
@@ -57,6 +57,7 @@ cargo xtask deep flips        plugins' files with a flipped bit each, 10,000; --
 cargo xtask deep fusion       random models, fused and partitioned, 5,000 each; --count N, --first SEED
 cargo xtask deep rules        random models of the rules' patterns, 10,000; --seed N, --count N, --only N
 cargo xtask deep layouts      random graphs in other layouts, 5,000; --seed N, --count N, --steps N
+cargo xtask deep large        decoders with 4 GiB of weights: CPU beside ONNX Runtime's, and memory
 cargo xtask deep miri         the SDK, the IR and the boundary in Miri, which sees what isn't sound
 cargo xtask deep valgrind     hosts and plugins of the future on the example model, under valgrind
 cargo xtask deep page [MODEL]  the page of a run in Chromium: opened, clicked, searched, by keyboard alone; screenshots
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         ["deep", "fusion", ref rest @ ..] => deep::fusion(&project, rest).map(|()| true),
         ["deep", "rules", ref rest @ ..] => deep::rules(&project, rest).map(|()| true),
         ["deep", "layouts", ref rest @ ..] => deep::layouts(&project, rest).map(|()| true),
+        ["deep", "large"] => test::python::large_model(&project).map(|()| true),
         ["deep", "miri"] => deep::miri(&project).map(|()| true),
         ["deep", "valgrind"] => test::future::valgrind(&project, true).map(|()| true),
         ["deep", "page"] => test::web::browse(&project, None).map(|()| true),

@@ -74,6 +74,14 @@ pub(crate) struct AttrPools {
 }
 
 impl AttrPools {
+    /// Whether neither of two copies added a list.
+    pub(crate) fn are_shared(&self, other: &AttrPools) -> bool {
+        Arc::ptr_eq(&self.ints, &other.ints)
+            && Arc::ptr_eq(&self.floats, &other.floats)
+            && Arc::ptr_eq(&self.strings, &other.strings)
+            && Arc::ptr_eq(&self.bytes, &other.bytes)
+    }
+
     /// Copies the list of a plain attribute from other pools. Attributes of other kinds stay as they
     /// are.
     pub(crate) fn copy_list(&mut self, from: &AttrPools, attr: &mut Attr) {

@@ -31,9 +31,14 @@ pub fn size_of(dtype: DType) -> Option<usize> {
 /// # Panics
 /// If there are more than 8 bytes: a tensor instead of an element.
 pub fn read(dtype: DType, element: &[u8]) -> f64 {
-    let mut bits = [0; 8];
-    bits[..element.len()].copy_from_slice(element);
-    let bits = u64::from_le_bytes(bits);
+    let bits = match *element {
+        [low, high] => u64::from(u16::from_le_bytes([low, high])),
+        _ => {
+            let mut bits = [0; 8];
+            bits[..element.len()].copy_from_slice(element);
+            u64::from_le_bytes(bits)
+        }
+    };
     match dtype {
         DType::F64 => f64::from_bits(bits),
         DType::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -102,13 +107,10 @@ fn small(number: f64, digits: u32, exponents: u32) -> u16 {
     let bias = (1 << (exponents - 1)) - 1;
     // Smaller ones have no leading 1, and all have one exponent.
     let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - bias);
-    // Exact, as all but the rounding is.
-    let steps = size / power_of_2(exponent - digits as i32);
-    let floor = steps.floor();
-    let (rest, is_odd) = (steps - floor, floor % 2.0 == 1.0);
-    let up = rest > 0.5 || rest == 0.5 && is_odd;
+    // The product is exact. The sum has no digits below 1, so it is rounded, to even.
+    let rounded = size * power_of_2(digits as i32 - exponent) + power_of_2(52) - power_of_2(52);
     // Too large for these digits, it carries into the exponent, as it should.
-    let bits = (((exponent + bias - 1) as u32) << digits) + floor as u32 + u32::from(up);
+    let bits = (((exponent + bias - 1) as u32) << digits) + rounded as u32;
     sign | bits.min(infinite) as u16
 }
 

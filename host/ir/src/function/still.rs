@@ -70,6 +70,7 @@ impl Function {
         };
         bare(a) == bare(b)
             && match a.kind {
+                _ if a.list == b.list && self.pools.are_shared(&original.pools) => true,
                 AttrKind::INTS => self.ints_in(a.list) == original.ints_in(b.list),
                 AttrKind::FLOATS => self.floats_in(a.list) == original.floats_in(b.list),
                 AttrKind::STRING | AttrKind::OPAQUE => {

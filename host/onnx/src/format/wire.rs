@@ -180,6 +180,7 @@ impl<'a> Iterator for WireFields<'a> {
 }
 
 impl<'a> WireFields<'a> {
+    #[inline]
     fn field(&mut self) -> Result<WireField<'a>, WireError> {
         let start = self.pos;
         let (number, wire) = self.tag()?;
@@ -198,6 +199,7 @@ impl<'a> WireFields<'a> {
         })
     }
 
+    #[inline]
     fn tag(&mut self) -> Result<(u32, u32), WireError> {
         let start = self.pos;
         let tag = self.varint()?;
@@ -207,6 +209,7 @@ impl<'a> WireFields<'a> {
         }
     }
 
+    #[inline]
     fn plain_value(&mut self, wire: u32) -> Result<Value<'a>, WireError> {
         match wire {
             0 => Ok(Value::Varint(self.varint()?)),

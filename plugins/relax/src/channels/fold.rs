@@ -178,7 +178,7 @@ impl<'c> Folder<'c> {
         // Weights are read last: they may be large.
         for (change, (_, side, affine)) in changes.iter_mut().zip(&plan.linears) {
             if let Some(new) = &mut change.weights
-                && !new.fill(f, &change.linear, *side, &affine.factor)?
+                && !(self.tensors).fill(f, new, &change.linear, *side, &affine.factor)?
             {
                 return Ok(false);
             }
@@ -192,7 +192,7 @@ impl<'c> Folder<'c> {
     }
 
     fn change(
-        &self,
+        &mut self,
         f: &Function,
         plan: &Plan,
         linear: &Linear,
@@ -224,6 +224,10 @@ impl<'c> Folder<'c> {
         if offset.are(0.0) && !is_scaled {
             return Ok(Some(change));
         }
+        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
+        if is_product && !self.may_be_gemm(f, linear) {
+            return Ok(None);
+        }
         let Some(added) = linear.added(f)? else {
             return Ok(None);
         };
@@ -232,15 +236,12 @@ impl<'c> Folder<'c> {
                 let scaled = added.with(factor, |added, factor| added * factor);
                 scaled.with(offset, |scaled, offset| scaled + offset)
             }
+            Side::Input if !self.tensors.may_read(f, &linear.weights) => return Ok(None),
             Side::Input => match linear.applied(f, offset)? {
                 Some(gained) => added.with(&gained, |added, gained| added + gained),
                 None => return Ok(None),
             },
         };
-        let is_product = matches!(linear.kind, Kind::MatMul | Kind::MatMulLeft);
-        if is_product && !self.may_be_gemm(f, linear) {
-            return Ok(None);
-        }
         let channels = linear.output(f).channels as i64;
         let dims = match linear.kind {
             Kind::MatMulLeft => vec![channels, 1],

@@ -1,6 +1,6 @@
 //! [`Tensors`]: what a pass makes of weights, each once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
@@ -10,7 +10,8 @@ use super::numbers::{self, Numbers};
 
 /// The bytes that a constant takes in a file beside its own.
 pub(super) const CONSTANT: i64 = 32;
-/// Weights of more bytes than that, all together, aren't made: they would have to fit into memory.
+/// The largest number of bytes of weights that a pass reads, whether it folds them or not: all that it makes of them has to fit
+/// into memory.
 const MOST: u64 = 256 << 20;
 
 /// A tensor to make.
@@ -49,22 +50,6 @@ pub(super) struct Scaled {
 }
 
 impl New {
-    /// Computes the elements of weights. Returns whether the type has them.
-    pub(super) fn fill(
-        &mut self,
-        f: &Function,
-        linear: &Linear,
-        side: Side,
-        factor: &Numbers,
-    ) -> Result<bool, EditError> {
-        let New::Constant(content, Some(_)) = self else {
-            return Ok(true);
-        };
-        let bytes = linear.scaled(f, side, factor)?;
-        content.bytes = bytes.unwrap_or_default();
-        Ok(!content.bytes.is_empty())
-    }
-
     /// The bytes that it adds to a file.
     pub(super) fn cost(&self) -> i64 {
         match self {
@@ -80,8 +65,10 @@ pub(super) struct Tensors {
     scaled: HashMap<Scaled, ValueId>,
     constants: HashMap<Content, ValueId>,
     splats: HashMap<(Content, RegionId), ValueId>,
-    /// The bytes of all constants so far.
-    bytes: u64,
+    /// Weights that lose too much if they are multiplied so.
+    lost: HashSet<Scaled>,
+    /// The bytes of all weights that were read so far.
+    read: u64,
 }
 
 impl Tensors {
@@ -108,14 +95,45 @@ impl Tensors {
         {
             return Some(New::Made(made));
         }
-        let bytes = weights.byte_len(f);
         let content = Content {
             dtype: weights.dtype,
             dims: weights.dims.clone(),
             bytes: Vec::new(),
         };
-        let is_small = self.bytes.saturating_add(bytes) <= MOST;
-        is_small.then_some(New::Constant(content, Some(key)))
+        let is_small = self.read.saturating_add(weights.byte_len(f)) <= MOST;
+        let may_be = is_small && !self.lost.contains(&key);
+        may_be.then_some(New::Constant(content, Some(key)))
+    }
+
+    /// Notes that weights are read. Returns `false` if those of the pass would be too large then.
+    pub(super) fn may_read(&mut self, f: &Function, weights: &Known) -> bool {
+        let read = self.read.saturating_add(weights.byte_len(f));
+        if read <= MOST {
+            self.read = read;
+        }
+        read <= MOST
+    }
+
+    /// Computes the elements of weights. Returns `false` if they lose too much, which is noted, or can't be read.
+    pub(super) fn fill(
+        &mut self,
+        f: &Function,
+        new: &mut New,
+        linear: &Linear,
+        side: Side,
+        factor: &Numbers,
+    ) -> Result<bool, EditError> {
+        let New::Constant(content, Some(key)) = new else {
+            return Ok(true);
+        };
+        if !self.may_read(f, &linear.weights) {
+            return Ok(false);
+        }
+        match linear.scaled(f, side, factor)? {
+            Some(bytes) => content.bytes = bytes,
+            None => _ = self.lost.insert(key.clone()),
+        }
+        Ok(!content.bytes.is_empty())
     }
 
     /// The value of a tensor, made if there is none yet.
@@ -133,7 +151,6 @@ impl Tensors {
                 let ty = TypeSpec::shaped(content.dtype, &content.dims);
                 let ty = f.add_type(&ty)?;
                 let value = f.add_constant(&ConstantSpec::new(ty, &content.bytes))?;
-                self.bytes += content.bytes.len() as u64;
                 match key {
                     Some(key) => self.scaled.insert(key, value),
                     None => self.constants.insert(content, value),

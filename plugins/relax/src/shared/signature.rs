@@ -27,6 +27,9 @@ thread_local! {
     static CALLS: RefCell<Option<(u64, Rc<Purity>)>> = const { RefCell::new(None) };
 }
 
+/// The elements of a list that are hashed.
+const SAMPLES: usize = 64;
+
 impl Signatures {
     pub(crate) fn new(f: &Function, cx: &PassContext) -> Result<Signatures, EditError> {
         let named = |used: NameUse| (used.name, OpTraits(used.traits));
@@ -154,6 +157,12 @@ fn sorted(values: impl Iterator<Item = ValueId>) -> Vec<ValueId> {
     values
 }
 
+/// Some elements of a list, over all of its length: a decision tree has millions.
+fn sample<T>(values: impl ExactSizeIterator<Item = T>) -> impl Iterator<Item = T> {
+    let step = values.len() / SAMPLES + 1;
+    values.step_by(step)
+}
+
 /// False if attributes of this kind can't be compared.
 fn hash_attr(f: &Function, attr: &Attr<'_>, hasher: &mut DefaultHasher) -> Result<bool, EditError> {
     discriminant(attr).hash(hasher);
@@ -163,9 +172,9 @@ fn hash_attr(f: &Function, attr: &Attr<'_>, hasher: &mut DefaultHasher) -> Resul
         Attr::String(value) => value.hash(hasher),
         Attr::Tensor(id) => f.constant_hash(id)?.hash(hasher),
         Attr::Type(id) => id.hash(hasher),
-        Attr::Ints(values) => values.hash(hasher),
-        Attr::Floats(values) => values.iter().for_each(|v| v.to_bits().hash(hasher)),
-        Attr::Strings(values) => values.for_each(|value| value.hash(hasher)),
+        Attr::Ints(values) => sample(values.iter()).for_each(|v| v.hash(hasher)),
+        Attr::Floats(values) => sample(values.iter()).for_each(|v| v.to_bits().hash(hasher)),
+        Attr::Strings(values) => values.take(SAMPLES).for_each(|value| value.hash(hasher)),
         Attr::Tensors(ids) => {
             for &id in ids {
                 f.constant_hash(id)?.hash(hasher);
@@ -187,8 +196,8 @@ fn are_equal_attrs(f: &Function, a: &Attr<'_>, b: &Attr<'_>) -> Result<bool, Edi
         (Attr::Type(a), Attr::Type(b)) => a == b,
         (Attr::Ints(a), Attr::Ints(b)) => a == b,
         (Attr::Floats(a), Attr::Floats(b)) => {
-            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            bits(a) == bits(b)
+            let bits = |value: &f32| value.to_bits();
+            a.iter().map(bits).eq(b.iter().map(bits))
         }
         (Attr::Strings(a), Attr::Strings(b)) => a.eq(*b),
         (Attr::Tensors(a), Attr::Tensors(b)) if a.len() == b.len() => {
