@@ -1,0 +1,47 @@
+//! Passes that ask the definitions of ops, for the cases of definitions.
+
+use passdock::sdk::prelude::*;
+use passdock::{PassError, PassInfo, Registry, create_function_pass};
+
+/// Registers `test.Infer`, `test.Fold` and `test.Decompose`.
+pub(crate) fn register(registry: &Registry) -> Result<(), PassError> {
+    let passes: [(&str, fn(&mut Function, &PassContext) -> Result<(), EditError>); 3] = [
+        ("test.Infer", infer),
+        ("test.Fold", fold),
+        ("test.Decompose", decompose),
+    ];
+    for (name, body) in passes {
+        let pass = create_function_pass(PassInfo::new(name), move |f, cx| Ok(body(f, cx)?));
+        registry.register(pass)?;
+    }
+    Ok(())
+}
+
+/// Infers the types of all results.
+fn infer(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
+    f.walk(f.body()).try_for_each(|op| cx.infer(f, op))
+}
+
+/// Infers types, and replaces each op whose results are known by constants.
+fn fold(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
+    for op in f.walk(f.body()) {
+        // One that is wrong isn't folded either.
+        let _ = cx.infer(f, op);
+        if f.traits(op).folds()
+            && let Some(values) = cx.evaluate(f, op, 1 << 20)?
+        {
+            f.replace_op_with(op, &values)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces each op that has a body by it, and infers types.
+fn decompose(f: &mut Function, cx: &PassContext) -> Result<(), EditError> {
+    for op in f.walk(f.body()) {
+        if let Some(values) = cx.decompose(f, op)? {
+            f.replace_op_with(op, &values)?;
+        }
+    }
+    infer(f, cx)
+}

@@ -1,0 +1,13 @@
+//! Another accelerator's plugin, which replaces an operator that `npu` replaces, too.
+
+use passdock_plugin_api::prelude::*;
+
+const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
+    call.set_body("fn @relu(%x) { %z = onnx.Abs(%x) return %z }")?;
+    Ok(())
+});
+
+plugin! {
+    name: "other",
+    ops: [RELU],
+}

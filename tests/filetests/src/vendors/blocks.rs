@@ -1,0 +1,68 @@
+//! A vendor's plugin, whose accelerator convolves blocks of four channels: it wants `Conv` so, where channels are whole
+//! blocks, with packed weights.
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{Layout, LayoutStep};
+
+/// What it adds to ONNX's definition of `Conv`.
+const CONV: OpDef = OpDef::extending("onnx.Conv", 1).alter_layout(alter);
+
+/// Lines of IR text that bring a value into a layout or back, and the name of what they make.
+fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String), Refusal> {
+    let (mut lines, mut name) = (String::new(), from.to_owned());
+    for (at, step) in steps.ok_or("it isn't of whole blocks")?.iter().enumerate() {
+        let next = format!("{from}{at}");
+        lines += &match step {
+            LayoutStep::Transpose(perm) => {
+                format!("%{next} = onnx.Transpose(%{name}) {{perm = {perm:?}}}\n")
+            }
+            LayoutStep::Reshape(shape) => format!(
+                "%{next}s = const i64[{}] {shape:?}\n%{next} = onnx.Reshape(%{name}, %{next}s)\n",
+                shape.len()
+            ),
+            _ => return Err(Refusal::new("it takes an op that isn't known here")),
+        };
+        name = next;
+    }
+    Ok((lines, name))
+}
+
+fn alter(call: &OpCall) -> OpResult {
+    let op = call.op();
+    if !matches!(call.int(op, "group"), None | Some(1)) {
+        return Err("it has groups".into());
+    }
+    let layout = |text| Layout::parse(text).map_err(|error| Refusal::new(error.to_string()));
+    let (data, weights) = (layout("NCHW->NCHW4c")?, layout("OIHW->OIHW4i4o")?);
+    let sizes = |value: ValueId| -> Result<Vec<Option<i64>>, Refusal> {
+        let dims = call.dims(value).ok_or("its rank isn't known")?;
+        Ok(dims.map(Dim::as_const).collect())
+    };
+    let operand = |index: usize| sizes(call.operand(index).unwrap_or(ValueId::NONE));
+    let (x_lines, x) = steps(data.steps_back(&operand(0)?), "x")?;
+    let (w_lines, w) = steps(weights.steps_back(&operand(1)?), "w")?;
+    let (y_lines, y) = steps(data.steps(&sizes(call.result(op, 0))?), "y")?;
+    let attrs: Vec<String> = call
+        .attrs(op)
+        .filter_map(|(name, attr)| match attr {
+            Attr::Ints(values) => Some(format!("{} = {values:?}", call.text(name))),
+            _ => None,
+        })
+        .collect();
+    let attrs = match attrs.is_empty() {
+        true => String::new(),
+        false => format!("{{{}}}", attrs.join(", ")),
+    };
+    call.set_operand_layout(0, &data.to_string())?;
+    call.set_operand_layout(1, &weights.to_string())?;
+    call.set_result_layout(0, &data.to_string())?;
+    call.set_body(&format!(
+        "fn @conv(%x, %w) {{ {x_lines}{w_lines}%y = onnx.Conv(%{x}, %{w}) {attrs}\n{y_lines} return %{y} }}"
+    ))?;
+    Ok(())
+}
+
+plugin! {
+    name: "blocks",
+    ops: &[CONV],
+}

@@ -1,0 +1,61 @@
+//! Runs the cases of all files: `cargo test -p passdock-filetests [WORD] [-- --bless]`. With a word, only the files
+//! whose paths contain it; `--bless` writes what the cases give into the files.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use passdock_filetests::{CaseFile, run};
+
+fn main() -> ExitCode {
+    let is_bless = |word: &String| word == "--bless";
+    let bless = env::args().any(|word| is_bless(&word));
+    let arguments = Arguments::from_iter(env::args().filter(|word| !is_bless(word)));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let mut files = Vec::new();
+    for sources in ["host/ir/src", "plugin-api", "plugins"] {
+        collect(&root.join(sources), &mut files);
+    }
+    let trial = |path: PathBuf| {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        Trial::test(name, move || check(&path, bless))
+    };
+    libtest_mimic::run(&arguments, files.into_iter().map(trial).collect()).exit_code()
+}
+
+/// Collects the files of cases below a directory, in order.
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(dir).expect("the sources are readable");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "ir") {
+            files.push(path);
+        }
+    }
+}
+
+fn check(path: &Path, bless: bool) -> Result<(), Failed> {
+    let text = fs::read_to_string(path)?;
+    let mut file = CaseFile::parse(&text)?;
+    for case in &mut file.cases {
+        if std::env::var("CANON").is_ok() && case.source.lines().any(|l| l.starts_with("module {") && l.len() > 8) {
+            if let Ok(m) = passdock::ir::parse_text("a.ir", &case.source) { case.source = m.to_string(); }
+        }
+        case.expected = run(&case.settings, &case.source);
+    }
+    let now = file.to_string();
+    if now == text {
+        return Ok(());
+    }
+    if bless {
+        return Ok(fs::write(path, now)?);
+    }
+    let diff = similar::TextDiff::from_lines(&text, &now);
+    let diff = diff.unified_diff().context_radius(4).header("expected", "result").to_string();
+    let word = path.file_stem().unwrap_or_default().display();
+    Err(format!("{diff}\n`cargo test -p passdock-filetests {word} -- --bless` writes the result into the file.").into())
+}
