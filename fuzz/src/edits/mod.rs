@@ -24,9 +24,9 @@ use script::Script;
 
 /// The modules to begin with.
 const MODULES: [&str; 4] = [
-    include_str!("../../../tests/filetests/text/graph.ir"),
-    include_str!("../../../tests/filetests/text/control.ir"),
-    include_str!("../../../tests/filetests/text/prim.ir"),
+    include_str!("../../../host/ir/src/text/print/graph.ir"),
+    include_str!("../../../host/ir/src/text/print/control.ir"),
+    include_str!("../../../host/ir/src/text/print/prim.ir"),
     include_str!("module.ir"),
 ];
 

@@ -5,7 +5,10 @@ use passdock::{PassError, PassInfo, Registry, create_function_pass};
 
 /// Registers `test.Infer`, `test.Fold` and `test.Decompose`.
 pub(crate) fn register(registry: &Registry) -> Result<(), PassError> {
-    let passes: [(&str, fn(&mut Function, &PassContext) -> Result<(), EditError>); 3] = [
+    let passes: [(
+        &str,
+        fn(&mut Function, &PassContext) -> Result<(), EditError>,
+    ); 3] = [
         ("test.Infer", infer),
         ("test.Fold", fold),
         ("test.Decompose", decompose),

@@ -83,7 +83,11 @@ impl fmt::Display for CaseFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.head)?;
         for (n, case) in self.cases.iter().enumerate() {
-            let gap = if n == 0 && self.head.is_empty() { "" } else { "\n" };
+            let gap = if n == 0 && self.head.is_empty() {
+                ""
+            } else {
+                "\n"
+            };
             write!(f, "{gap}{case}")?;
         }
         Ok(())
@@ -92,7 +96,13 @@ impl fmt::Display for CaseFile {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { name, head, source, expected, .. } = self;
+        let Case {
+            name,
+            head,
+            source,
+            expected,
+            ..
+        } = self;
         let name = match name.as_str() {
             "" => String::new(),
             name => format!(" {name}"),

@@ -9,6 +9,8 @@ use passdock::{
     RulesFile, ir,
 };
 
+use passdock_ir::verify::verify_module;
+
 use crate::definitions;
 use crate::vendors::VENDORS;
 
@@ -25,26 +27,39 @@ struct Settings {
 }
 
 /// Runs a case, and returns what follows `; expect`: the module, unless it is unchanged, and what was
-/// reported, as comments.
+/// reported, as comments. Without passes, the module is verified and printed.
 pub fn run(settings: &toml::Table, source: &str) -> String {
     let reported: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
-    let outcome = run_passes(settings, source, reported.clone());
-    let mut diagnostics = reported.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut out = match outcome {
-        Ok(Outcome { before, after, .. }) if before == after => ": unchanged\n".to_owned(),
-        Ok(Outcome { after, settles: true, .. }) => format!("\n{after}"),
-        Ok(Outcome { after, .. }) => format!(", and another run changes it\n{after}"),
-        Err(error) => {
-            diagnostics.push(error.to_diagnostic());
-            "\n".to_owned()
-        }
+    let outcome = match settings.is_empty() {
+        true => ir::parse_text("test.ir", source).map(|module| checked(source, &module)),
+        false => run_passes(settings, source, reported.clone()).map(Outcome::into_text),
     };
-    for diagnostic in diagnostics.iter() {
-        for line in diagnostic.render(false).lines() {
-            _ = writeln!(out, "{}", format!("; {line}").trim_end());
-        }
+    let mut diagnostics = reported.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut out = outcome.unwrap_or_else(|error| {
+        diagnostics.push(error.to_diagnostic());
+        "\n".to_owned()
+    });
+    for line in diagnostics.iter().flat_map(|diagnostic| {
+        let text = diagnostic.render(false);
+        text.lines().map(str::to_owned).collect::<Vec<String>>()
+    }) {
+        _ = writeln!(out, "{}", format!("; {line}").trim_end());
     }
     out
+}
+
+/// Returns the printed module, or what is wrong with it.
+fn checked(source: &str, module: &Module) -> String {
+    if let Err(violations) = verify_module(module) {
+        let lines = violations
+            .iter()
+            .map(|violation| format!("\n; error: {violation}"));
+        return lines.collect::<String>() + "\n";
+    }
+    match module.to_string() {
+        printed if printed == source => ": unchanged\n".to_owned(),
+        printed => format!("\n{printed}"),
+    }
 }
 
 /// What passes made of a module, as text.
@@ -53,6 +68,16 @@ struct Outcome {
     after: String,
     /// Whether the last pass leaves its own result as it is.
     settles: bool,
+}
+
+impl Outcome {
+    fn into_text(self) -> String {
+        match self.settles {
+            _ if self.before == self.after => ": unchanged\n".to_owned(),
+            true => format!("\n{}", self.after),
+            false => format!(", and another run changes it\n{}", self.after),
+        }
+    }
 }
 
 fn run_passes(
@@ -65,20 +90,18 @@ fn run_passes(
     let passes = settings.passes.iter().map(|entry| pass(&registry, entry));
     let passes: Vec<PassRef> = passes.collect::<Result<_, _>>()?;
     let mut module: Module = ir::parse_text("test.ir", source)?;
-    // Without passes, it is the printer that is tried.
-    let before = match passes.is_empty() {
-        true => source.to_owned(),
-        false => module.to_string(),
-    };
+    let before = module.to_string();
     let context = PassContext::builder().settings(settings.context);
     let is_over = Arc::new(AtomicBool::new(false));
     let ignore = is_over.clone();
-    let context = context.registry(&registry).on_diagnostic(move |diagnostic| {
-        if !ignore.load(Ordering::Relaxed) {
-            let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.push(diagnostic.clone());
-        }
-    });
+    let context = context
+        .registry(&registry)
+        .on_diagnostic(move |diagnostic| {
+            if !ignore.load(Ordering::Relaxed) {
+                let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+                reported.push(diagnostic.clone());
+            }
+        });
     let context = context.build()?;
     for pass in &passes {
         module = context.scope(|_| pass.call(module))?;
@@ -90,7 +113,11 @@ fn run_passes(
         None => Ok(module),
     };
     let settles = again.is_ok_and(|again| again.to_string() == after);
-    Ok(Outcome { before, after, settles })
+    Ok(Outcome {
+        before,
+        after,
+        settles,
+    })
 }
 
 /// Returns the standard passes and operators, those of these tests, and what the case adds.
@@ -123,13 +150,18 @@ fn pass(registry: &Registry, entry: &toml::Value) -> Result<PassRef, PassError> 
     match (name, options) {
         (Some(name), None) => registry.get_pass(name),
         (Some(name), Some(options)) => registry.get_pass_with_options(name, options),
-        (None, _) => Err(wrong("An entry of `passes` is a name, or a table with `name`.")),
+        (None, _) => Err(wrong(
+            "An entry of `passes` is a name, or a table with `name`.",
+        )),
     }
 }
 
 impl Settings {
     fn read(mut table: toml::Table) -> Result<Settings, PassError> {
-        let mut context = ContextSettings { opt_level: 4, ..ContextSettings::default() };
+        let mut context = ContextSettings {
+            opt_level: 4,
+            ..ContextSettings::default()
+        };
         let mut passes = Vec::new();
         let mut rules = None;
         let mut vendors = Vec::new();
@@ -138,21 +170,34 @@ impl Settings {
                 ("passes", toml::Value::Array(entries)) => passes = entries,
                 ("rules", toml::Value::String(text)) => rules = Some(text),
                 ("vendors", value) => vendors = read(value)?,
-                ("config", toml::Value::Table(config)) => context.config = config.into_iter().collect(),
+                ("config", toml::Value::Table(config)) => {
+                    context.config = config.into_iter().collect()
+                }
                 ("opt_level", value) => context.opt_level = read(value)?,
                 ("required_pass", value) => context.required_pass = read(value)?,
                 ("disabled_pass", value) => context.disabled_pass = read(value)?,
                 ("disabled_rule", value) => context.disabled_rule = read(value)?,
                 ("rewrite_limit", value) => context.rewrite_limit = Some(read(value)?),
-                (key, _) => return Err(wrong(&format!("A case has no setting `{key}` of this type."))),
+                (key, _) => {
+                    return Err(wrong(&format!(
+                        "A case has no setting `{key}` of this type."
+                    )));
+                }
             }
         }
-        Ok(Settings { passes, rules, vendors, context })
+        Ok(Settings {
+            passes,
+            rules,
+            vendors,
+            context,
+        })
     }
 }
 
 fn read<T: for<'t> serde::Deserialize<'t>>(value: toml::Value) -> Result<T, PassError> {
-    value.try_into().map_err(|error: toml::de::Error| wrong(&error.to_string()))
+    value
+        .try_into()
+        .map_err(|error: toml::de::Error| wrong(&error.to_string()))
 }
 
 fn wrong(message: &str) -> PassError {

@@ -18,7 +18,11 @@ fn main() -> ExitCode {
         collect(&root.join(sources), &mut files);
     }
     let trial = |path: PathBuf| {
-        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         Trial::test(name, move || check(&path, bless))
     };
     libtest_mimic::run(&arguments, files.into_iter().map(trial).collect()).exit_code()
@@ -42,8 +46,15 @@ fn check(path: &Path, bless: bool) -> Result<(), Failed> {
     let text = fs::read_to_string(path)?;
     let mut file = CaseFile::parse(&text)?;
     for case in &mut file.cases {
-        if std::env::var("CANON").is_ok() && case.source.lines().any(|l| l.starts_with("module {") && l.len() > 8) {
-            if let Ok(m) = passdock::ir::parse_text("a.ir", &case.source) { case.source = m.to_string(); }
+        if std::env::var("CANON").is_ok()
+            && case
+                .source
+                .lines()
+                .any(|l| l.starts_with("module {") && l.len() > 8)
+        {
+            if let Ok(m) = passdock::ir::parse_text("a.ir", &case.source) {
+                case.source = m.to_string();
+            }
         }
         case.expected = run(&case.settings, &case.source);
     }
@@ -55,7 +66,11 @@ fn check(path: &Path, bless: bool) -> Result<(), Failed> {
         return Ok(fs::write(path, now)?);
     }
     let diff = similar::TextDiff::from_lines(&text, &now);
-    let diff = diff.unified_diff().context_radius(4).header("expected", "result").to_string();
+    let diff = diff
+        .unified_diff()
+        .context_radius(4)
+        .header("expected", "result")
+        .to_string();
     let word = path.file_stem().unwrap_or_default().display();
     Err(format!("{diff}\n`cargo test -p passdock-filetests {word} -- --bless` writes the result into the file.").into())
 }

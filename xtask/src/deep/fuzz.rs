@@ -170,7 +170,7 @@ fn seeds(project: &Project, work: &Path) -> Result<()> {
                 .arg(part.join(name)),
         )?;
     }
-    for entry in fs::read_dir(project.root.join("tests/filetests/text"))? {
+    for entry in fs::read_dir(project.root.join("host/ir/src/text/print"))? {
         let entry = entry?;
         fs::copy(entry.path(), part.join(entry.file_name()))?;
     }

@@ -3,23 +3,17 @@
 
 use std::path::PathBuf;
 
-/// The files of a folder of `tests/filetests`.
-pub(crate) fn files(folder: &str) -> Vec<PathBuf> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/filetests/");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(format!("{root}{folder}"))
-        .expect("the folder is there")
+/// Returns the modules that the printer is tried on.
+pub(crate) fn corpus() -> Vec<String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src/text/print");
+    let entries = std::fs::read_dir(root).expect("the folder is there");
+    let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "ir"))
         .collect();
     files.sort();
-    assert!(!files.is_empty(), "no files in {folder}");
-    files
-}
-
-/// The texts of the corpus.
-pub(crate) fn corpus() -> Vec<String> {
+    assert!(!files.is_empty(), "no files in {root}");
     let read = |path: PathBuf| std::fs::read_to_string(path).expect("readable");
-    files("text").into_iter().map(read).collect()
+    files.into_iter().map(read).collect()
 }
 
 /// The lines of a module's text that differ, each change with the line around it.
