@@ -3,17 +3,17 @@
 use passdock::sdk::prelude::*;
 use passdock::{PassError, PassInfo, Registry, create_function_pass};
 
+type Body = fn(&mut Function, &PassContext) -> Result<(), EditError>;
+
+const PASSES: [(&str, Body); 3] = [
+    ("test.Infer", infer),
+    ("test.Fold", fold),
+    ("test.Decompose", decompose),
+];
+
 /// Registers `test.Infer`, `test.Fold` and `test.Decompose`.
 pub(crate) fn register(registry: &Registry) -> Result<(), PassError> {
-    let passes: [(
-        &str,
-        fn(&mut Function, &PassContext) -> Result<(), EditError>,
-    ); 3] = [
-        ("test.Infer", infer),
-        ("test.Fold", fold),
-        ("test.Decompose", decompose),
-    ];
-    for (name, body) in passes {
+    for (name, body) in PASSES {
         let pass = create_function_pass(PassInfo::new(name), move |f, cx| Ok(body(f, cx)?));
         registry.register(pass)?;
     }

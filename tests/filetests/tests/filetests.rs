@@ -46,16 +46,6 @@ fn check(path: &Path, bless: bool) -> Result<(), Failed> {
     let text = fs::read_to_string(path)?;
     let mut file = CaseFile::parse(&text)?;
     for case in &mut file.cases {
-        if std::env::var("CANON").is_ok()
-            && case
-                .source
-                .lines()
-                .any(|l| l.starts_with("module {") && l.len() > 8)
-        {
-            if let Ok(m) = passdock::ir::parse_text("a.ir", &case.source) {
-                case.source = m.to_string();
-            }
-        }
         case.expected = run(&case.settings, &case.source);
     }
     let now = file.to_string();
