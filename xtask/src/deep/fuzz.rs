@@ -172,7 +172,13 @@ fn seeds(project: &Project, work: &Path) -> Result<()> {
     }
     for entry in fs::read_dir(project.root.join("host/ir/src/text/print"))? {
         let entry = entry?;
-        fs::copy(entry.path(), part.join(entry.file_name()))?;
+        if entry
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "ir")
+        {
+            fs::copy(entry.path(), part.join(entry.file_name()))?;
+        }
     }
     if text.is_dir() {
         fs::remove_dir_all(&text)?;

@@ -9,9 +9,10 @@ pub(crate) fn corpus() -> Vec<String> {
     let entries = std::fs::read_dir(root).expect("the folder is there");
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ir"))
         .collect();
     files.sort();
-    assert!(!files.is_empty(), "no files in {root}");
+    assert!(!files.is_empty(), "no modules in {root}");
     let read = |path: PathBuf| std::fs::read_to_string(path).expect("readable");
     files.into_iter().map(read).collect()
 }
