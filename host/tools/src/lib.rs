@@ -16,4 +16,5 @@ mod first_run;
 pub mod numerics;
 pub mod plugin_check;
 pub mod reduce;
+mod search;
 pub mod stats;

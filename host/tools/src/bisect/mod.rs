@@ -7,20 +7,19 @@
 //! it was before. Of a pass that rewrites by rules, the rewrite is found by running it again with fewer of them.
 
 mod functions;
-mod rewrites;
-mod search;
+pub(crate) mod rewrites;
 
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::first_run::{FailedPass, FirstRun};
+use crate::search::first_bad;
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
 pub use rewrites::BadRewrite;
 use rewrites::Narrowed;
-use search::{Found, States};
 
 /// A module that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,8 +123,7 @@ pub fn bisect(
         checks.push(judged);
         Ok(verdict)
     };
-    let states = States::new(&module, &runs);
-    let Found { good, bad } = states.search(&mut judge)?;
+    let (good, bad) = first_bad_run(&module, &runs, &mut judge)?;
     let suspects = &runs[good..bad];
     if let [run] = suspects {
         found.functions = functions::narrow(run, &mut judge)?;
@@ -217,7 +215,50 @@ impl Suspect {
     }
 }
 
-/// A search that has nowhere to begin.
-fn nothing(message: impl Into<String>, help: &str) -> PassError {
-    PassError::new(ErrorKind::Check, message).help(help)
+/// Searches the untouched module and the ones after each run: the last state that is good, and the first bad one.
+fn first_bad_run(
+    untouched: &Module,
+    runs: &[PassRun],
+    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+) -> Result<(usize, usize), PassError> {
+    let last = runs.len();
+    let nothing = |message, help| Err(PassError::new(ErrorKind::Check, message).help(help));
+    match judge("before any pass".to_owned(), untouched)? {
+        Verdict::Good => {}
+        Verdict::Bad => {
+            return nothing(
+                "The model is bad before any pass.",
+                "The check has to call it good, a command with status 0; no pass is to blame here.",
+            );
+        }
+        Verdict::Unknown => {
+            return nothing(
+                "The check can't tell whether the untouched model is good.",
+                "Without a good model there is nothing to compare with.",
+            );
+        }
+    }
+    if last == 0 {
+        return nothing(
+            "No pass changes the model: there is nothing to find.",
+            "`passdock explain` shows what runs, and why or why not.",
+        );
+    }
+    let mut judge = |at: usize| {
+        let run = &runs[at - 1];
+        let candidate = format!("after {at} of {last}: {}", run.pass.info().name);
+        judge(candidate, &run.after)
+    };
+    match judge(last)? {
+        Verdict::Bad => first_bad((0, last), &mut judge),
+        Verdict::Good => nothing(
+            "The check calls what the whole pipeline makes good: there is no pass to find.",
+            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something \
+             else.",
+        ),
+        Verdict::Unknown => nothing(
+            "The check can't tell whether the model after the whole pipeline is bad.",
+            "Shorten the pipeline to where it can.",
+        ),
+    }
 }
