@@ -15,6 +15,7 @@ pub mod extract;
 mod first_run;
 pub mod numerics;
 pub mod plugin_check;
+mod queries;
 pub mod reduce;
 mod search;
 pub mod stats;

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops;
 use super::{Reducer, Stop};
+use crate::queries::unused_constants;
 use crate::search::first_bad;
 
 /// With fewer ops, the small steps do.
@@ -120,7 +121,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
         .filter(|&value| f.value(value).use_count > 0);
     let mut used: Vec<ValueId> = used.collect();
     used.sort_unstable_by_key(|value| value.0);
-    let idle: FxHashSet<_> = ops::unused_constants(f).into_iter().collect();
+    let idle: FxHashSet<_> = unused_constants(f).into_iter().collect();
     let gone: Vec<OpId> = f.ops_in(f.body()).filter(|op| !kept.contains(op)).collect();
     for op in gone.into_iter().rev() {
         if f.op(op).name != symbol::RETURN {
@@ -132,11 +133,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     // Refused, they stay.
     let unused = ops::unused_params(f);
     _ = f.remove_args(&unused);
-    for id in ops::unused_constants(f) {
-        if !idle.contains(&id) {
-            _ = f.erase_constant(id);
-        }
-    }
+    ops::erase_unused(f, &idle);
     Some(())
 }
 
