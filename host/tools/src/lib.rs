@@ -12,7 +12,6 @@ pub mod bisect;
 pub mod blame;
 pub mod diff;
 pub mod extract;
-mod first_run;
 pub mod numerics;
 pub mod plugin_check;
 mod queries;

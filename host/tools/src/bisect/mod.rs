@@ -12,11 +12,10 @@ pub(crate) mod rewrites;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::first_run::{FailedPass, FirstRun};
 use crate::search::first_bad;
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
-use passdock_driver::pipeline::Request;
+use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
 pub use rewrites::BadRewrite;
 use rewrites::Narrowed;
@@ -94,11 +93,8 @@ pub fn bisect(
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
     log: &mut dyn FnMut(&Judged),
 ) -> Result<Bisection, PassError> {
-    let FirstRun {
-        rerun,
-        mut runs,
-        end,
-    } = FirstRun::new(registry, request, &module)?;
+    let rerun = Rerun::new(registry, request)?;
+    let (result, mut runs) = rerun.run_kept(module.clone());
     let passes = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut found = Bisection {
@@ -111,9 +107,14 @@ pub fn bisect(
         failure: None,
         proof: None,
     };
-    if let Err(failed) = end {
-        found.blame(failed);
-        return Ok(found);
+    if let Err(error) = result {
+        return match error.site().cloned() {
+            Some(site) if error.exit_status() == 1 => {
+                found.blame(error, site);
+                Ok(found)
+            }
+            _ => Err(error),
+        };
     }
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
@@ -150,9 +151,8 @@ pub fn bisect(
 
 impl Bisection {
     /// Ends the search with a pass that fails: it is looked for, whatever the check would say.
-    fn blame(&mut self, failed: FailedPass) {
-        let narrowed = rewrites::narrow_failed(&failed);
-        let FailedPass { error, site } = failed;
+    fn blame(&mut self, error: PassError, site: FailureSite) {
+        let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
         self.suspects = vec![Suspect {
             pass: error.pass.clone().unwrap_or_default(),

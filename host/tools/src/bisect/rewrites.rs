@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use super::Verdict;
 use crate::diff::{self, Change, Diff, OpDiff};
-use crate::first_run::FailedPass;
 use crate::search::first_bad;
-use passdock_core::{ErrorKind, PassContext, PassError, PassRef, PassRun, run};
+use passdock_core::{ErrorKind, FailureSite, PassContext, PassError, PassRef, PassRun, run};
 use passdock_driver::reproducer::Failure;
 
 /// The rewrite that breaks a model, or that a pass fails over.
@@ -75,12 +74,12 @@ pub(super) fn narrow(
 
 /// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does ends
 /// this search, and another process that does the same fails there instead.
-pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
-    let failure = Failure::from(&failed.error);
+pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
+    let failure = Failure::from(error);
     let again = LimitedPass {
-        context: &failed.site.context,
-        pass: failed.site.passes.first()?,
-        before: &failed.site.before,
+        context: &site.context,
+        pass: site.passes.first()?,
+        before: &site.before,
     };
     let verdict = |result: Result<Module, PassError>| match result {
         Ok(_) => Verdict::Good,
