@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 
 use super::Verdict;
@@ -15,73 +14,35 @@ pub(super) fn narrow(
     run: &PassRun,
     judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Vec<String>, PassError> {
-    let mixed = Mixed::new(run);
-    let name = |id: SymbolId| run.after.symbols().text(id).to_owned();
-    if mixed.changed.len() < 2 {
-        return Ok(mixed.changed.iter().map(|f| name(f.name())).collect());
+    // The functions that the pass made are there for those that call them.
+    let (mut base, mut changed) = (run.before.clone(), Vec::new());
+    for function in run.after.functions() {
+        match run.before.function(function.name()) {
+            Some(known) if Arc::ptr_eq(known, function) => {}
+            Some(_) => changed.push(function.clone()),
+            None => _ = base.insert(function.clone()),
+        }
+    }
+    let name = |f: &Arc<Function>| run.after.symbols().text(f.name()).to_owned();
+    if changed.len() < 2 {
+        return Ok(changed.iter().map(name).collect());
     }
     let mut test = |part: &[Arc<Function>]| -> Result<bool, PassError> {
-        let Some(module) = mixed.with(part) else {
+        let mut module = base.clone();
+        let mut functions = part.iter();
+        if functions.any(|f| module.replace(f.clone()).is_err()) || verify::all(&module).is_err() {
             return Ok(false);
-        };
-        let names: Vec<String> = part
-            .iter()
-            .map(|f| format!("@{}", name(f.name())))
-            .collect();
+        }
+        let names: Vec<String> = part.iter().map(|f| format!("@{}", name(f))).collect();
         let candidate = format!("before it, with {}", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };
     // With the functions that it removed, what is bad may be something else.
-    if mixed.removes && !test(&mixed.changed)? {
+    let mut names = run.before.names();
+    if names.any(|name| run.after.function(name).is_none()) && !test(&changed)? {
         return Ok(Vec::new());
     }
-    let fewest = ddmin(mixed.changed.clone(), &mut test)?;
-    Ok(fewest.iter().map(|f| name(f.name())).collect())
-}
-
-/// The module before a pass, with some functions as the pass made them.
-struct Mixed<'r> {
-    run: &'r PassRun,
-    changed: Vec<Arc<Function>>,
-    /// The functions that the pass made, for those that call them.
-    added: Vec<Arc<Function>>,
-    /// Whether the pass removed functions, which stay here.
-    removes: bool,
-}
-
-impl<'r> Mixed<'r> {
-    fn new(run: &'r PassRun) -> Mixed<'r> {
-        let (mut changed, mut added) = (Vec::new(), Vec::new());
-        for function in run.after.functions() {
-            match run.before.function(function.name()) {
-                Some(known) if Arc::ptr_eq(known, function) => {}
-                Some(_) => changed.push(function.clone()),
-                None => added.push(function.clone()),
-            }
-        }
-        Mixed {
-            run,
-            changed,
-            added,
-            removes: run
-                .before
-                .names()
-                .any(|name| run.after.function(name).is_none()),
-        }
-    }
-
-    /// `None` if these functions don't go together with the others.
-    fn with(&self, part: &[Arc<Function>]) -> Option<Module> {
-        let mut module = self.run.before.clone();
-        for function in &self.added {
-            module.insert(function.clone()).ok()?;
-        }
-        for function in part {
-            module.replace(function.clone()).ok()?;
-        }
-        verify::all(&module).ok()?;
-        Some(module)
-    }
+    Ok(ddmin(changed, &mut test)?.iter().map(name).collect())
 }
 
 /// Names as a text: a few in full, many as a number.

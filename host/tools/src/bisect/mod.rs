@@ -7,20 +7,18 @@
 //! it was before. Of a pass that rewrites by rules, the rewrite is found by running it again with fewer of them.
 
 mod functions;
-mod rewrites;
-mod search;
+pub(crate) mod rewrites;
 
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::first_run::{FailedPass, FirstRun};
+use crate::search::first_bad;
 use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
-use passdock_driver::pipeline::Request;
+use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
 pub use rewrites::BadRewrite;
 use rewrites::Narrowed;
-use search::{Found, States};
 
 /// A module that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,11 +93,8 @@ pub fn bisect(
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
     log: &mut dyn FnMut(&Judged),
 ) -> Result<Bisection, PassError> {
-    let FirstRun {
-        rerun,
-        mut runs,
-        end,
-    } = FirstRun::new(registry, request, &module)?;
+    let rerun = Rerun::new(registry, request)?;
+    let (result, mut runs) = rerun.run_kept(module.clone());
     let passes = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut found = Bisection {
@@ -112,9 +107,14 @@ pub fn bisect(
         failure: None,
         proof: None,
     };
-    if let Err(failed) = end {
-        found.blame(failed);
-        return Ok(found);
+    if let Err(error) = result {
+        return match error.site().cloned() {
+            Some(site) if error.exit_status() == 1 => {
+                found.blame(error, site);
+                Ok(found)
+            }
+            _ => Err(error),
+        };
     }
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
@@ -124,8 +124,7 @@ pub fn bisect(
         checks.push(judged);
         Ok(verdict)
     };
-    let states = States::new(&module, &runs);
-    let Found { good, bad } = states.search(&mut judge)?;
+    let (good, bad) = first_bad_run(&module, &runs, &mut judge)?;
     let suspects = &runs[good..bad];
     if let [run] = suspects {
         found.functions = functions::narrow(run, &mut judge)?;
@@ -152,9 +151,8 @@ pub fn bisect(
 
 impl Bisection {
     /// Ends the search with a pass that fails: it is looked for, whatever the check would say.
-    fn blame(&mut self, failed: FailedPass) {
-        let narrowed = rewrites::narrow_failed(&failed);
-        let FailedPass { error, site } = failed;
+    fn blame(&mut self, error: PassError, site: FailureSite) {
+        let narrowed = rewrites::narrow_failed(&error, &site);
         self.failure = Some(Failure::from(&error));
         self.suspects = vec![Suspect {
             pass: error.pass.clone().unwrap_or_default(),
@@ -217,7 +215,50 @@ impl Suspect {
     }
 }
 
-/// A search that has nowhere to begin.
-fn nothing(message: impl Into<String>, help: &str) -> PassError {
-    PassError::new(ErrorKind::Check, message).help(help)
+/// Searches the untouched module and the ones after each run: the last state that is good, and the first bad one.
+fn first_bad_run(
+    untouched: &Module,
+    runs: &[PassRun],
+    judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
+) -> Result<(usize, usize), PassError> {
+    let last = runs.len();
+    let nothing = |message, help| Err(PassError::new(ErrorKind::Check, message).help(help));
+    match judge("before any pass".to_owned(), untouched)? {
+        Verdict::Good => {}
+        Verdict::Bad => {
+            return nothing(
+                "The model is bad before any pass.",
+                "The check has to call it good, a command with status 0; no pass is to blame here.",
+            );
+        }
+        Verdict::Unknown => {
+            return nothing(
+                "The check can't tell whether the untouched model is good.",
+                "Without a good model there is nothing to compare with.",
+            );
+        }
+    }
+    if last == 0 {
+        return nothing(
+            "No pass changes the model: there is nothing to find.",
+            "`passdock explain` shows what runs, and why or why not.",
+        );
+    }
+    let mut judge = |at: usize| {
+        let run = &runs[at - 1];
+        let candidate = format!("after {at} of {last}: {}", run.pass.info().name);
+        judge(candidate, &run.after)
+    };
+    match judge(last)? {
+        Verdict::Bad => first_bad((0, last), &mut judge),
+        Verdict::Good => nothing(
+            "The check calls what the whole pipeline makes good: there is no pass to find.",
+            "A command calls a model bad by a status that is neither 0 nor 125, `numerics` one that computes something \
+             else.",
+        ),
+        Verdict::Unknown => nothing(
+            "The check can't tell whether the model after the whole pipeline is bad.",
+            "Shorten the pipeline to where it can.",
+        ),
+    }
 }

@@ -7,10 +7,9 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 use super::Verdict;
-use super::search::{Found, between};
 use crate::diff::{self, Change, Diff, OpDiff};
-use crate::first_run::FailedPass;
-use passdock_core::{ErrorKind, PassContext, PassError, PassRef, PassRun, run};
+use crate::search::first_bad;
+use passdock_core::{ErrorKind, FailureSite, PassContext, PassError, PassRef, PassRun, run};
 use passdock_driver::reproducer::Failure;
 
 /// The rewrite that breaks a model, or that a pass fails over.
@@ -46,7 +45,7 @@ pub(super) fn narrow(
     context: &PassContext,
     judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
 ) -> Result<Option<Narrowed>, PassError> {
-    let again = Again {
+    let again = LimitedPass {
         context,
         pass: &pass.pass,
         before: &pass.before,
@@ -58,7 +57,7 @@ pub(super) fn narrow(
     if of == 0 || !all.is_ok_and(is_same) {
         return Ok(None);
     }
-    again.search(of, of, &mut |number| {
+    let number = again.search(of, &mut |number| {
         let candidate = match number {
             0 => "it, without rewrites".to_owned(),
             number => format!("it, with {number} of {of} rewrites"),
@@ -69,17 +68,18 @@ pub(super) fn narrow(
             Ok(module) => judge(candidate, &module),
             Err(_) => Ok(Verdict::Unknown),
         }
-    })
+    })?;
+    Ok(number.and_then(|number| again.narrowed(number, of)))
 }
 
 /// The rewrite that a pass fails over; `None` if it fails without any. If the process dies of it, each run that does ends
 /// this search, and another process that does the same fails there instead.
-pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
-    let failure = Failure::from(&failed.error);
-    let again = Again {
-        context: &failed.site.context,
-        pass: failed.site.passes.first()?,
-        before: &failed.site.before,
+pub(super) fn narrow_failed(error: &PassError, site: &FailureSite) -> Option<Narrowed> {
+    let failure = Failure::from(error);
+    let again = LimitedPass {
+        context: &site.context,
+        pass: site.passes.first()?,
+        before: &site.before,
     };
     let verdict = |result: Result<Module, PassError>| match result {
         Ok(_) => Verdict::Good,
@@ -96,7 +96,8 @@ pub(super) fn narrow_failed(failed: &FailedPass) -> Option<Narrowed> {
     }
     // It may fail in the middle of one that isn't counted yet.
     let mut judge = |number| Ok(verdict(again.run_watched(number).0));
-    again.search(done, done + 1, &mut judge).ok()?
+    let number = again.search(done + 1, &mut judge).ok()??;
+    again.narrowed(number, done)
 }
 
 /// The number of rewrites that a run did which failed, and the rule that was at it.
@@ -115,15 +116,15 @@ fn last_rewrite(error: &PassError, cx: &PassContext) -> (u64, Option<String>) {
 }
 
 /// A pass that runs again on the module before it.
-struct Again<'r> {
-    context: &'r PassContext,
-    pass: &'r PassRef,
-    before: &'r Module,
+pub(crate) struct LimitedPass<'r> {
+    pub(crate) context: &'r PassContext,
+    pub(crate) pass: &'r PassRef,
+    pub(crate) before: &'r Module,
 }
 
-impl Again<'_> {
+impl LimitedPass<'_> {
     /// Runs the pass alone with so many rewrites at most. The context tells of them.
-    fn run(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
+    pub(crate) fn run(&self, rewrites: u64) -> (Result<Module, PassError>, PassContext) {
         let cx = self.context.limited(rewrites);
         (run::call(&**self.pass, self.before, &cx, false), cx)
     }
@@ -135,25 +136,17 @@ impl Again<'_> {
         (result, cx)
     }
 
-    /// Searches up to a number of rewrites that is bad; `done` of them are.
-    fn search(
+    /// Finds the first number of rewrites that is bad, up to one that is; `None` if no single rewrite is to blame.
+    pub(crate) fn search(
         &self,
-        done: u64,
         bad: u64,
         judge: &mut dyn FnMut(u64) -> Result<Verdict, PassError>,
-    ) -> Result<Option<Narrowed>, PassError> {
+    ) -> Result<Option<u64>, PassError> {
         if self.context.settings().rewrite_limit.is_some() || judge(0)? != Verdict::Good {
             return Ok(None);
         }
-        let ends = Found {
-            good: 0,
-            bad: bad as usize,
-        };
-        let found = between(ends, &mut |number| judge(number as u64))?;
-        if found.bad - found.good > 1 {
-            return Ok(None);
-        }
-        Ok(self.narrowed(found.bad as u64, done))
+        let (good, bad) = first_bad((0, bad as usize), &mut |number| judge(number as u64))?;
+        Ok((bad - good == 1).then_some(bad as u64))
     }
 
     /// What there is to tell of one rewrite.

@@ -105,36 +105,33 @@ impl<'m> Around<'m> {
         }
     }
 
-    /// What `made` came of: the ops that had a result of its name, and those that went and share a node with it.
+    /// The ops that `made` came of.
     pub(super) fn sources(&self, made: OpId) -> Vec<OpId> {
-        let names = find::names(self.new, made);
-        let results: Vec<&str> = find::result_names(self.new, made).collect();
-        let stays: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.before).collect();
-        let became = |op: OpId| {
-            let mut others = self.others.iter();
-            others.any(|pair| pair.before == op && pair.after == made)
-        };
-        let has_result = |op| find::result_names(self.old, op).any(|name| results.contains(&name));
-        let has_node = |op| {
-            find::names(self.old, op)
-                .iter()
-                .any(|n| find::is_from(&names, n))
-        };
-        let is_source = |op: &OpId| {
-            let is_gone = !stays.contains(op);
-            has_result(*op) || is_gone && (became(*op) || has_node(*op))
-        };
         let ops = self.old.walk(self.old.body());
-        ops.filter(is_source).collect()
+        ops.filter(|&op| self.is_source(op, made)).collect()
     }
 
-    /// The ops that came where `gone` went.
+    /// The ops that came of `gone`.
     pub(super) fn heirs(&self, gone: OpId) -> Vec<OpId> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
-        let made = self.new.walk(self.new.body());
-        let made = made.filter(|op| !stayed.contains(op));
-        made.filter(|&op| self.sources(op).contains(&gone))
-            .collect()
+        let ops = self.new.walk(self.new.body());
+        let made = ops.filter(|op| !stayed.contains(op));
+        made.filter(|&made| self.is_source(gone, made)).collect()
+    }
+
+    /// Whether an op had a result of the name of one of `made`, or went and became it or shares a node with it.
+    fn is_source(&self, op: OpId, made: OpId) -> bool {
+        let mut results = find::result_names(self.old, op);
+        if results.any(|name| find::result_names(self.new, made).any(|other| other == name)) {
+            return true;
+        }
+        let mut others = self.others.iter();
+        !self.after.contains_key(&op)
+            && (others.any(|pair| pair.before == op && pair.after == made) || {
+                let names = find::names(self.new, made);
+                let nodes = find::names(self.old, op);
+                nodes.iter().any(|node| find::is_from(&names, node))
+            })
     }
 }
 

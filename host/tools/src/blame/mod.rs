@@ -90,7 +90,10 @@ pub fn blame(
     let rerun = Rerun::new(registry, request)?;
     let (result, runs) = rerun.run_kept(module.clone());
     let last = result?;
-    let trail = Trail::new(&rerun, &runs);
+    let trail = Trail {
+        rerun: &rerun,
+        runs: &runs,
+    };
     let there = find::op(&last, op);
     let (place, module, is_there) = match there.or_else(|| find::number(&last, op)) {
         Some(place) => (place, &last, true),

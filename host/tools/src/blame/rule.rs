@@ -1,11 +1,13 @@
 //! The rule by which a pass made, changed or removed an op.
 
-use passdock_core::{PassContext, PassRun, run};
+use passdock_core::PassRun;
+use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Rerun;
 use passdock_ir::Module;
 
 use super::around::Around;
 use super::find::Place;
+use crate::bisect::rewrites::LimitedPass;
 
 /// The rule of the rewrite from which on a thing is done: the pass runs again on the module before it, with rules that
 /// stop after so many rewrites. `None`: the pass did it without a rule, or does something else alone.
@@ -14,32 +16,21 @@ pub(super) fn of(
     pass: &PassRun,
     is_done: impl Fn(&Module) -> bool,
 ) -> Option<String> {
-    if rerun.context().settings().rewrite_limit.is_some() {
+    let limited = LimitedPass {
+        context: rerun.context(),
+        pass: &pass.pass,
+        before: &pass.before,
+    };
+    let verdict = |rewrites: u64| match limited.run(rewrites).0 {
+        Ok(made) if !made.is_same(&pass.before) && is_done(&made) => Verdict::Bad,
+        _ => Verdict::Good,
+    };
+    let (all, _) = limited.run(u64::MAX).1.last_rewrite();
+    if verdict(all) == Verdict::Good {
         return None;
     }
-    let again = |rewrites: u64| -> Option<(Module, PassContext)> {
-        let cx = rerun.context().limited(rewrites);
-        let made = run::call(&*pass.pass, &pass.before, &cx, false).ok()?;
-        Some((made, cx))
-    };
-    let done_after = |rewrites: u64| {
-        let made = again(rewrites);
-        made.is_some_and(|(made, _)| !made.is_same(&pass.before) && is_done(&made))
-    };
-    let (_, cx) = again(u64::MAX)?;
-    let (all, _) = cx.last_rewrite();
-    if all == 0 || done_after(0) || !done_after(all) {
-        return None;
-    }
-    let (mut without, mut with) = (0, all);
-    while with - without > 1 {
-        let middle = without + (with - without) / 2;
-        match done_after(middle) {
-            true => with = middle,
-            false => without = middle,
-        }
-    }
-    again(with)?.1.last_rewrite().1
+    let first = limited.search(all, &mut |rewrites| Ok(verdict(rewrites)));
+    limited.run(first.ok()??).1.last_rewrite().1
 }
 
 /// Whether a module has an op of what the pass left: exactly so if nothing of it may be different.

@@ -16,86 +16,73 @@ const MOST_OPS: usize = 64;
 
 /// The runs of passes, and what became of which op in each.
 pub(super) struct Trail<'r> {
-    rerun: &'r Rerun,
-    runs: &'r [PassRun],
+    pub(super) rerun: &'r Rerun,
+    pub(super) runs: &'r [PassRun],
 }
 
-impl<'r> Trail<'r> {
-    pub(super) fn new(rerun: &'r Rerun, runs: &'r [PassRun]) -> Trail<'r> {
-        Trail { rerun, runs }
-    }
-
-    /// What was done with an op of the last module, and with those that it came from; if the name that it was asked for
-    /// by is an output's, also with the ops that made that output before.
+impl Trail<'_> {
+    /// Follows an op of the last module back, and those that it came from; if the name that it was asked for by is an
+    /// output's, also the ops that made that output before.
     pub(super) fn back(&self, place: Place, asked: &str) -> Result<Vec<BlameStep>, PassError> {
-        let mut steps: Vec<(usize, BlameStep)> = Vec::new();
-        let mut met: FxHashSet<(usize, Place)> = FxHashSet::default();
-        let mut waiting = vec![(self.runs.len(), place)];
-        for (at, run) in self.runs.iter().enumerate() {
+        let mut steps = Vec::new();
+        let mut places = vec![place];
+        for run in self.runs.iter().rev() {
+            let mut here = Vec::new();
+            let mut before = Vec::new();
             if let Some((maker, step)) = output::moved(self.rerun, run, asked)? {
-                steps.push((at, step));
-                waiting.push((at, maker));
+                here.push(step);
+                before.push(maker);
             }
-        }
-        while let Some((end, place)) = waiting.pop() {
-            if met.len() < MOST_OPS && met.insert((end, place.clone())) {
-                self.back_to_its_making(end, place, &mut steps, &mut waiting)?;
+            for place in places {
+                before.extend(self.before(run, place, &mut here)?);
             }
+            let mut met = FxHashSet::default();
+            before.retain(|place| met.len() < MOST_OPS && met.insert(place.clone()));
+            places = before;
+            steps.splice(0..0, here);
         }
-        steps.sort_by_key(|(at, _)| *at);
-        let mut told: Vec<BlameStep> = Vec::new();
-        for (_, step) in steps {
-            if told.last() != Some(&step) {
-                told.push(step);
-            }
-        }
-        Ok(told)
+        steps.dedup();
+        Ok(steps)
     }
 
-    fn back_to_its_making(
+    /// Returns what an op was before a pass, or the ops that the pass made it of.
+    fn before(
         &self,
-        end: usize,
+        run: &PassRun,
         mut place: Place,
-        steps: &mut Vec<(usize, BlameStep)>,
-        waiting: &mut Vec<(usize, Place)>,
-    ) -> Result<(), PassError> {
-        for at in (0..end).rev() {
-            let run = &self.runs[at];
-            let around = Around::of(run, &place.function)?;
-            let pair = around
-                .as_ref()
-                .and_then(|a| Some((a, a.pair_of(place.op)?)));
-            if let Some((around, pair)) = pair {
-                if around.is_changed(pair) {
-                    let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, true));
-                    let mut step = step(run, Deed::Changed, rule);
-                    step.names = find::names(around.new, place.op);
-                    step.before = vec![find::line(around.old, pair.before)];
-                    step.after = vec![find::line(around.new, pair.after)];
-                    step.makers = makers(around, pair, &step);
-                    steps.push((at, step));
-                }
-                place.op = pair.before;
-                continue;
-            }
-            if around.is_none() && run.before.function_named(&place.function).is_some() {
-                // The pass left the function alone.
-                continue;
-            }
-            let sources = sources(run, around.as_ref(), &place)?;
-            let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, false));
-            let mut step = step(run, Deed::Made, rule);
-            step.names = place.names(&run.after);
-            step.before = sources
-                .iter()
-                .map(|source| source.line(&run.before))
-                .collect();
-            step.after = vec![place.line(&run.after)];
-            steps.push((at, step));
-            waiting.extend(sources.into_iter().map(|source| (at, source)));
-            break;
+        steps: &mut Vec<BlameStep>,
+    ) -> Result<Vec<Place>, PassError> {
+        let around = Around::of(run, &place.function)?;
+        if around.is_none() && run.before.function_named(&place.function).is_some() {
+            // The pass left the function alone.
+            return Ok(vec![place]);
         }
-        Ok(())
+        if let Some(around) = &around
+            && let Some(pair) = around.pair_of(place.op)
+        {
+            if around.is_changed(pair) {
+                let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, true));
+                let mut step = step(run, Deed::Changed, rule);
+                step.names = find::names(around.new, place.op);
+                step.before = vec![find::line(around.old, pair.before)];
+                step.after = vec![find::line(around.new, pair.after)];
+                step.makers = makers(around, pair, &step);
+                steps.push(step);
+            }
+            place.op = pair.before;
+            return Ok(vec![place]);
+        }
+        let sources = sources(run, around.as_ref(), &place)?;
+        let rule = rule::of(self.rerun, run, |made| rule::has(made, run, &place, false));
+        let mut step = step(run, Deed::Made, rule);
+        step.names = place.names(&run.after);
+        step.before = sources
+            .iter()
+            .map(|source| source.line(&run.before))
+            .collect();
+        step.after = vec![place.line(&run.after)];
+        steps.push(step);
+        Ok(sources)
     }
 
     /// What was done with an op of the first module, up to its end.

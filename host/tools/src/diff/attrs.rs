@@ -1,42 +1,38 @@
 //! Attributes of two functions side by side.
 
-use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
+use passdock_abi::{Attr, AttrKind, ConstId, OpId};
 use rustc_hash::FxHashMap;
 
-use super::NONE;
 use super::compare::Comparison;
-use super::graph::Graph;
-use super::hash::Context;
+use super::content::Contents;
+use super::graph::{Graph, What};
+use super::lines::Lines;
+use super::matching::hash;
 use super::report::OpChange;
 
-impl Comparison<'_, '_, '_> {
+impl Comparison<'_> {
     /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
     pub(super) fn attributes(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
-        let [old, new] = [0, 1].map(|side| self.graphs[side].f.attrs(ops[side]));
-        let same = |m: &mut Self, pair: (&Attr, &Attr)| {
-            m.name(0, pair.0) == m.name(1, pair.1) && m.same_attr(pair.0, pair.1)
-        };
-        if old.len() == new.len() && old.iter().zip(new).all(|pair| same(self, pair)) {
-            return;
-        }
-        let mut olds: FxHashMap<u32, &Attr> = FxHashMap::default();
-        for attr in old {
-            olds.insert(self.name(0, attr), attr);
-        }
-        for attr in new {
-            let before = olds.remove(&self.name(1, attr));
-            if before.is_none_or(|before| !self.same_attr(before, attr)) {
+        let [f, g] = self.functions();
+        let (old_attrs, new_attrs) = (f.attrs(ops[0]), g.attrs(ops[1]));
+        let mut olds: FxHashMap<&str, &Attr> = FxHashMap::default();
+        olds.extend(old_attrs.iter().map(|attr| (f.text(attr.name), attr)));
+        for attr in new_attrs {
+            let name = g.text(attr.name);
+            let before = olds.remove(name);
+            if before.is_none_or(|before| !self.is_same_attr(ops, [before, attr])) {
                 changes.push(OpChange::Attribute {
-                    name: self.graphs[1].f.text(attr.name).to_owned(),
+                    name: name.to_owned(),
                     old: before.map(|before| self.lines[0].attr(ops[0], before)),
                     new: Some(self.lines[1].attr(ops[1], attr)),
                 });
             }
         }
-        for attr in old {
-            if olds.remove(&self.name(0, attr)).is_some() {
+        for attr in old_attrs {
+            let name = f.text(attr.name);
+            if olds.remove(name).is_some() {
                 changes.push(OpChange::Attribute {
-                    name: self.graphs[0].f.text(attr.name).to_owned(),
+                    name: name.to_owned(),
                     old: Some(self.lines[0].attr(ops[0], attr)),
                     new: None,
                 });
@@ -44,55 +40,59 @@ impl Comparison<'_, '_, '_> {
         }
     }
 
-    fn name(&mut self, side: usize, attr: &Attr) -> u32 {
-        self.symbols.of(side, attr.name)
-    }
-
-    fn same_attr(&mut self, old: &Attr, new: &Attr) -> bool {
-        let mut content = |side: usize, attr: &Attr| {
-            let mut cx = Context {
-                contents: &self.contents,
-                symbols: self.symbols,
-                types: &mut self.types,
-            };
-            content(&self.graphs[side], attr, &mut cx)
-        };
-        old.kind == new.kind && old.flags == new.flags && content(0, old) == content(1, new)
+    fn is_same_attr(&mut self, ops: [OpId; 2], attrs: [&Attr; 2]) -> bool {
+        let [old, new] = [0, 1].map(|side| {
+            let (graph, lines) = (&self.graphs[side], &mut self.lines[side]);
+            key(graph, ops[side], attrs[side], &self.contents, lines)
+        });
+        old == new
     }
 }
 
-/// The value of an attribute as bytes: equal values of one kind are equal bytes in either function.
-pub(super) fn content(graph: &Graph<'_>, attr: &Attr, cx: &mut Context<'_, '_>) -> Vec<u8> {
-    let (f, side) = (graph.f, graph.side);
-    let mut bytes = Vec::new();
-    let id = |id: u32, cx: &mut Context<'_, '_>| match attr.kind {
-        AttrKind::TENSOR | AttrKind::TENSORS => cx.contents.class(side, ConstId(id)),
-        AttrKind::TYPE | AttrKind::TYPES => cx.types.of(side, f, TypeId(id)),
-        AttrKind::REGION | AttrKind::REGIONS => graph.region_place(RegionId(id)).unwrap_or(NONE),
-        AttrKind::REFERENCE => cx.symbols.of(side, SymbolId(id)),
-        _ => id,
+/// The kind, flags and value of an attribute: equal keys are equal attributes of either function.
+fn key(
+    graph: &Graph<'_>,
+    op: OpId,
+    attr: &Attr,
+    contents: &Contents,
+    lines: &mut Lines<'_>,
+) -> (AttrKind, u32, Vec<u32>, String) {
+    let class = |id: u32| contents.class(graph.side, ConstId(id));
+    let (classes, text) = match attr.kind {
+        AttrKind::NONE => (Vec::new(), String::new()),
+        AttrKind::TENSOR => (vec![class(attr.bits as u32)], String::new()),
+        AttrKind::TENSORS => {
+            let ids = graph.f.ids_in(attr.list).iter();
+            (ids.map(|&id| class(id)).collect(), String::new())
+        }
+        _ => (Vec::new(), lines.whole_attr(op, attr)),
     };
-    match attr.kind {
-        AttrKind::NONE => {}
-        AttrKind::INT => bytes.extend(attr.bits.to_le_bytes()),
-        AttrKind::STRING | AttrKind::OPAQUE => bytes.extend(f.bytes_in(attr.list)),
-        AttrKind::INTS => {
-            let ints = f.ints_in(attr.list).iter();
-            ints.for_each(|int| bytes.extend(int.to_le_bytes()));
+    (attr.kind, attr.flags, classes, text)
+}
+
+/// Hashes the kinds, attributes and constant operands of a function's nodes.
+pub(super) fn labels(graph: &Graph<'_>, contents: &Contents, lines: &mut Lines<'_>) -> Vec<u64> {
+    let nodes = 0..graph.nodes.len() as u32;
+    let label = |node: u32| {
+        let kind = graph.node(node).kind;
+        let op = match graph.node(node).what {
+            What::Const(id) => return hash((kind, contents.class(graph.side, id))),
+            What::Op(op) => op,
+            What::Arg(_) => return hash(kind),
+        };
+        let mut sum = 0_u64;
+        for attr in graph.f.attrs(op) {
+            let name = graph.f.text(attr.name);
+            sum = sum.wrapping_add(hash((name, key(graph, op, attr, contents, lines))));
         }
-        AttrKind::FLOATS => {
-            let floats = f.floats_in(attr.list).iter();
-            floats.for_each(|float| bytes.extend(float.to_le_bytes()));
+        for area in graph.areas_of(node) {
+            sum = sum.wrapping_add(hash(graph.areas[area as usize].name));
         }
-        AttrKind::STRINGS => f.strings_in(attr.list).for_each(|text| {
-            bytes.extend(text.len().to_le_bytes());
-            bytes.extend(text);
-        }),
-        AttrKind::TENSORS | AttrKind::TYPES | AttrKind::REGIONS => {
-            let ids = f.ids_in(attr.list).iter();
-            ids.for_each(|&each| bytes.extend(id(each, cx).to_le_bytes()));
-        }
-        _ => bytes.extend(id(attr.bits as u32, cx).to_le_bytes()),
-    }
-    bytes
+        let constants = graph.operands(node).map(|value| match graph.place(value) {
+            Some((def, _)) => graph.constant(def).map(|id| contents.class(graph.side, id)),
+            None => Some(super::NONE),
+        });
+        hash((kind, sum, constants.collect::<Vec<_>>()))
+    };
+    nodes.map(label).collect()
 }

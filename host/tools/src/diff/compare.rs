@@ -7,26 +7,22 @@ use passdock_ir::{Function, text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::content::{self, Contents};
-use super::graph::{Graph, What, node_name};
-use super::hash::Context;
+use super::graph::{self, Graph, What, node_name};
 use super::interface::Interface;
 use super::lines::Lines;
-use super::matching::{self, Matching};
+use super::matching::{self, Matching, moved};
 use super::report::{
     Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired, Setting,
 };
-use super::shared::{SharedSymbols, SharedTypes};
-use super::{NONE, align, settings};
+use super::{NONE, attrs, settings};
 use passdock_core::PassError;
 
 /// Two functions side by side.
-pub(super) struct Comparison<'f, 's, 'm> {
+pub(super) struct Comparison<'f> {
     pub(super) graphs: [Graph<'f>; 2],
     pub(super) interface: Interface,
     pub(super) m: Matching,
     pub(super) contents: Contents,
-    pub(super) symbols: &'s mut SharedSymbols<'m>,
-    pub(super) types: SharedTypes,
     pub(super) lines: [Lines<'f>; 2],
     pub(super) out: FunctionDiff,
     paired_areas: [FxHashSet<u32>; 2],
@@ -48,29 +44,20 @@ impl FunctionDiff {
     }
 }
 
-impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
-    pub(super) fn new(
-        a: &'f Function,
-        b: &'f Function,
-        symbols: &'s mut SharedSymbols<'m>,
-    ) -> Result<Comparison<'f, 's, 'm>, PassError> {
-        let mut types = SharedTypes::new();
-        let contents = Contents::new([a, b], &mut types)?;
-        let graphs = [Graph::new(a, 0, symbols), Graph::new(b, 1, symbols)];
-        let interface = Interface::new(graphs.each_ref(), symbols, &mut types);
-        let mut cx = Context {
-            contents: &contents,
-            symbols,
-            types: &mut types,
-        };
-        let m = matching::matching(graphs.each_ref(), &interface, &mut cx);
+impl<'f> Comparison<'f> {
+    pub(super) fn new(a: &'f Function, b: &'f Function) -> Result<Comparison<'f>, PassError> {
+        let contents = Contents::new([a, b])?;
+        let graphs = [Graph::new(a, 0), Graph::new(b, 1)];
+        let interface = Interface::new(graphs.each_ref());
+        let mut lines = [Lines::new(a), Lines::new(b)];
+        let labels =
+            [0, 1].map(|side: usize| attrs::labels(&graphs[side], &contents, &mut lines[side]));
+        let m = matching::matching(graphs.each_ref(), &interface, labels);
         Ok(Comparison {
             interface,
             m,
             contents,
-            symbols,
-            types,
-            lines: [Lines::new(a), Lines::new(b)],
+            lines,
             out: FunctionDiff {
                 ops_before: a.op_count(),
                 ops_after: b.op_count(),
@@ -169,14 +156,11 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 _ => {}
             }
         }
-        let kept = align::longest_increasing(&places);
-        if kept.len() < places.len() {
-            let mut kept = kept.into_iter().peekable();
-            for (at, op) in stand.into_iter().enumerate() {
-                if kept.next_if_eq(&at).is_none() {
-                    let op = self.lines[1].short_op(op);
-                    self.out.moved.push(op);
-                }
+        let moved = moved(&places);
+        for (old, op) in places.iter().zip(stand) {
+            if moved.contains(old) {
+                let op = self.lines[1].short_op(op);
+                self.out.moved.push(op);
             }
         }
         self.arguments(a, b);
@@ -321,15 +305,14 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
 
     /// Two names as texts, if they differ.
     pub(super) fn renamed(&mut self, names: [SymbolId; 2]) -> Option<[Option<String>; 2]> {
-        let [old, new] = [0, 1].map(|side| self.symbols.of(side, names[side]));
-        (old != new).then(|| [0, 1].map(|side| text_of(self.graphs[side].f, names[side])))
+        let [old, new] = [0, 1].map(|side| text_of(self.graphs[side].f, names[side]));
+        (old != new).then_some([old, new])
     }
 
     /// Two types as texts, if they differ.
     pub(super) fn retyped(&mut self, types: [TypeId; 2]) -> Option<[String; 2]> {
-        let fs = self.functions();
-        let [old, new] = [0, 1].map(|side| self.types.of(side, fs[side], types[side]));
-        (old != new).then(|| [0, 1].map(|side| text::type_text(fs[side], types[side])))
+        let [old, new] = [0, 1].map(|side| text::type_text(self.graphs[side].f, types[side]));
+        (old != new).then_some([old, new])
     }
 
     /// Compares the names of the ONNX nodes that `op` comes from.
@@ -482,12 +465,12 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
 
 /// The text of a name; `None`: there is none.
 pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<String> {
-    name.option().map(|name| f.text(name).to_owned())
+    graph::text_of(f, name).map(str::to_owned)
 }
 
 /// The names of the ONNX nodes that something comes from. A place in a text isn't one.
 fn node_names(f: &Function, loc: LocId) -> Option<String> {
-    let name = |loc: LocId| text_of(f, node_name(f, loc));
+    let name = |loc: LocId| node_name(f, loc).map(str::to_owned);
     let record = f.loc(loc)?;
     if record.kind != LocKind::FUSED {
         return name(loc);

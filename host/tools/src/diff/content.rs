@@ -3,16 +3,14 @@
 //! A constant's bytes are read only if the other function has one of the same type and length, and
 //! not if both stand at the same place of the same file. Equal hashes are confirmed byte by byte.
 
-use std::hash::Hasher;
 use std::sync::Arc;
 
 use half::{bf16, f16};
 use passdock_abi::{ConstId, DType, TypeId};
-use passdock_ir::{ConstantData, Function, Payload};
-use rustc_hash::{FxHashMap, FxHasher};
+use passdock_ir::{ConstantData, Function, Payload, text};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::shared::SharedTypes;
 use passdock_core::{ErrorKind, PassError};
 
 /// The class of each constant of two functions.
@@ -38,28 +36,20 @@ type Member = (usize, ConstId);
 type Bucket = Vec<Member>;
 
 impl Contents {
-    pub(super) fn new(
-        functions: [&Function; 2],
-        types: &mut SharedTypes,
-    ) -> Result<Contents, PassError> {
-        let mut places: FxHashMap<(u32, u64), usize> = FxHashMap::default();
-        let mut buckets: Vec<Bucket> = Vec::new();
+    pub(super) fn new(functions: [&Function; 2]) -> Result<Contents, PassError> {
+        let mut buckets: FxHashMap<(String, u64), Bucket> = FxHashMap::default();
         let mut classes = [Vec::new(), Vec::new()];
         for (side, f) in functions.into_iter().enumerate() {
             for (id, constant) in f.live_constants() {
                 let known = classes[side].len().max(id.index() + 1);
                 classes[side].resize(known, super::NONE);
-                let key = (types.of(side, f, constant.ty), f.constant_data(id).len());
-                let place = *places.entry(key).or_insert(buckets.len());
-                if place == buckets.len() {
-                    buckets.push(Bucket::new());
-                }
-                buckets[place].push((side, id));
+                let key = (text::type_text(f, constant.ty), f.constant_data(id).len());
+                buckets.entry(key).or_default().push((side, id));
             }
         }
         let mut contents = Contents { classes };
         let mut next = 0;
-        for bucket in &buckets {
+        for bucket in buckets.values() {
             contents.classify(functions, bucket, &mut next)?;
         }
         Ok(contents)
@@ -91,11 +81,9 @@ impl Contents {
         let is_shared = |member: Member| {
             place(data(member)).is_some_and(|place| places[&place] == [true, true])
         };
-        let mut rest = bucket.iter().filter(|&&member| !is_shared(member));
+        let rest = bucket.iter().filter(|&&member| !is_shared(member));
         let lonely = [0, 1].map(|side| rest.clone().all(|member| member.0 != side));
         let lonely = lonely.contains(&true);
-        // One element that fills them all tells them apart without being spread out.
-        let splats = rest.all(|&member| matches!(data(member).payload(), Payload::Splat { .. }));
         let mut known_places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
         let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
         for &member in bucket {
@@ -105,7 +93,9 @@ impl Contents {
                 Some(&class) => class,
                 None if lonely || is_shared(member) => fresh(),
                 None => {
-                    let alike = hashes.entry(hash(data(member), splats)?).or_default();
+                    let alike = hashes
+                        .entry(data(member).hash().map_err(unreadable)?)
+                        .or_default();
                     let mut found = None;
                     for &(other, class) in alike.iter() {
                         if data(other).same(data(member)).map_err(unreadable)? {
@@ -144,15 +134,6 @@ fn place(data: &ConstantData) -> Option<Place<'_>> {
         Payload::External { source, offset, .. } => Some(Place::External(source.name(), *offset)),
         _ => None,
     }
-}
-
-fn hash(data: &ConstantData, splats: bool) -> Result<u64, PassError> {
-    let mut hasher = FxHasher::default();
-    match data.payload() {
-        Payload::Splat { element, .. } if splats => hasher.write(element),
-        _ => hasher.write(data.bytes().map_err(unreadable)?),
-    }
-    Ok(hasher.finish())
 }
 
 fn unreadable(message: String) -> PassError {

@@ -9,7 +9,6 @@ use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::shared::SharedSymbols;
 
 /// The entity that a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,28 +22,35 @@ pub(super) enum What {
 }
 
 /// The kind of a constant, beside the names of ops.
-pub(super) const CONST: u32 = u32::MAX - 2;
+pub(super) const CONST: &str = "=const";
 /// The kind of an argument.
-pub(super) const ARG: u32 = u32::MAX - 3;
+pub(super) const ARG: &str = "=argument";
 
 /// Something that defines values, or a terminator.
-pub(super) struct Node {
+pub(super) struct Node<'f> {
     pub(super) what: What,
-    /// The area it stands in.
+    /// The area it is in.
     pub(super) area: u32,
-    /// The shared symbol of the op's name, or [`CONST`] or [`ARG`].
-    pub(super) kind: u32,
-    /// The shared symbol of the first name among its values, or NONE.
-    pub(super) name: u32,
-    /// The shared symbol of its node's name, or NONE.
-    pub(super) loc: u32,
+    /// The op's name, or [`CONST`] or [`ARG`].
+    pub(super) kind: &'f str,
+    /// The first name among its values.
+    pub(super) name: Option<&'f str>,
+    /// The name of its ONNX node.
+    loc: Option<&'f str>,
+}
+
+impl Node<'_> {
+    /// Whether a value or the ONNX node has a name.
+    pub(super) fn is_named(&self) -> bool {
+        self.name.or(self.loc).is_some()
+    }
 }
 
 /// A region: its arguments, its constants, its ops, next to each other and in order.
-pub(super) struct Area {
+pub(super) struct Area<'f> {
     pub(super) region: RegionId,
-    /// The shared symbol of its name among its op's regions, or NONE.
-    pub(super) name: u32,
+    /// Its name among its op's regions.
+    pub(super) name: Option<&'f str>,
     pub(super) nodes: Range<u32>,
     /// The op that has it; NONE: it is the body.
     pub(super) owner: u32,
@@ -54,13 +60,11 @@ pub(super) struct Graph<'f> {
     pub(super) f: &'f Function,
     /// The first function (0) or the second (1).
     pub(super) side: usize,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node<'f>>,
     /// The body first, then level by level.
-    pub(super) areas: Vec<Area>,
+    pub(super) areas: Vec<Area<'f>>,
     /// The areas of an op with regions.
     areas_of: FxHashMap<u32, Range<u32>>,
-    /// The area of each region of an op.
-    area_of_region: FxHashMap<RegionId, u32>,
     /// The node of each value, and which of its values it is.
     places: Vec<(u32, u32)>,
     /// The node of each op.
@@ -68,7 +72,7 @@ pub(super) struct Graph<'f> {
 }
 
 impl<'f> Graph<'f> {
-    pub(super) fn new(f: &'f Function, side: usize, symbols: &mut SharedSymbols<'_>) -> Graph<'f> {
+    pub(super) fn new(f: &'f Function, side: usize) -> Graph<'f> {
         let mut constants: Vec<(RegionId, ConstId)> = f
             .live_constants()
             .filter(|(_, constant)| {
@@ -84,76 +88,59 @@ impl<'f> Graph<'f> {
             nodes: Vec::with_capacity(f.live_op_count() as usize + constants.len()),
             areas: Vec::new(),
             areas_of: FxHashMap::default(),
-            area_of_region: FxHashMap::default(),
             places: vec![(NONE, 0); f.value_ids()],
             of_op: vec![NONE; f.op_ids()],
         };
         graph.areas.push(Area {
             region: f.body(),
-            name: NONE,
+            name: None,
             nodes: 0..0,
             owner: NONE,
         });
         let mut at = 0;
         while at < graph.areas.len() {
-            graph.area(at as u32, &constants, symbols);
+            graph.area(at as u32, &constants);
             at += 1;
         }
         graph
     }
 
-    fn area(
-        &mut self,
-        area: u32,
-        constants: &[(RegionId, ConstId)],
-        symbols: &mut SharedSymbols<'_>,
-    ) {
+    fn area(&mut self, area: u32, constants: &[(RegionId, ConstId)]) {
         let f = self.f;
+        let name = |value: ValueId| text_of(f, f.value(value).name);
         let region = self.areas[area as usize].region;
         let start = self.nodes.len() as u32;
         for arg in f.args(region) {
             self.define(arg, 0);
-            let name = symbols.of(self.side, f.value(arg).name);
-            self.push(What::Arg(arg), area, ARG, name, NONE);
+            self.push(What::Arg(arg), area, ARG, name(arg), None);
         }
         let from = constants.partition_point(|entry| entry.0 < region);
         let of_region = constants[from..].iter();
         for &(_, id) in of_region.take_while(|entry| entry.0 == region) {
             let constant = f.constant(id);
             self.define(constant.value, 0);
-            let name = symbols.of(self.side, f.value(constant.value).name);
-            let loc = symbols.of(self.side, node_name(f, constant.loc));
-            self.push(What::Const(id), area, CONST, name, loc);
+            let loc = node_name(f, constant.loc);
+            self.push(What::Const(id), area, CONST, name(constant.value), loc);
         }
         for op in f.ops_in(region) {
             let record = f.op(op);
             let node = self.nodes.len() as u32;
-            let mut name = NONE;
             for (index, result) in f.results(op).enumerate() {
                 self.define(result, index as u32);
-                if name == NONE {
-                    name = symbols.of(self.side, f.value(result).name);
-                }
             }
             self.of_op[op.index()] = node;
-            let kind = symbols.of(self.side, record.name);
-            let loc = symbols.of(self.side, node_name(f, record.loc));
+            let (kind, loc) = (f.text(record.name), node_name(f, record.loc));
+            let name = f.results(op).find_map(name);
             self.push(What::Op(op), area, kind, name, loc);
             if record.regions.len > 0 {
                 let first = self.areas.len() as u32;
-                let side = self.side;
                 self.areas.extend(f.regions_of(op).map(|region| Area {
                     region,
-                    name: symbols.of(side, f.region(region).name),
+                    name: text_of(f, f.region(region).name),
                     nodes: 0..0,
                     owner: node,
                 }));
-                let range = first..self.areas.len() as u32;
-                for area in range.clone() {
-                    let region = self.areas[area as usize].region;
-                    self.area_of_region.insert(region, area);
-                }
-                self.areas_of.insert(node, range);
+                self.areas_of.insert(node, first..self.areas.len() as u32);
             }
         }
         self.areas[area as usize].nodes = start..self.nodes.len() as u32;
@@ -163,7 +150,14 @@ impl<'f> Graph<'f> {
         self.places[value.index()] = (self.nodes.len() as u32, index);
     }
 
-    fn push(&mut self, what: What, area: u32, kind: u32, name: u32, loc: u32) {
+    fn push(
+        &mut self,
+        what: What,
+        area: u32,
+        kind: &'f str,
+        name: Option<&'f str>,
+        loc: Option<&'f str>,
+    ) {
         self.nodes.push(Node {
             what,
             area,
@@ -173,7 +167,7 @@ impl<'f> Graph<'f> {
         });
     }
 
-    pub(super) fn node(&self, node: u32) -> &Node {
+    pub(super) fn node(&self, node: u32) -> &Node<'f> {
         &self.nodes[node as usize]
     }
 
@@ -254,48 +248,17 @@ impl<'f> Graph<'f> {
         self.areas_of.get(&node).cloned().unwrap_or(0..0)
     }
 
-    /// The place of a region among its op's; `None` if it isn't an op's.
-    pub(super) fn region_place(&self, region: RegionId) -> Option<u32> {
-        Some(self.area_place(*self.area_of_region.get(&region)?))
-    }
-
-    /// The place of an area among its op's.
-    pub(super) fn area_place(&self, area: u32) -> u32 {
-        area - self.areas_of(self.areas[area as usize].owner).start
+    /// The nodes that define an op's operands, constants and operands that are left out aside, and which of
+    /// their values each is.
+    pub(super) fn sources(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let places = self.operands(node).filter_map(|value| self.place(value));
+        places.filter(|&(def, _)| self.node(def).kind != CONST)
     }
 
     /// The terminator of an area.
     pub(super) fn terminator(&self, area: u32) -> Option<u32> {
         let op = self.f.terminator(self.areas[area as usize].region)?;
         Some(self.node_of(op))
-    }
-
-    /// The nodes, each behind those whose values it uses and those nested in it.
-    pub(super) fn inside_out(&self) -> Vec<u32> {
-        let mut order = Vec::with_capacity(self.nodes.len());
-        // What is left of an area, and the op to name behind it.
-        let mut open = vec![(self.areas[0].nodes.clone(), NONE)];
-        while let Some((rest, owner)) = open.last_mut() {
-            let Some(node) = rest.next() else {
-                if *owner != NONE {
-                    order.push(*owner);
-                }
-                open.pop();
-                continue;
-            };
-            let areas = self.areas_of(node);
-            if areas.is_empty() {
-                order.push(node);
-                continue;
-            }
-            // The last one is opened first, so it is left last.
-            let last = areas.end - 1;
-            for area in areas.rev() {
-                let owner = if area == last { node } else { NONE };
-                open.push((self.areas[area as usize].nodes.clone(), owner));
-            }
-        }
-        order
     }
 
     /// The number of ops in a node's regions, at any depth, without terminators.
@@ -313,10 +276,13 @@ impl<'f> Graph<'f> {
     }
 }
 
-/// The name of the ONNX node that something comes from. A place in a text isn't one.
-pub(super) fn node_name(f: &Function, loc: LocId) -> SymbolId {
-    match f.loc(loc) {
-        Some(loc) if loc.kind == LocKind::NAME => loc.name,
-        _ => SymbolId::NONE,
-    }
+/// The text of a name; `None`: there is none.
+pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<&str> {
+    name.option().map(|name| f.text(name))
+}
+
+/// The name of the ONNX node that something comes from. A position in a text isn't one.
+pub(super) fn node_name(f: &Function, loc: LocId) -> Option<&str> {
+    let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
+    text_of(f, loc.name)
 }

@@ -1,99 +1,48 @@
-//! Parameters and results of two functions: which is which.
+//! Pairs of parameters and of results of two functions.
 //!
 //! By name first. What is left is paired by type, between the same neighbours and in order: it was
 //! renamed.
 
 use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::text;
 use rustc_hash::FxHashMap;
 
-use super::NONE;
-use super::align;
+use super::compare::text_of;
 use super::graph::Graph;
-use super::hash::{Anchors, mix};
-use super::shared::{SharedSymbols, SharedTypes};
+use super::matching::common;
 
-/// A parameter or a result, as it is paired: the numbers of its name and its type.
-#[derive(Clone, Copy)]
-struct Slot {
-    name: u32,
-    ty: u32,
-}
-
-/// The pairs of parameters and of results, by their places.
+/// The pairs of parameters and of results, by their positions.
 pub(super) struct Interface {
     pub(super) params: Vec<(usize, usize)>,
     pub(super) results: Vec<(usize, usize)>,
-    /// The counterpart of each result of either side.
-    opposites: [Vec<Option<usize>>; 2],
 }
 
 impl Interface {
-    pub(super) fn new(
-        graphs: [&Graph<'_>; 2],
-        symbols: &mut SharedSymbols<'_>,
-        types: &mut SharedTypes,
-    ) -> Interface {
-        let mut slots = |graph: &Graph<'_>, ports: Vec<(SymbolId, TypeId)>| -> Vec<Slot> {
-            let slot = |(name, ty)| Slot {
-                name: symbols.of(graph.side, name),
-                ty: types.of(graph.side, graph.f, ty),
-            };
-            ports.into_iter().map(slot).collect()
-        };
-        let params = graphs.map(|graph| slots(graph, graph.params()));
-        let results = graphs.map(|graph| slots(graph, graph.results()));
-        let mut opposites = results.each_ref().map(|slots| vec![None; slots.len()]);
-        let results = pair(&results);
-        for &(from, to) in &results {
-            opposites[0][from] = Some(to);
-            opposites[1][to] = Some(from);
-        }
+    pub(super) fn new(graphs: [&Graph<'_>; 2]) -> Interface {
         Interface {
-            params: pair(&params),
-            results,
-            opposites,
-        }
-    }
-
-    /// The result of the other side that a side's result is paired with.
-    pub(super) fn opposite(&self, side: usize, result: usize) -> Option<usize> {
-        *self.opposites[side].get(result)?
-    }
-
-    /// The numbers of the parameters and results of one side.
-    pub(super) fn anchors(&self, graph: &Graph<'_>) -> Anchors {
-        let numbers = |pairs: &[(usize, usize)], count: usize| {
-            // What has no counterpart is like nothing else.
-            let alone = |at: usize| mix(100 + graph.side as u64, at as u64);
-            let mut numbers: Vec<u64> = (0..count).map(alone).collect();
-            for (number, &(a, b)) in pairs.iter().enumerate() {
-                numbers[[a, b][graph.side]] = mix(99, number as u64);
-            }
-            numbers
-        };
-        let body = graph.f.body();
-        Anchors {
-            params: numbers(&self.params, graph.f.args(body).len()),
-            results: numbers(&self.results, graph.f.ports(body).len()),
+            params: pair(graphs, graphs.map(Graph::params)),
+            results: pair(graphs, graphs.map(Graph::results)),
         }
     }
 }
 
-fn pair(slots: &[Vec<Slot>; 2]) -> Vec<(usize, usize)> {
-    let [a, b] = slots;
-    let mut by_name: FxHashMap<u32, usize> = FxHashMap::default();
-    by_name.extend(b.iter().enumerate().map(|(at, slot)| (slot.name, at)));
-    by_name.remove(&NONE);
-    let named = |(at, slot): (usize, &Slot)| Some((at, by_name.remove(&slot.name)?));
-    let mut pairs: Vec<(usize, usize)> = a.iter().enumerate().filter_map(named).collect();
-    let mut left = [vec![true; a.len()], vec![true; b.len()]];
+fn pair(graphs: [&Graph<'_>; 2], ports: [Vec<(SymbolId, TypeId)>; 2]) -> Vec<(usize, usize)> {
+    let name = |side: usize, at: usize| text_of(graphs[side].f, ports[side][at].0);
+    let news = (0..ports[1].len()).filter_map(|at| Some((name(1, at)?, at)));
+    let mut by_name: FxHashMap<String, usize> = news.collect();
+    let named = |at| Some((at, by_name.remove(&name(0, at)?)?));
+    let mut pairs: Vec<(usize, usize)> = (0..ports[0].len()).filter_map(named).collect();
+    let mut keys = [0, 1].map(|side: usize| -> Vec<(Option<usize>, String)> {
+        let f = graphs[side].f;
+        let types = ports[side].iter().map(|port| text::type_text(f, port.1));
+        types.map(|ty| (None, ty)).collect()
+    });
     for &(from, to) in &pairs {
-        left[0][from] = false;
-        left[1][to] = false;
+        keys[0][from] = (Some(from), String::new());
+        keys[1][to] = (Some(from), String::new());
     }
-    let left = left.map(|left| -> Vec<usize> { (0..left.len()).filter(|&at| left[at]).collect() });
-    let ty = |side: usize, at: usize| u64::from(slots[side][at].ty);
-    pairs.extend(align::between(&pairs, [&left[0], &left[1]], ty));
+    let renamed = common(&keys[0], &keys[1]).into_iter();
+    pairs.extend(renamed.filter(|pair| keys[0][pair.0].0.is_none()));
     pairs.sort_unstable();
     pairs
 }

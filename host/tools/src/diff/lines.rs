@@ -78,8 +78,12 @@ impl<'f> Lines<'f> {
     pub(super) fn attr(&mut self, op: OpId, attr: &Attr) -> String {
         match attr.kind {
             AttrKind::NONE => "no default".to_owned(),
-            _ => cut(self.pieces().attr(op, attr)),
+            _ => cut(self.whole_attr(op, attr)),
         }
+    }
+
+    pub(super) fn whole_attr(&mut self, op: OpId, attr: &Attr) -> String {
+        self.pieces().attr(op, attr)
     }
 
     /// A constant's type, and its data if it is short.

@@ -35,25 +35,20 @@
 //!
 //! What a file says beyond the IR (doc strings, fields nobody knows) isn't compared.
 //!
-//! Time and memory grow linearly with the number of ops and uses, and nothing recurses, however deep
-//! regions nest. A constant's bytes are read only where the other module has one of the same type
+//! Time and memory grow with the number of ops and uses, never with its square, and nothing recurses, however
+//! deep regions nest. A constant's bytes are read only where the other module has one of the same type
 //! and length at another place.
 
-mod align;
 mod attrs;
 mod compare;
 mod content;
 mod graph;
-mod hash;
-mod improve;
 mod interface;
 mod lines;
 mod matching;
 mod operands;
 mod ports;
 mod report;
-mod shared;
-mod spread;
 
 use graph::What;
 use passdock_abi::{OpId, SymbolId};
@@ -67,7 +62,6 @@ pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,
 };
-use shared::SharedSymbols;
 
 /// No node, no name, no counterpart.
 const NONE: u32 = u32::MAX;
@@ -77,7 +71,6 @@ const NONE: u32 = u32::MAX;
 /// # Errors
 /// If a constant's bytes have to be read and can't.
 pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
-    let mut symbols = SharedSymbols::new(a.symbols(), b.symbols());
     let mut diff = Diff {
         model: settings(a.metadata(), b.metadata()),
         functions: Vec::new(),
@@ -86,7 +79,7 @@ pub fn compare(a: &Module, b: &Module) -> Result<Diff, PassError> {
         match a.function_named(new.text(new.name())) {
             Some(old) if std::sync::Arc::ptr_eq(old, new) => {}
             Some(old) => {
-                let function = Comparison::new(old, new, &mut symbols)?.report();
+                let function = Comparison::new(old, new)?.report();
                 diff.functions
                     .extend((!function.is_empty()).then_some(function));
             }
@@ -156,7 +149,6 @@ pub struct PairedOp {
 /// # Errors
 /// If a constant's bytes have to be read and can't.
 pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
-    let mut symbols = SharedSymbols::new(a.symbols(), b.symbols());
     let mut all = Vec::new();
     for new in b.functions() {
         let old = a.function_named(new.text(new.name()));
@@ -165,13 +157,13 @@ pub fn pairs(a: &Module, b: &Module) -> Result<Vec<PairedOps>, PassError> {
         };
         all.push(PairedOps {
             function: new.name(),
-            ops: Comparison::new(old, new, &mut symbols)?.paired_ops(),
+            ops: Comparison::new(old, new)?.paired_ops(),
         });
     }
     Ok(all)
 }
 
-impl Comparison<'_, '_, '_> {
+impl Comparison<'_> {
     fn paired_ops(mut self) -> Vec<PairedOp> {
         self.compare_pairs();
         let [old, new] = &self.graphs;

@@ -2,14 +2,14 @@
 
 use passdock_abi::{OpId, ValueId};
 
+use super::NONE;
 use super::compare::Comparison;
 use super::graph::ARG;
-use super::hash::mix;
 use super::lines::Lines;
+use super::matching::common;
 use super::report::{OpChange, Rewired};
-use super::{NONE, align};
 
-impl Comparison<'_, '_, '_> {
+impl Comparison<'_> {
     /// Compares the operands of two ops; `op` is the second one.
     pub(super) fn operands(&mut self, nodes: [u32; 2], op: OpId, changes: &mut Vec<OpChange>) {
         for (index, old, new) in self.differing(nodes) {
@@ -37,24 +37,21 @@ impl Comparison<'_, '_, '_> {
                 .filter(|&(_, old, new)| !self.is_same(old, new))
                 .collect();
         }
-        let numbers = [0, 1].map(|side: usize| -> Vec<u64> {
+        // A paired node has the number of the second one, another one of the first function its own.
+        let numbers = [0, 1].map(|side: usize| -> Vec<Option<(u32, u32, u32)>> {
             let number = |&value: &ValueId| {
-                let Some((node, index)) = self.graphs[side].place(value) else {
-                    return 0;
+                let (node, index) = self.graphs[side].place(value)?;
+                let other = if side == 0 {
+                    self.m.counterpart(0, node)
+                } else {
+                    node
                 };
-                let (node, own) = match self.m.counterpart(side, node) {
-                    NONE => (node, 2 + side as u64),
-                    other => ([node, other][side], 1),
-                };
-                mix(mix(node.into(), own), index.into())
+                Some((other, if other == NONE { node } else { NONE }, index))
             };
             values[side].iter().map(number).collect()
         });
-        let common = align::common(&numbers[0], &numbers[1]);
-        let places: Vec<u32> = common.iter().map(|pair| pair.1 as u32).collect();
-        let kept = align::longest_increasing(&places);
         let ends = [(values[0].len(), values[1].len())];
-        let common = kept.into_iter().map(|at| common[at]).chain(ends);
+        let common = common(&numbers[0], &numbers[1]).into_iter().chain(ends);
         let mut differing = Vec::new();
         let (mut from_a, mut from_b) = (0, 0);
         for (to_a, to_b) in common {

@@ -3,11 +3,11 @@
 use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::{Function, text};
 
-use super::align;
 use super::compare::Comparison;
+use super::matching::moved;
 use super::report::{PortChange, PortDiff};
 
-impl Comparison<'_, '_, '_> {
+impl Comparison<'_> {
     /// Compares parameters, and the names and types of results.
     pub(super) fn ports(&mut self) {
         let params = [0, 1].map(|side: usize| self.graphs[side].params());
@@ -44,8 +44,7 @@ impl Comparison<'_, '_, '_> {
             }
         }
         let paired: Vec<usize> = from.iter().flatten().copied().collect();
-        let mut kept = align::longest_increasing(&paired).into_iter().peekable();
-        let mut at = 0;
+        let moved = moved(&paired);
         for (index, &(name, ty)) in news.iter().enumerate() {
             let shown = || shown(g, name, index);
             let Some(old) = from[index] else {
@@ -53,10 +52,9 @@ impl Comparison<'_, '_, '_> {
                 self.port(port, index, shown(), PortChange::Added { ty });
                 continue;
             };
-            if kept.next_if_eq(&at).is_none() {
+            if moved.contains(&old) {
                 self.port(port, index, shown(), PortChange::Moved { old, new: index });
             }
-            at += 1;
             let (old_name, old_ty) = olds[old];
             if let Some([old, new]) = self.renamed([old_name, name]) {
                 self.port(port, index, shown(), PortChange::Renamed { old, new });

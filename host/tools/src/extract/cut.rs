@@ -1,11 +1,12 @@
 //! What isn't of the part is taken out.
 
-use passdock_abi::{AttrKind, ConstId, OpId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{OpId, SymbolId, TypeId, Value, ValueId};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{EditError, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::find::Found;
+use crate::queries::{callee, unused_constants};
 
 pub(super) fn cut(f: &mut Function, found: &Found) -> Result<(), EditError> {
     let declared = declared_outputs(f);
@@ -25,7 +26,9 @@ pub(super) fn cut(f: &mut Function, found: &Found) -> Result<(), EditError> {
     let ports: Vec<NewPort<'_>> = ports.collect();
     f.set_results(f.body(), &values, &ports)?;
     erase_ops(f, &found.ops)?;
-    erase_constants(f)?;
+    for id in unused_constants(f) {
+        f.erase_constant(id)?;
+    }
     for (input, made) in &stand_ins {
         // Where its op is kept for other results, the parameter has the name all the same.
         if f.live_value(*input).is_ok() {
@@ -98,15 +101,6 @@ fn erase_ops(f: &mut Function, kept: &FxHashSet<OpId>) -> Result<(), EditError> 
     Ok(())
 }
 
-fn erase_constants(f: &mut Function) -> Result<(), EditError> {
-    let unused = f.live_constants().filter(|(_, constant)| {
-        let value = constant.value.option().map(|value| f.value(value));
-        value.is_some_and(|v| v.flags & Value::KIND == Value::CONST && v.use_count == 0)
-    });
-    let unused: Vec<ConstId> = unused.map(|(id, _)| id).collect();
-    unused.into_iter().try_for_each(|id| f.erase_constant(id))
-}
-
 /// Drops the functions that `main` doesn't reach by calls.
 pub(super) fn drop_uncalled(module: &mut Module, main: SymbolId) {
     let mut called: FxHashSet<SymbolId> = FxHashSet::default();
@@ -120,15 +114,4 @@ pub(super) fn drop_uncalled(module: &mut Module, main: SymbolId) {
         }
     }
     module.retain(|f| called.contains(&f.name()));
-}
-
-/// The name of the function that an op calls, if it calls one: a `call` says it, any other op has its name.
-fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
-    let name = f.op(op).name;
-    if name != symbol::CALL {
-        return Some(name);
-    }
-    let attr = f.attr(op, symbol::CALLEE)?;
-    let text = (attr.kind == AttrKind::STRING).then(|| f.bytes_in(attr.list))?;
-    f.symbols().find(std::str::from_utf8(text).ok()?)
 }

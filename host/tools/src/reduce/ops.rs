@@ -1,9 +1,11 @@
 //! Taking ops, parameters and constants out of a function so that what is left is valid.
 
-use passdock_abi::{AttrKind, ConstId, DType, Op, OpId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{AttrKind, ConstId, DType, OpId, SymbolId, TypeId, Value, ValueId, symbol};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
+
+use crate::queries::{callee, unused_constants};
 
 /// The stand-in for the results of an op that goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,13 +155,13 @@ pub(super) fn unused_params(f: &Function) -> Vec<ValueId> {
         .collect()
 }
 
-/// The constants that nobody uses.
-pub(super) fn unused_constants(f: &Function) -> Vec<ConstId> {
-    let unused = f.live_constants().filter(|(_, constant)| {
-        let value = constant.value.option().map(|value| f.value(value));
-        value.is_some_and(|v| v.flags & Value::KIND == Value::CONST && v.use_count == 0)
-    });
-    unused.map(|(id, _)| id).collect()
+/// Erases the unused constants that aren't among some; one that can't be erased stays.
+pub(super) fn erase_unused(f: &mut Function, but: &FxHashSet<ConstId>) {
+    for id in unused_constants(f) {
+        if !but.contains(&id) {
+            _ = f.erase_constant(id);
+        }
+    }
 }
 
 /// The constants of more elements than text shows, as far as one element can stand for all.
@@ -214,13 +216,6 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
 
 /// Whether anything calls a function: its parameters are the callers' business, too.
 pub(super) fn is_called(module: &Module, name: SymbolId) -> bool {
-    let calls = |f: &Function, op: OpId| {
-        let record: &Op = f.op(op);
-        let callee = f.attr(op, symbol::CALLEE);
-        let callee = callee.filter(|attr| attr.kind == AttrKind::STRING);
-        record.name == name
-            || callee.is_some_and(|attr| f.bytes_in(attr.list) == f.text(name).as_bytes())
-    };
     let mut functions = module.functions();
-    functions.any(|f| f.walk(f.body()).any(|op| calls(f, op)))
+    functions.any(|f| f.walk(f.body()).any(|op| callee(f, op) == Some(name)))
 }

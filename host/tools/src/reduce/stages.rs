@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop, window};
+use crate::queries::unused_constants;
 use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
@@ -106,17 +107,13 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     let what = format!("ops of @{}", f.text(name));
     let all = ops::ops(&f);
     let before = all.len();
-    let idle: FxHashSet<ConstId> = ops::unused_constants(&f).into_iter().collect();
+    let idle: FxHashSet<ConstId> = unused_constants(&f).into_iter().collect();
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
             ops::keep_ops(f, kept, instead)?;
             // What only ops that went used goes with them: a small candidate is checked fast, and it
-            // may be the last. Refused, a constant stays.
-            for id in ops::unused_constants(f) {
-                if !idle.contains(&id) {
-                    _ = f.erase_constant(id);
-                }
-            }
+            // may be the last.
+            ops::erase_unused(f, &idle);
             // Those that nothing can stand for stay.
             (ops::ops(f).len() < before).then_some(())
         })
@@ -127,7 +124,7 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
 fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let erase = each(|f, &id: &ConstId| f.erase_constant(id).ok());
     let what = |f: &str| format!("unused constants of {f}");
-    take_most(r, name, what, ops::unused_constants, erase)?;
+    take_most(r, name, what, unused_constants, erase)?;
     if ops::is_called(&r.best, name) {
         return Ok(());
     }

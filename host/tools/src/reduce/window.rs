@@ -6,11 +6,14 @@
 //! off, since it may be a shape or an index, and nothing whose type isn't known.
 
 use passdock_abi::{DType, OpId, SymbolId, TypeKind, ValueId, symbol};
+use passdock_driver::judge::Verdict;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
 use super::ops;
 use super::{Reducer, Stop};
+use crate::queries::unused_constants;
+use crate::search::first_bad;
 
 /// With fewer ops, the small steps do.
 const FEW: usize = 8;
@@ -45,6 +48,14 @@ pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     search.last(r, &needed)
 }
 
+/// The verdict on some of the ops: with too few nothing goes wrong.
+fn verdict(goes_wrong: bool) -> Verdict {
+    match goes_wrong {
+        true => Verdict::Bad,
+        false => Verdict::Good,
+    }
+}
+
 /// A function that is cut down, as it was.
 struct Search<'s> {
     base: &'s Module,
@@ -55,15 +66,9 @@ struct Search<'s> {
 impl Search<'_> {
     /// The fewest first ops with which the same goes wrong.
     fn first<'o>(&self, r: &mut Reducer<'_>, body: &'o [OpId]) -> Result<&'o [OpId], Stop> {
-        let (mut good, mut bad) = (0, body.len());
-        while bad - good > 1 {
-            let middle = good.midpoint(bad);
-            match self.offer(r, &body[..middle])? {
-                true => bad = middle,
-                false => good = middle,
-            }
-        }
-        Ok(&body[..bad])
+        let mut judge = |count: usize| Ok(verdict(self.offer(r, &body[..count])?));
+        let (_, count) = first_bad((0, body.len()), &mut judge)?;
+        Ok(&body[..count])
     }
 
     /// Keeps few of the last ops, and what they can't be cut off from.
@@ -76,15 +81,8 @@ impl Search<'_> {
         while count < ops.len() && !self.offer(r, &kept(count))? {
             (too_few, count) = (count, count * 2);
         }
-        count = count.min(ops.len());
-        while count - too_few > 1 {
-            let middle = too_few.midpoint(count);
-            match self.offer(r, &kept(middle))? {
-                true => count = middle,
-                false => too_few = middle,
-            }
-        }
-        Ok(())
+        let mut judge = |count: usize| Ok(verdict(self.offer(r, &kept(count))?));
+        first_bad((too_few, count.min(ops.len())), &mut judge).map(drop)
     }
 
     /// Whether the same goes wrong with these ops of the function alone.
@@ -123,7 +121,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
         .filter(|&value| f.value(value).use_count > 0);
     let mut used: Vec<ValueId> = used.collect();
     used.sort_unstable_by_key(|value| value.0);
-    let idle: FxHashSet<_> = ops::unused_constants(f).into_iter().collect();
+    let idle: FxHashSet<_> = unused_constants(f).into_iter().collect();
     let gone: Vec<OpId> = f.ops_in(f.body()).filter(|op| !kept.contains(op)).collect();
     for op in gone.into_iter().rev() {
         if f.op(op).name != symbol::RETURN {
@@ -135,11 +133,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     // Refused, they stay.
     let unused = ops::unused_params(f);
     _ = f.remove_args(&unused);
-    for id in ops::unused_constants(f) {
-        if !idle.contains(&id) {
-            _ = f.erase_constant(id);
-        }
-    }
+    ops::erase_unused(f, &idle);
     Some(())
 }
 

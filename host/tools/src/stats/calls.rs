@@ -1,10 +1,11 @@
 //! Who calls whom, and how large the entry is with every call replaced by a body.
 
-use passdock_abi::{AttrKind, Op, OpId, SymbolId, symbol};
+use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::{FunctionKind, FunctionStats, Stats, interface};
+use crate::queries::callee;
 
 /// Tells of each function, and counts calls.
 pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats) {
@@ -54,8 +55,8 @@ impl Calls {
     fn of(f: &Function, places: &FxHashMap<SymbolId, usize>) -> Calls {
         let mut own_ops = 0;
         let mut to: FxHashMap<usize, u64> = FxHashMap::default();
-        for (id, op) in f.ops() {
-            match callee(f, id, op, places) {
+        for (op, _) in f.ops() {
+            match callee(f, op).and_then(|name| places.get(&name).copied()) {
                 Some(callee) => *to.entry(callee).or_default() += 1,
                 None => own_ops += 1,
             }
@@ -63,19 +64,6 @@ impl Calls {
         let to = to.into_iter().collect();
         Calls { own_ops, to }
     }
-}
-
-/// The function that an op calls: a `call` says it, any other op has its name.
-fn callee(f: &Function, id: OpId, op: &Op, places: &FxHashMap<SymbolId, usize>) -> Option<usize> {
-    if op.name != symbol::CALL {
-        return places.get(&op.name).copied();
-    }
-    let attr = f.attr(id, symbol::CALLEE)?;
-    if attr.kind != AttrKind::STRING {
-        return None;
-    }
-    let name = std::str::from_utf8(f.bytes_in(attr.list)).ok()?;
-    places.get(&f.symbols().find(name)?).copied()
 }
 
 /// The number of times each function's body would stand in the entry; `None` if the entry reaches a circle of

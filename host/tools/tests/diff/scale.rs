@@ -90,6 +90,18 @@ fn every_third_of_equal_ops() {
     assert_eq!(summary.ops_removed, OPS / 3 + 1);
 }
 
+#[test]
+fn kinds_in_random_order() {
+    let random = |seed: usize| {
+        chain(move |at| {
+            let mixed = (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize);
+            Some(["t.A", "t.B", "t.C", "t.D"][(mixed ^ mixed >> 29) >> 40 & 3])
+        })
+    };
+    let summary = compare(&random(0), &random(1 << 20));
+    assert_eq!(summary.ops_added, summary.ops_removed);
+}
+
 /// Regions in regions; each uses a value of the body.
 fn deep(levels: usize, innermost: &str) -> Module {
     let mut text =

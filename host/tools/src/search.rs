@@ -1,0 +1,72 @@
+//! The binary search of bisect, blame and reduce: the first of some states that is bad.
+
+use passdock_driver::judge::Verdict;
+use rustc_hash::FxHashSet;
+
+/// Narrows a good state and a bad one after it down to two without a state between them that can be judged. `judge`
+/// returns the verdict on the state of a number.
+pub(crate) fn first_bad<E>(
+    (mut good, mut bad): (usize, usize),
+    judge: &mut dyn FnMut(usize) -> Result<Verdict, E>,
+) -> Result<(usize, usize), E> {
+    let mut unknown: FxHashSet<usize> = FxHashSet::default();
+    loop {
+        // The one nearest to the middle that may have a verdict.
+        let distance = |at: &usize| (2 * at).abs_diff(good + bad);
+        let middle = good.midpoint(bad);
+        let below = (good + 1..=middle).rev().find(|at| !unknown.contains(at));
+        let above = (middle + 1..bad).find(|at| !unknown.contains(at));
+        let Some(at) = below.into_iter().chain(above).min_by_key(distance) else {
+            return Ok((good, bad));
+        };
+        match judge(at)? {
+            Verdict::Good => good = at,
+            Verdict::Bad => bad = at,
+            Verdict::Unknown => _ = unknown.insert(at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// The states around the first bad one of 0 to 100, and the number of checks.
+    fn find(first: usize, unknown: &[usize]) -> (usize, usize, usize) {
+        let mut checks = 0;
+        let mut judge = |at: usize| -> Result<Verdict, Infallible> {
+            checks += 1;
+            Ok(match at {
+                at if unknown.contains(&at) => Verdict::Unknown,
+                at if at >= first => Verdict::Bad,
+                _ => Verdict::Good,
+            })
+        };
+        let Ok((good, bad)) = first_bad((0, 100), &mut judge);
+        (good, bad, checks)
+    }
+
+    #[test]
+    fn each_state_is_found() {
+        for first in 1..=100 {
+            let (good, bad, checks) = find(first, &[]);
+            assert_eq!((good, bad), (first - 1, first));
+            assert!(checks <= 7, "{first}: {checks} checks");
+        }
+    }
+
+    #[test]
+    fn states_without_a_verdict_are_skipped() {
+        // Next to the first bad one it makes a range; elsewhere it only costs a check.
+        assert_eq!(find(50, &[50]), (49, 51, 7));
+        let (good, bad, checks) = find(50, &[49, 50, 51]);
+        assert_eq!((good, bad), (48, 52));
+        assert!(checks <= 10, "{checks} checks");
+        let (good, bad, _) = find(20, &[50, 51, 52, 25]);
+        assert_eq!((good, bad), (19, 20));
+        let all: Vec<usize> = (1..100).collect();
+        assert_eq!(find(40, &all), (0, 100, 99));
+    }
+}
