@@ -4,7 +4,6 @@
 //! - `test`: everything that is checked, each step named, skips explained;
 //! - `compare`: other tools and passdock, side by side over models;
 //! - `guides`: what the guides tell a reader to type;
-//! - `layers`: how the folders of each crate use each other;
 //! - `dist`, `install`: the command with its plugins as one archive, or where programs are;
 //! - `wheel`, `python`, `licences`: the Python package as one file, or linked into the checkout, and what is linked into it;
 //! - `tidy`: the rules of the house that no compiler knows;
@@ -22,10 +21,8 @@ mod deep;
 mod demo;
 mod dist;
 mod environment;
-mod layers;
 mod project;
 mod shell;
-mod structure;
 mod test;
 mod tidy;
 mod wheel;
@@ -50,8 +47,6 @@ cargo xtask wheel             the Python package's wheel for this machine, in ta
 cargo xtask wheel --zig       the same for every Linux with glibc 2.28 or newer
 cargo xtask licences FILE     the licences of what is linked into the Python package, which `pip wheel .` puts in, too
 cargo xtask tidy              only the rules of the house
-cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
-cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
 cargo xtask deep flips        plugins' files with a flipped bit each, 10,000; --count N
 cargo xtask deep fusion       random models, fused and partitioned, 5,000 each; --count N, --first SEED
@@ -97,10 +92,6 @@ fn main() -> ExitCode {
             .map(|()| true),
         ["guides"] => test::guides::guides(&project, "").map(|()| true),
         ["guides", word] => test::guides::guides(&project, word).map(|()| true),
-        ["layers", ref crates @ .., "--arrows", from, to] => {
-            layers::arrows(&project, crates, from, to).map(|()| true)
-        }
-        ["layers", ref crates @ ..] => layers::layers(&project, crates).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");

@@ -16,7 +16,7 @@ pub(crate) struct Project {
     pub(crate) root: PathBuf,
     /// Cargo's target directory: the only place these commands write to.
     pub(crate) target: PathBuf,
-    /// `cargo metadata`, with the packages of all dependencies.
+    /// `cargo metadata` of the workspace's own packages.
     pub(crate) metadata: Value,
 }
 
@@ -58,7 +58,7 @@ impl Project {
             .to_owned();
         let text = shell::read(
             cargo()
-                .args(["metadata", "--format-version", "1"])
+                .args(["metadata", "--format-version", "1", "--no-deps"])
                 .current_dir(&root),
         )?;
         let metadata: Value =
