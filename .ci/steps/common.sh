@@ -54,7 +54,7 @@ prints_json() {
   "${@:2}" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
-if not eval(sys.argv[1]):
+if not eval(f"({sys.argv[1]})"):
     sys.exit(f"it should be so that {sys.argv[1]}:\n{json.dumps(r, indent=1)}")' "$1" || fail "\`${*:2}\`"
 }
 
