@@ -33,7 +33,7 @@ mkdir programs alone
 ln -s "$command" programs/passdock
 programs/passdock run "$model" -o linked.onnx
 cp "$command" alone
-prints lib/passdock/plugins exits 2 alone/passdock run "$model" -o alone.onnx
+prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
 
 # The commands of the README, and the headers.
 (
