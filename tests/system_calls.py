@@ -20,7 +20,8 @@ PASSDOCK, PLACE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 
 #: The calls that are looked at: those that change something, and others.
 CHANGES = (
-    "copy_file_range fchmod ftruncate fsync link linkat mkdir rename renameat renameat2 rmdir sendfile unlink unlinkat write"
+    "copy_file_range fchmod ftruncate fsync link linkat mkdir rename renameat renameat2 rmdir sendfile "
+    "unlink unlinkat write"
 ).split()
 OTHERS = "flock getdents64 lseek mmap newfstatat openat read statx".split()
 #: How many calls of a name that change nothing are tried: many more read a plugin, all alike.
@@ -173,7 +174,8 @@ class Scenario:
         if wrong is None:
             return None
         how = "is the last call" if fault.kill else "fails"
-        return f"{fault.call} {fault.nth} {how}: {wrong} (status {ran.returncode}, {ran.stderr.strip()}): {self.files(after)}"
+        printed = f"status {ran.returncode}, {ran.stderr.strip()}"
+        return f"{fault.call} {fault.nth} {how}: {wrong} ({printed}): {self.files(after)}"
 
     def judge(self, fault: Fault, ran: subprocess.CompletedProcess[str], after: Files) -> str | None:
         """What is wrong with the files that a run left."""
@@ -221,8 +223,8 @@ class Scenario:
 
 
 def faults(log: str, nameless: bool) -> list[Fault]:
-    """The calls of the main thread from the first one on that is about a file of the directory. Reading is the same with
-    named files, and isn't tried twice."""
+    """The calls of the main thread from the first one on that is about a file of the directory. Reading is the same
+    with named files, and isn't tried twice."""
     nth, tried, found = Counter(), Counter(), []
     main = log.split(None, 1)[0]
     has_begun = False

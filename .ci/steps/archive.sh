@@ -13,7 +13,8 @@ fi
 lay_out "$given_built" "$(fresh "$place/$name")"
 cp .ci/archive.md "$place/$name/README.md"
 # The same tree is the same bytes: no owner, no times.
-tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$name" | gzip -n $level >"$place/$name.new"
+tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$name" |
+  gzip -n $level >"$place/$name.new"
 mv "$place/$name.new" "$place/$name.tar.gz"
 
 elsewhere=$(fresh "$place/else where")

@@ -22,4 +22,4 @@ show "$TARGET/$profile/passdock" run examples/pipelines/demo.toml $model --plugi
 
 printf '\nThe result is %s: %s bytes, where the original has %s.\n' "$out" "$(wc -c <"$out")" "$(wc -c <$model)"
 echo "The passes are listed in examples/pipelines/demo.toml; the vendor's is examples/hello-pass/src/lib.rs."
-[ $profile = release ] || echo "The times are those of a quick build; \`cargo xtask demo --release\` shows the real cost."
+[ $profile = release ] || echo "The times are of a quick build; \`cargo xtask demo --release\` shows the real cost."

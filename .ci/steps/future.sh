@@ -5,8 +5,8 @@ ages=$TARGET/future
 checkout=$ages/checkout
 [ "$1" != valgrind ] || need valgrind
 
-# The suites that load plugins of the other age, built by cargo or of C with its header. Others run the command, which has
-# plugins of its own age beside it, or write the contract down themselves (`plugin_files`).
+# The suites that load plugins of the other age, built by cargo or of C with its header. Others run the command, which
+# has plugins of its own age next to it, or write the contract down themselves (`plugin_files`).
 suites=()
 for suite in conformance instruments instrument_in_c outlining outlining_in_c pass_call sdk sequential_in_c sharing \
   two_hosts; do

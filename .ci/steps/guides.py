@@ -1,6 +1,6 @@
-"""The README and the guides of `docs/guides` other than those for Python, done as a reader would (`python/tests/guide.py`).
+"""The README and the guides of `docs/guides` other than those for Python, done as a reader would.
 
-`guides.py HOME [WORD]`: `HOME` is laid out as an installation, and has a directory for each guide.
+`python/tests/guide.py` says how. `guides.py HOME [WORD]`: `HOME` is laid out as an installation, and has a directory for each guide.
 """
 
 import os
@@ -62,7 +62,8 @@ def main():
         directory.mkdir()
         wrong += read(guide, directory, ["console"], follow)
     if wrong and not os.environ.get("UPDATE_EXPECT"):
-        sys.exit("\n\n".join([*wrong, f"{len(wrong)} commands print something else; UPDATE_EXPECT=1 corrects the guides"]))
+        wrong.append(f"{len(wrong)} commands print something else; UPDATE_EXPECT=1 corrects the guides")
+        sys.exit("\n\n".join(wrong))
 
 
 main()

@@ -21,11 +21,12 @@ shots=$(fresh "$TARGET/page")
 awk 'BEGIN {
   print "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n%zero = const f32[] 0.0"
   last = "%x"
+  split("Relu Add Neg Mul Abs", ops, " ")
   for (i = 0; i < 3000; i++) {
     far = i % 300 < 4 ? last : "%v" (i - 3)
-    split("onnx.Relu(" last ") onnx.Add(" last ",%zero) onnx.Neg(" last ") onnx.Mul(" last "," far ") onnx.Abs(" last ")", calls, " ")
+    operands = last (i % 5 == 1 ? ",%zero" : i % 5 == 3 ? "," far : "")
     scope = i < 300 ? "/wide" : "/stage" int(i / 500) "/block" int(i / 50) % 10 "/" (i % 2 ? "mlp" : "attn")
-    print "%v" i " = " calls[i % 5 + 1] " loc(\"" scope "/Op_" i "\")"
+    print "%v" i " = onnx." ops[i % 5 + 1] "(" operands ") loc(\"" scope "/Op_" i "\")"
     last = "%v" i
   }
   print "return " last " } }"

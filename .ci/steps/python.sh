@@ -5,9 +5,9 @@ oldest=11 # The oldest Python that the package is for: 3.11.
 
 # Prints a Python 3 of that minor version: one that PATH has, or pyenv.
 find_python() {
-  local each
+  local each versions=${PYENV_ROOT:-$HOME/.pyenv}/versions
   for each in $(type -ap "python3.$1") \
-    $(ls -d "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$1".*/bin/python3 2>/dev/null | grep -E '\.[0-9]+/bin' | sort -rV); do
+    $(ls -d "$versions/3.$1".*/bin/python3 2>/dev/null | grep -E '\.[0-9]+/bin' | sort -rV); do
     makes_environments "$each" && echo "$each" && return
   done
   return 1
@@ -34,7 +34,8 @@ tests_wheel() {
   exec 8>"$TARGET/wheel/tests.lock"
   flock 8
   if [ ! -e "$(echo "$dir"/*.whl)" ] ||
-    [ -n "$(find python/passdock python/build pyproject.toml "$built"/{passdock,lib_passdock.so,libpassdock_{onnx_ops,relax,tir}.so} -newer "$dir"/*.whl -print -quit 2>/dev/null)" ]; then
+    [ -n "$(find python/passdock python/build pyproject.toml "$built"/{passdock,lib_passdock.so} \
+      "$built"/libpassdock_{onnx_ops,relax,tir}.so -newer "$dir"/*.whl -print -quit)" ]; then
     PATH=${tools%/*}:$PATH "$tools" python/build/wheels.py "${files[@]}" assemble "$dir" --level 1 >&2
   fi
   exec 8>&-

@@ -1,6 +1,7 @@
 # What is given away: the command with the standard plugins, headers, examples, completions, a manual page,
 # documentation and licences.
 given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
+profile=dist
 
 # Builds packages optimised, without this machine's paths, which messages of panics have; sets `given_built`.
 # `build_to_give [COMMAND…] -- PACKAGE…`, with another command than `cargo build`.
@@ -10,7 +11,7 @@ build_to_give() {
   shift
   system=$(rustc -vV | sed -n 's/^host: //p')
   RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/passdock ${RUSTFLAGS:-}" \
-    "${command[@]:-cargo}" "${build:-build}" --locked --profile "${profile:=dist}" --target "$system${glibc:-}" \
+    "${command[@]:-cargo}" "${build:-build}" --locked --profile $profile --target "$system${glibc:-}" \
     "${@/#/--package=}"
   given_built=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
 }

@@ -77,8 +77,8 @@ for kind in onnx ir; do
   cmp here.$kind there.$kind
 done
 same here.onnx there.onnx
-prints_json "r['ops'] == $("$passdock" stats here.onnx --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["ops"])')" \
-  quietly stats there.onnx --json
+ops=$("$passdock" stats here.onnx --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["ops"])')
+prints_json "r['ops'] == $ops" quietly stats there.onnx --json
 
 echo "a model is replaced in its place"
 mkdir own

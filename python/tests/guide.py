@@ -2,8 +2,8 @@
 
 - A block ```` ```toml pipeline.toml ```` is a file of that name; so is ```` ```python acme.py ````.
 - A ```` ```text ```` block right below one of code is what it prints; without one it prints nothing.
-- In a ```` ```console ```` block, a line ``$ …`` is typed into a shell, and the lines below are what it prints; a line that
-  ends with a backslash goes on in the next; ``? 1`` among them is the exit status that isn't 0.
+- In a ```` ```console ```` block, a line ``$ …`` is typed into a shell, and the lines below are what it prints; a line
+  that ends with a backslash goes on in the next; ``? 1`` among them is the exit status that isn't 0.
 
 Times may differ. ``[..]`` stands for anything within a line, a line ``...`` for any lines.
 With ``UPDATE_EXPECT=1`` the guide is corrected instead. `test_guides.py` does those for Python, and
@@ -21,7 +21,7 @@ from pathlib import Path
 
 @dataclass
 class Block:
-    """A block of a guide: what stands behind its fence, its lines, and the numbers of the first one and of the one after."""
+    """A block of a guide: what follows its fence, its lines, and the numbers of the first one and of the one after."""
 
     info: str
     lines: list[str]

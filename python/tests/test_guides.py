@@ -1,7 +1,7 @@
 """The guides for Python and the READMEs, done as a reader would (`guide.py`).
 
-The blocks of Python run one after the other in one program, in a directory with the files that the guide shows, and with
-``examples`` and ``plugin-api`` of the checkout in it. The README's commands are typed by ``cargo xtask guides``.
+The blocks of Python run one after the other in one program, in a directory with the files that the guide shows, and
+with ``examples`` and ``plugin-api`` of the checkout in it. The README's commands are typed by ``cargo xtask guides``.
 """
 
 from __future__ import annotations

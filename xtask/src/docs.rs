@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn links_to_what_isnt_there_are_text() {
-        let text = "See [a](a.md), [b](../b.rs#x) and [c](https://c) `[[x]]`, [here](#here).\n[d][e](f.md) [`g[1]`](g.md)";
+        let text = "See [a](a.md), [b](../b.rs#x) and [c](https://c) `[[x]]`, \
+            [here](#here).\n[d][e](f.md) [`g[1]`](g.md)";
         assert_eq!(
             linked(text, |target| target == "a.md").expect("a pattern"),
             "See [a](a.md), b and [c](https://c) `[[x]]`, [here](#here).\n[d]e `g[1]`"

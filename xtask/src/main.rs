@@ -1,7 +1,8 @@
 //! The project's own commands, typed as `cargo xtask …`.
 //!
-//! Most are rows of `.ci/steps.toml`, each a line of bash or a script in `.ci/steps`: the steps of `cargo xtask test`, those
-//! of `cargo xtask deep`, which take longer, and commands. Only `install` writes outside of cargo's target directory.
+//! Most are rows of `.ci/steps.toml`, each a line of bash or a script in `.ci/steps`: the steps of `cargo xtask test`,
+//! those of `cargo xtask deep`, which take longer, and commands. Only `install` writes outside of cargo's target
+//! directory.
 #![allow(
     clippy::print_stdout,
     reason = "talking to the person who typed the command is its job"

@@ -62,8 +62,8 @@ impl Table {
         toml::from_str(&text).context(".ci/steps.toml")
     }
 
-    /// Runs the steps of `cargo xtask test` whose names contain a word. Returns whether all passed; with `all`, a skipped
-    /// step counts as failed.
+    /// Runs the steps of `cargo xtask test` whose names contain a word. Returns whether all passed; with `all`, a
+    /// skipped step counts as failed.
     pub(crate) fn test(&self, project: &Project, all: bool, word: &str) -> Result<bool> {
         run_all(
             project,

@@ -34,16 +34,20 @@ RENUMBERED = [
     ("EXTERNAL: Storage = Storage", "STORAGE_EXTERNAL", 3, 103),
 ]
 
-#: The contract is a minor further on; the last break is where it was. A plugin that asks before it uses what is new works
-#: with today's hosts.
+#: The contract is a minor further on; the last break is where it was. A plugin that asks before it uses what is new
+#: works with today's hosts.
 VERSION = [
-    (f"{ABI}/version.rs", "ABI: Version = Version { major: 0, minor: 4 }", "ABI: Version = Version { major: 0, minor: 5 }"),
+    (
+        f"{ABI}/version.rs",
+        "ABI: Version = Version { major: 0, minor: 4 }",
+        "ABI: Version = Version { major: 0, minor: 5 }",
+    ),
     (f"{HEADERS}/record.h", "#define PASSDOCK_ABI_MINOR 4\n", "#define PASSDOCK_ABI_MINOR 5\n"),
     (f"{HEADERS}/record.h", "#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR", "#define PASSDOCK_TARGET_MINOR 4"),
 ]
 
-#: A struct that is made has the mark, unless it asks for something: today's host would refuse that. It can be looked at,
-#: and who reads one of the other side does so.
+#: A struct that is made has the mark, unless it asks for something: today's host would refuse that. Who reads one of
+#: the other side looks at it.
 MADE = "let mut empty = zeros!($module::$name);\n"
 GROWS = "pub unsafe trait Grows: Copy {\n"
 IMPLEMENTS = "const EMPTY: Self = $module::$name::EMPTY;\n"
@@ -100,7 +104,8 @@ HANDED_OUT = [
     (
         "host/core/src/boundary/session/module_input.rs",
         "        kind: f.kind(),\n",
-        '        kind: match f.text(f.name()) {\n"of.the.Future" => passdock_abi::FunctionKind(200),\n_ => f.kind(),\n},\n',
+        '        kind: match f.text(f.name()) {\n"of.the.Future" => passdock_abi::FunctionKind(200),\n'
+        "_ => f.kind(),\n},\n",
     ),
     (
         "host/core/src/boundary/table/functions.rs",
@@ -186,8 +191,8 @@ def enumerations():
             is_renumbered = any(c.startswith(f"{prefix}_") for _, c, _, _ in RENUMBERED)
             if not is_renumbered and prefix not in OF_HOSTS and f"PASSDOCK_{prefix}_FUTURE" not in plugin:
                 sys.exit(
-                    f"nobody meets PASSDOCK_{prefix}_FUTURE, of `{line}` in {header}: let {PLUGIN} hand it to the host, "
-                    "or the host of `HANDED_OUT` to a plugin"
+                    f"nobody meets PASSDOCK_{prefix}_FUTURE, of `{line}` in {header}: let {PLUGIN} hand it to the "
+                    "host, or the host of `HANDED_OUT` to a plugin"
                 )
 
 
