@@ -92,6 +92,7 @@ def _licences(place: Path) -> Path:
     """The licences of what is linked into the package, as `cargo xtask wheel` has them."""
     file = place / "LICENSES-THIRD-PARTY.txt"
     command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licences", str(file)]
+    command += [*_PACKAGES, "passdock-python"]
     if subprocess.run(command, cwd=_ROOT, check=False).returncode != 0:
         raise SystemExit("error: the licences of what is linked in couldn't be listed; what xtask says is above")
     return file

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from test_guides import agree
+from guide import agree
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "notebooks" / "passdock.ipynb"
 

@@ -95,7 +95,8 @@ mod tests {
                 ]},
                 {"id": "abi", "name": "passdock-abi", "dependencies": [{"name": "half", "path": null, "kind": "dev"}]},
                 {"id": "new", "name": "passdock-new", "dependencies": []},
-                {"id": "test", "name": "passdock-tests", "manifest_path": "/p/tests/deep/Cargo.toml", "dependencies": []},
+                {"id": "test", "name": "passdock-tests", "manifest_path": "/p/tests/deep/Cargo.toml",
+                 "dependencies": []},
                 {"id": "other", "name": "half", "dependencies": []},
             ],
         });

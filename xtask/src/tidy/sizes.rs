@@ -1,35 +1,52 @@
-//! How large crates and folders get: a reader keeps a folder's files in mind.
+//! Limits for the size of crates and folders.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use serde_json::Value;
 
-use super::tables;
-use crate::structure::Structure;
+use super::{File, crates, tables};
 
-/// Lines without tests that a crate may have.
+/// The maximum number of lines of a crate, without tests.
 const MOST_LINES: usize = 16_500;
-/// And those of the crate that runs passes.
+/// The maximum for the crate that runs passes.
 const MOST_LINES_OF_CORE: (&str, usize) = ("passdock-core", 18_000);
-/// Files that a folder may have, without its sub-folders.
+/// The maximum number of files in a folder, without its sub-folders.
 const MOST_FILES: usize = 16;
 
-pub(super) fn offences(crates: &[Structure], page: &str) -> Result<Vec<String>> {
+pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<Vec<String>> {
     let rows = tables::rows(page, "Catalogues")?;
     let catalogues: BTreeSet<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
     let mut offences = Vec::new();
-    for structure in crates {
-        offences.extend(lines(structure));
-        offences.extend(crowded(structure, &catalogues));
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for (name, directory) in crates(metadata) {
+        let src = format!("{directory}/src/");
+        let sources: Vec<&File> = files
+            .iter()
+            .filter(|file| file.path.starts_with(&src) && file.path.ends_with(".rs"))
+            .collect();
+        let mut lines = 0;
+        for file in sources.iter().filter(|file| !is_test(&file.path, &sources)) {
+            lines += lines_without_tests(&file.text);
+            *folders.entry(folder(&file.path, &sources)).or_default() += 1;
+        }
+        let (core, of_core) = MOST_LINES_OF_CORE;
+        let most = if name == core { of_core } else { MOST_LINES };
+        if lines > most {
+            offences.push(format!(
+                "{name} has {lines} lines without tests, more than {most}"
+            ));
+        }
+    }
+    for (folder, count) in &folders {
+        if *count > MOST_FILES && !catalogues.contains(folder.as_str()) {
+            offences.push(format!(
+                "{folder} has {count} files, more than {MOST_FILES}"
+            ));
+        }
     }
     for catalogue in catalogues {
-        let is_folder = |structure: &Structure| {
-            structure
-                .folders()
-                .iter()
-                .any(|folder| path(structure, folder) == catalogue)
-        };
-        if !crates.iter().any(is_folder) {
+        if !folders.contains_key(catalogue) {
             offences.push(format!(
                 "the table of catalogues has {catalogue}, which isn't a folder"
             ));
@@ -38,90 +55,87 @@ pub(super) fn offences(crates: &[Structure], page: &str) -> Result<Vec<String>> 
     Ok(offences)
 }
 
-fn lines(structure: &Structure) -> Option<String> {
-    let name = &structure.name;
-    let (core, of_core) = MOST_LINES_OF_CORE;
-    let most = if name == core { of_core } else { MOST_LINES };
-    let lines = structure.lines();
-    let offence = || format!("{name} has {lines} lines without tests, more than {most}");
-    (lines > most).then(offence)
-}
-
-fn crowded(structure: &Structure, catalogues: &BTreeSet<&str>) -> Vec<String> {
-    let mut offences = Vec::new();
-    for folder in structure.folders() {
-        let path = path(structure, folder);
-        let files = structure
-            .files
+/// Whether a file is a module of tests: it is declared with `#[cfg(test)]`.
+fn is_test(path: &str, sources: &[&File]) -> bool {
+    let Some((parent, name)) = path.trim_end_matches(".rs").rsplit_once('/') else {
+        return false;
+    };
+    let declaration = format!("#[cfg(test)]\nmod {name};");
+    path.contains("/tests/")
+        || sources
             .iter()
-            .filter(|file| file.folder == folder)
-            .count();
-        if files > MOST_FILES && !catalogues.contains(path.as_str()) {
-            offences.push(format!("{path} has {files} files, more than {MOST_FILES}"));
-        }
-    }
-    offences
+            .any(|file| file.path.starts_with(parent) && file.text.contains(&declaration))
 }
 
-/// A folder's path in the workspace.
-fn path(structure: &Structure, folder: &str) -> String {
-    match folder {
-        "src" => format!("{}/src", structure.directory),
-        folder => format!("{}/src/{folder}", structure.directory),
+/// Returns the folder that a file belongs to: `foo.rs` next to `foo/` belongs to `foo`.
+fn folder(path: &str, sources: &[&File]) -> String {
+    let stem = path.strip_suffix(".rs").unwrap_or(path);
+    let inside = format!("{stem}/");
+    let has_modules =
+        |file: &&File| file.path.starts_with(&inside) && !is_test(&file.path, sources);
+    if sources.iter().any(has_modules) {
+        return stem.to_owned();
     }
+    path.rsplit_once('/')
+        .map_or("", |(folder, _)| folder)
+        .to_owned()
+}
+
+/// Counts a file's lines before its module of tests.
+fn lines_without_tests(text: &str) -> usize {
+    let tests = text.find("#[cfg(test)]\nmod tests {");
+    text[..tests.unwrap_or(text.len())].lines().count()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_FILES, MOST_LINES, crowded, lines, offences};
-    use crate::structure::{Structure, of_text};
-    use std::collections::BTreeSet;
+    use super::{File, MOST_FILES, MOST_LINES, offences};
+    use serde_json::json;
 
-    /// A crate whose folder `a` has so many files beside its `mod.rs`.
-    fn with_files(many: usize) -> Structure {
-        let paths: Vec<String> = (0..many).map(|number| format!("a/f{number}.rs")).collect();
-        let mods: String = (0..many).map(|number| format!("mod f{number};")).collect();
-        let mods = mods + "#[cfg(test)] mod tests; mod deeper;";
-        let mut files = vec![
-            ("lib.rs", "mod a;"),
-            ("a/mod.rs", mods.as_str()),
-            ("a/tests.rs", ""),
-            ("a/deeper/mod.rs", ""),
-        ];
-        files.extend(paths.iter().map(|path| (path.as_str(), "")));
-        of_text(&files)
+    fn check(files: &[(String, String)], catalogue: &str) -> Vec<String> {
+        let page = format!("## Catalogues\n|folder|why|\n|-|-|\n| `{catalogue}` | so |\n");
+        let metadata = json!({
+            "workspace_root": "/p",
+            "packages": [{"name": "krate", "manifest_path": "/p/krate/Cargo.toml"}],
+        });
+        let file = |(path, text): &(String, String)| File {
+            path: format!("krate/src/{path}"),
+            text: text.clone(),
+        };
+        let files: Vec<File> = files.iter().map(file).collect();
+        offences(&metadata, &files, &page).expect("a table")
     }
 
     #[test]
-    fn a_folder_has_so_many_files_unless_it_is_a_catalogue() {
-        let none = BTreeSet::new();
-        assert!(crowded(&with_files(MOST_FILES - 1), &none).is_empty());
-        let full = with_files(MOST_FILES);
+    fn folders_are_limited_unless_they_are_catalogues() {
+        let files = |count| -> Vec<(String, String)> {
+            let numbered = (0..count).map(|number| format!("a/f{number}.rs"));
+            let others = ["a/tests.rs", "a/deeper/mod.rs"].map(str::to_owned);
+            let empty = numbered.chain(others).map(|path| (path, String::new()));
+            let root = ("a.rs".to_owned(), "#[cfg(test)]\nmod tests;\n".to_owned());
+            empty.chain([root]).collect()
+        };
+        assert_eq!(check(&files(MOST_FILES - 1), "krate/src/b").len(), 1);
+        assert!(check(&files(MOST_FILES), "krate/src/a").is_empty());
         assert_eq!(
-            crowded(&full, &none),
-            ["krate/src/a has 17 files, more than 16"]
-        );
-        assert!(crowded(&full, &BTreeSet::from(["krate/src/a"])).is_empty());
-    }
-
-    #[test]
-    fn a_catalogue_is_a_folder() {
-        let page = "## Catalogues\n|folder|why|\n|-|-|\n| `krate/src/b` | so |\n";
-        assert_eq!(
-            offences(&[with_files(1)], page).expect("a table"),
-            ["the table of catalogues has krate/src/b, which isn't a folder"]
+            check(&files(MOST_FILES), "krate/src/b"),
+            [
+                "krate/src/a has 17 files, more than 16",
+                "the table of catalogues has krate/src/b, which isn't a folder"
+            ]
         );
     }
 
     #[test]
     fn lines_are_counted_without_tests() {
-        let code = "\n".repeat(MOST_LINES - 1) + "const A: u8 = 0;\n";
-        let tests = "#[cfg(test)]\nmod tests {\n}\n";
-        assert!(lines(&of_text(&[("lib.rs", &(code.clone() + tests))])).is_none());
-        let long = of_text(&[("lib.rs", &(code + "const B: u8 = 0;\n" + tests))]);
+        let check = |lines| {
+            let text = "\n".repeat(lines) + "#[cfg(test)]\nmod tests {\n}\n";
+            check(&[("lib.rs".to_owned(), text)], "krate/src")
+        };
+        assert!(check(MOST_LINES).is_empty());
         assert_eq!(
-            lines(&long).as_deref(),
-            Some("krate has 16501 lines without tests, more than 16500")
+            check(MOST_LINES + 1),
+            ["krate has 16501 lines without tests, more than 16500"]
         );
     }
 }

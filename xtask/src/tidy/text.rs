@@ -1,13 +1,10 @@
-//! How source files begin, how long they get, what must not stand in them.
+//! How source files begin, how long they get, and that each is compiled and tested.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result};
+use serde_json::Value;
 
-use crate::project::Project;
-use crate::shell;
+use super::{File, crates};
 
 const MOST_LINES: usize = 600;
 
@@ -30,34 +27,78 @@ const MACHINES: &[&str] = &[
     concat!("/Us", "ers/"),
 ];
 
-pub(super) fn offences(project: &Project) -> Result<Vec<String>> {
-    let list = shell::read(
-        Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
-            .current_dir(&project.root),
-    )?;
+pub(super) fn offences(metadata: &Value, files: &[File]) -> Vec<String> {
+    let untested = untested_crates(metadata);
+    let is_rust = |file: &&File| file.path.ends_with(".rs");
+    let sources: Vec<&File> = files.iter().filter(is_rust).collect();
     let mut offences = Vec::new();
-    for file in list.split_terminator('\0') {
-        let path = project.root.join(file);
-        // A deleted file stays listed until it's committed.
-        if !path.is_file() {
-            continue;
+    for File { path, text } in files {
+        offences.extend(offences_in(path, text));
+        if is_orphan(path, &sources) {
+            offences.push(format!(
+                "{path} is in no module: no file declares it with `mod`"
+            ));
         }
-        let bytes = fs::read(&path).with_context(|| format!("cannot read {file}"))?;
-        if let Ok(text) = std::str::from_utf8(&bytes) {
-            offences.extend(offences_of(file, text));
+        let is_untested = untested.iter().any(|src| path.starts_with(src));
+        if is_untested && text.lines().any(|line| line.trim() == "#[test]") {
+            offences.push(format!(
+                "{path} has tests that never run: the manifest says `test = false`"
+            ));
         }
     }
-    Ok(offences)
+    offences
 }
 
-fn offences_of(file: &str, text: &str) -> Vec<String> {
+/// Returns the `src` directories of crates whose manifests say `test = false`.
+fn untested_crates(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let untested = packages.filter(|package| {
+        let mut targets = package["targets"].as_array().into_iter().flatten();
+        let is_source = |kind: &Value| {
+            ["lib", "rlib", "cdylib", "bin"]
+                .iter()
+                .any(|source| kind == source)
+        };
+        targets.any(|target| target["test"] == false && is_source(&target["kind"][0]))
+    });
+    let names: Vec<&Value> = untested.map(|package| &package["name"]).collect();
+    let of_name = |(name, directory)| {
+        names
+            .iter()
+            .any(|other| *other == name)
+            .then(|| format!("{directory}/src/"))
+    };
+    crates(metadata).into_iter().filter_map(of_name).collect()
+}
+
+/// Whether a file below a `src` directory is no target and no module: nothing compiles it.
+fn is_orphan(path: &str, sources: &[&File]) -> bool {
+    let Some((_, inside)) = path
+        .strip_suffix(".rs")
+        .and_then(|path| path.split_once("/src/"))
+    else {
+        return false;
+    };
+    if ["lib", "main"].contains(&inside) || inside.starts_with("bin/") {
+        return false;
+    }
+    let stem = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let Some((folder, name)) = stem.rsplit_once('/') else {
+        return false;
+    };
+    let parents = ["mod.rs", "lib.rs", "main.rs"].map(|parent| format!("{folder}/{parent}"));
+    let declaration = format!("mod {name};");
+    let declares = |file: &&File| {
+        (parents.contains(&file.path) || file.path == format!("{folder}.rs"))
+            && file
+                .text
+                .lines()
+                .any(|line| line.trim_end().ends_with(&declaration))
+    };
+    !sources.iter().any(declares)
+}
+
+fn offences_in(file: &str, text: &str) -> Vec<String> {
     let mut offences = Vec::new();
     let extension = Path::new(file)
         .extension()
@@ -91,34 +132,68 @@ fn offences_of(file: &str, text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MACHINES, MOST_LINES, WORDS, offences_of};
+    use super::{File, MACHINES, MOST_LINES, WORDS, is_orphan, offences_in, untested_crates};
+    use serde_json::json;
 
     #[test]
     fn good_files_pass() {
-        assert!(offences_of("a.rs", "//! A file.\n").is_empty());
-        assert!(offences_of("a.md", &"line\n".repeat(MOST_LINES + 1)).is_empty());
+        assert!(offences_in("a.rs", "//! A file.\n").is_empty());
+        assert!(offences_in("a.md", &"line\n".repeat(MOST_LINES + 1)).is_empty());
     }
 
     #[test]
     fn each_offence_is_named() {
         assert_eq!(
-            offences_of("a.rs", "fn main() {}\n"),
+            offences_in("a.rs", "fn main() {}\n"),
             ["a.rs doesn't begin with `//!`: what is it, and why?"]
         );
         let long = "x = 1\n".repeat(MOST_LINES + 1);
         assert_eq!(
-            offences_of("a.py", &long),
+            offences_in("a.py", &long),
             ["a.py has 601 lines, more than 600: does it hold two subjects?"]
         );
         let (word, why) = WORDS[0];
         assert_eq!(
-            offences_of("a.rs", &format!("//! A.\n{word})\n")),
+            offences_in("a.rs", &format!("//! A.\n{word})\n")),
             [format!("a.rs:2: `{word}` {why}")]
         );
         let path = MACHINES[0];
         assert_eq!(
-            offences_of("a.toml", path),
+            offences_in("a.toml", path),
             [format!("a.toml:1: `{path}` is a path of one machine")]
         );
+    }
+
+    #[test]
+    fn files_without_a_declaration_are_orphans() {
+        let file = |path: &str, text: &str| File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        let files = [
+            file("k/src/lib.rs", "mod a;\n#[cfg(test)] mod tests;\n"),
+            file("k/src/a.rs", "pub(crate) mod b;\n"),
+            file("k/src/a/b/mod.rs", ""),
+        ];
+        let files: Vec<&File> = files.iter().collect();
+        for declared in ["lib.rs", "a.rs", "a/b/mod.rs", "tests.rs", "bin/tool.rs"] {
+            assert!(
+                !is_orphan(&format!("k/src/{declared}"), &files),
+                "{declared}"
+            );
+        }
+        for orphan in ["c.rs", "a/c.rs", "c/mod.rs"] {
+            assert!(is_orphan(&format!("k/src/{orphan}"), &files), "{orphan}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_says_that_a_crate_has_no_tests() {
+        let package = |name: &str, kind: &str| {
+            json!({"name": name, "manifest_path": format!("/p/{name}/Cargo.toml"),
+                   "targets": [{"kind": [kind], "test": false}]})
+        };
+        let metadata = json!({"workspace_root": "/p", "packages": [package("a", "lib"), package("b", "bench")]});
+        assert_eq!(untested_crates(&metadata), ["a/src/"]);
     }
 }

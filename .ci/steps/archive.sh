@@ -1,0 +1,60 @@
+# The archive: unpacked where nothing else of the project is, it works. `archive.sh dist` builds it to be given away, as
+# target/distrib/passdock-VERSION-SYSTEM.tar.gz; without, it is of what the tests have built.
+. .ci/steps/tree.sh
+name=passdock-$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)-$(rustc -vV | sed -n 's/^host: //p')
+if [ "${1:-}" = dist ]; then
+  build_to_give -- "${given[@]}"
+  place=$TARGET/distrib level=-9
+  mkdir -p "$place"
+else
+  given_built=$built
+  place=$(fresh "$TARGET/distrib/tests") level=-1
+fi
+lay_out "$given_built" "$(fresh "$place/$name")"
+cp .ci/archive.md "$place/$name/README.md"
+# The same tree is the same bytes: no owner, no times.
+tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$name" |
+  gzip -n $level >"$place/$name.new"
+mv "$place/$name.new" "$place/$name.tar.gz"
+
+elsewhere=$(fresh "$place/else where")
+tar -C "$elsewhere" -xf "$place/$name.tar.gz"
+checkout=$PWD root=$elsewhere/$name
+cd "$elsewhere"
+unset PASSDOCK_PLUGIN_PATH PASSDOCK_CONFIG LD_LIBRARY_PATH
+export PASSDOCK_CACHE=off
+command=$root/bin/passdock model=$root/share/passdock/examples/models/digits.onnx
+prints "passdock " "$command" --version
+prints relax.transform.FoldConstant "$command" list passes --json
+prints "written to digits.onnx" "$command" run "$model" -o digits.onnx
+"$command" list pipelines simplify >mine.toml
+"$command" run mine.toml "$model" -o again.onnx
+# By a link in a directory of programs, too; and the command alone prints what it misses.
+mkdir programs alone
+ln -s "$command" programs/passdock
+programs/passdock run "$model" -o linked.onnx
+cp "$command" alone
+prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
+
+# The commands of the README, and the headers.
+(
+  cd "$root"
+  grep '^passdock ' README.md | sed 's/ #.*//' | while read -r line; do PATH=$root/bin:$PATH bash -c "$line"; done
+)
+cc -fsyntax-only -x c "$root/include/passdock.h"
+cc -fsyntax-only -x c++ "$root/include/passdock.hpp"
+
+# Links in documents lead to what the archive has.
+find "$root" -name '*.md' | while IFS= read -r file; do
+  { grep -o ']([^) ]*)' "$file" || true; } | sed 's/^](//; s/[)#].*//' | while IFS= read -r target; do
+    case $target in
+      "" | *://* | mailto:*) ;;
+      *) [ -e "$(dirname "$file")/$target" ] || fail "${file#"$root/"}: \`$target\` isn't in the archive" ;;
+    esac
+  done
+done
+cd "$checkout"
+if [ "${1:-}" = dist ]; then
+  names_no_path "$root/bin" "$root/lib"
+  is_small "$place/$name.tar.gz"
+fi

@@ -1,0 +1,63 @@
+# The headers and the plugins in C, by compilers: `c.sh COMPILER:LANGUAGE:STANDARD…`.
+model=examples/models/digits.onnx
+
+compile() { # SOURCE NAME
+  "$compiler" -x "$language" "-std=$standard" -O2 -shared -fPIC -I $include "${warnings[@]}" "$1" -o "$work/lib$2.so"
+}
+
+for name in "$@"; do need "${name%%:*}"; done
+for name in "$@"; do
+  IFS=: read -r compiler language standard <<<"$name"
+  echo "$compiler, $standard"
+  work=$(fresh "$TARGET/c/$compiler-$standard")
+  syntax=("$compiler" "-std=$standard" -fsyntax-only -x "$language")
+
+  # The header stands by itself, without a warning, and refuses hosts that can't load the plugin.
+  "${syntax[@]}" "${warnings[@]}" $include/passdock.h
+  for minor in 0 4000; do
+    prints "PASSDOCK_TARGET_MINOR is" exits 1 "${syntax[@]}" -DPASSDOCK_TARGET_MINOR=$minor $include/passdock.h
+  done
+
+  # A pass and an instrument: the second run is vetoed. The pipeline around the pass counts, too.
+  compile examples/c-pass/c_pass.c c_pass
+  cat >"$work/pipeline.toml" <<'TOML'
+[[instruments]]
+name = "c.counter"
+limit = 1
+[[passes]]
+name = "c.transform.FuseDoubleRelu"
+[[passes]]
+name = "c.transform.FuseDoubleRelu"
+TOML
+  prints_json '[p["status"] for p in r["passes"][:2]] == ["changed", "skipped"]
+    and r["instruments"][0]["text"] == "2 passes ran, 1 were vetoed"' \
+    "$passdock" run "$work/pipeline.toml" $model --json --plugin-dir "$work"
+
+  # An operator is typed and folded.
+  compile examples/c-op/c_op.c c_op
+  prints_file examples/c-op/after.ir "$passdock" run examples/c-op/before.ir -o - --plugin-dir "$work" \
+    --passes relax.transform.InferType,relax.transform.FoldConstant
+  prints_json 'r["ops"][0]["attributes"][0].items() >= {"name": "scale", "default": 1.0}.items()' \
+    "$passdock" list ops acme.ScaledAdd --json --plugin-dir "$work"
+
+  # Rules.
+  compile examples/c-rules/c_rules.c c_rules
+  prints_file examples/c-rules/after.ir "$passdock" run examples/c-rules/before.ir -o - \
+    --plugin "$work/libc_rules.so" --passes crules.transform.Simplify
+done
+
+# A mistake in rules is the pass's failure, with its line.
+sed 's/where float(%x)/where flaot(%x)/' examples/c-rules/c_rules.c >"$work/wrong.c"
+compile "$work/wrong.c" wrong
+prints 'Line 2 of the rules: There is no condition `flaot`.' exits 1 "$passdock" run examples/c-rules/before.ir -o - \
+  --plugin "$work/libwrong.so" --passes crules.transform.Simplify
+
+# A diagnostic arrives with its labels and notes; an error that a pass gives up after is printed once, before the note
+# on reproducers.
+compile tests/bad-plugins/complains.c complains
+run=("$passdock" run $model --json --plugin "$work/libcomplains.so" --passes)
+prints_json '(d := r["diagnostics"][0])["severity"] == "warning" and d["code"] == "c::double-relu"
+  and d["snippet"]["label"] == "is never negative" and d["labels"][0]["text"] == "because of this"
+  and d["notes"][0] == "`Relu(Relu(x))` is `Relu(x)`." and d["help"]' "${run[@]}" c.transform.Warn
+prints_json 'len(r["diagnostics"]) == 2 and r["diagnostics"][0]["message"] == "This can'"'"'t go on."' \
+  exits 1 "${run[@]}" c.transform.GiveUp

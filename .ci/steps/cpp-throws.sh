@@ -1,0 +1,54 @@
+# What is thrown in a pass, an instrument or a definition is its failure, with its message: `check_throws DIRECTORY`.
+check_throws() {
+  local dir=$1 what said
+  local model=tests/plugins/cpp/everything.ir
+  local fails=(exits 1 in_host "$passdock" run --plugin-dir "$dir")
+  while IFS=: read -r what said; do
+    cat >"$dir/pipeline.toml" <<TOML
+[[passes]]
+name = "throws.transform.Function"
+options = { what = "$what" }
+TOML
+    prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
+  done <<'TEXT'
+error:error[pass-failed]: The op isn't liked.
+exception:error[pass-panicked]: The pass panicked: basic_string
+number:The pass panicked: Something that isn't a std::exception was thrown.
+refusal:is used by op8 (return). Replace the uses first.
+type:error[pass-failed]: `what` isn't an integer.
+unknown:There is no option `waht`. Declare it in PASSDOCK_PLUGIN, under this name.
+stopped:error[throws::said]: It was said before.
+TEXT
+  for said in "error[pass-failed]: The function isn't liked." "function @main, op0 (onnx.Relu)"; do
+    prints "$said" "${fails[@]}" $model --passes throws.transform.Module
+  done
+
+  while IFS=: read -r what said; do
+    cat >"$dir/pipeline.toml" <<TOML
+[[instruments]]
+name = "throws.thrower"
+where = "$what"
+[[passes]]
+name = "throws.transform.Function"
+options = { what = "" }
+TOML
+    prints "$said" "${fails[@]}" "$dir/pipeline.toml" $model
+  done <<'TEXT'
+create:can't be made: it panicked: thrown in create.
+enter:panicked in enter_pass_ctx: thrown in enter.
+before:panicked in run_before_pass: thrown in before.
+report:panicked in report: thrown in report.
+TEXT
+
+  while IFS=: read -r what said; do
+    echo 'module { fn @main(%x: f32[2]) -> (%y) opset("throws" = 1) {' \
+      "%y = throws.Op(%x) {$what = 1} return %y } }" >"$dir/throws.ir"
+    prints "$said" in_host "$passdock" run "$dir/throws.ir" --plugin-dir "$dir" --passes relax.transform.InferType
+  done <<'TEXT'
+wrong:is wrong: `wrong` is set
+buggy:failed: a mistake in C++
+TEXT
+}
+
+# Runs a command; the sanitizers put themselves before it.
+in_host() { LD_PRELOAD=${preload:-} "$@"; }

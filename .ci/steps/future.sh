@@ -1,0 +1,148 @@
+# Hosts and plugins of the future: this checkout with a contract that has grown everywhere, next to today's. Plugins of
+# one age are loaded by the host of the other. `future.sh suites` does so in the suites that load plugins and in the
+# command, and hands each side what it doesn't know; `future.sh valgrind [deep]` runs the command under valgrind.
+ages=$TARGET/future
+checkout=$ages/checkout
+[ "$1" != valgrind ] || need valgrind
+
+# The suites that load plugins of the other age, built by cargo or of C with its header. Others run the command, which
+# has plugins of its own age next to it, or write the contract down themselves (`plugin_files`).
+suites=()
+for suite in conformance instruments instrument_in_c outlining outlining_in_c pass_call sdk sequential_in_c sharing \
+  two_hosts; do
+  suites+=(--test $suite)
+done
+
+mkdir -p "$checkout"
+exec 7>"$ages/lock"
+flock 7
+python3 -B tests/plugins/future/checkout.py "$checkout"
+cargo_of() { # AGE WORDS…
+  case $1 in
+    today) cargo "${@:2}" ;;
+    future) (cd "$checkout" && CARGO_TARGET_DIR=$ages/build cargo "${@:2}") ;;
+  esac
+}
+built_of() { case $1 in today) echo "$built" ;; future) echo "$ages/build/debug" ;; esac; }
+include_of() { case $1 in today) echo "$PWD/$include" ;; future) echo "$checkout/$include" ;; esac; }
+# Other people's crates are the same in the future: what was built of them is copied, with its times.
+if [ ! -d "$ages/build" ]; then
+  own=$(cargo metadata --format-version 1 --no-deps |
+    python3 -c 'import json, sys; print("|".join(p["name"] for p in json.load(sys.stdin)["packages"]))')
+  hashes=$(ls "$built/.fingerprint" | grep -vE "^($own)-[0-9a-f]+$" | sed 's/.*-//' | sort -u)
+  for part in deps build .fingerprint; do
+    mkdir -p "$ages/build/debug/$part"
+    (cd "$built/$part" && ls | grep -F "$hashes" | xargs cp -a -t "$ages/build/debug/$part")
+  done
+fi
+# Of the whole workspace: a few packages alone would have dependencies with other features, built once more.
+for age in today future; do cargo_of $age build --workspace --lib --bin passdock "${suites[@]}"; done
+exec 7>&-
+
+# Sets `command`: that of one age in a directory of its own, with the standard plugins of the other.
+pair() { # HOST PLUGINS
+  place=$ages/$1-with-$2
+  mkdir -p "$place/c"
+  cp "$(built_of "$1")/passdock" "$(built_of "$2")"/libpassdock_{onnx_ops,relax,tir}.so "$place"
+  command=$place/passdock
+}
+simplify=(run examples/models/digits.onnx -o -)
+
+if [ "$1" = valgrind ]; then
+  for plugins in future today; do
+    host=today
+    [ $plugins = future ] || host=future
+    pair $host $plugins
+    checked() { valgrind --quiet --error-exitcode=99 --trace-children=yes "$command" "$@"; }
+    checked run examples/c-op/before.ir -o - --passes FoldConstant,CanonicalizeBindings,DeadCodeElimination
+    # A pass and an instrument in C, built with the header of the plugins' age.
+    gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" examples/c-pass/c_pass.c -o "$place/c/libc_pass.so"
+    checked run examples/models/digits.onnx --plugin-dir "$place/c" --passes c.transform.FuseDoubleRelu \
+      --instrument c.counter
+    # A pass in safe Rust that holds on to what it read while it asks a definition.
+    cat >"$place/slices.ir" <<'IR'
+module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %y = onnx.Add(%x, %x)
+    return %y
+  }
+}
+IR
+    checked run "$place/slices.ir" --plugin "$(built_of $plugins)/libpassdock_sdk_passes.so" \
+      --passes sdk.transform.SlicesStay
+    [ "${2:-}" != deep ] || checked "${simplify[@]}"
+  done
+  return 0
+fi
+
+for plugins in future today; do
+  host=today
+  [ $plugins = future ] || host=future
+  echo "the host of $host, plugins of $plugins"
+  (
+    # The suites expect the same, whatever meets.
+    unset UPDATE_EXPECT
+    export PASSDOCK_TEST_PLUGINS=$(built_of $plugins)/deps PASSDOCK_TEST_INCLUDE=$(include_of $plugins)
+    cargo_of $host test --no-fail-fast --workspace "${suites[@]}"
+  )
+done
+
+# The diagnostics of a run, which may fail: of each its severity, its message and its notes. The plugin's path is left
+# out, and how to run it again, with names of files of this very run.
+diagnostics() { # PLUGIN WORDS…
+  { "$command" run --json --plugin "$@" || true; } | python3 -c '
+import json, sys
+for said in json.load(sys.stdin)["diagnostics"]:
+    if "reproducer" not in said["message"]:
+        lines = [f"{said['"'severity'"']}: {said['"'message'"']}", *(f"  {note}" for note in said.get("notes", []))]
+        print("\n".join(lines).replace(sys.argv[1], "FILE"))' "$1"
+}
+pair today today
+unknown=$(fresh "$ages/unknown")
+# The future's structs have a field more, of which the plugin's initialisers don't know.
+gcc -std=c11 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
+  tests/plugins/future/future.c -o "$unknown/libfuture.so"
+cat >"$unknown/model.ir" <<'IR'
+module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "future" = 1) {
+    %y = future.Op(%x) {a = 1}
+    return %y
+  }
+}
+IR
+cat >"$unknown/functions.ir" <<'IR'
+module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %y = onnx.Relu(%x)
+    return %y
+  }
+  fn @of.the.Future(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %y = onnx.Relu(%x)
+    return %y
+  }
+}
+IR
+cat >"$unknown/pipeline.toml" <<'TOML'
+[[passes]]
+name = "t.transform.Understands"
+options = { word = "of the future" }
+TOML
+{
+  echo "Today's host, asked by a plugin of the future:"
+  for pass in future.transform.{Asks,Answers,Loop} relax.transform.InferType; do
+    diagnostics "$unknown/libfuture.so" "$unknown/model.ir" --passes $pass
+  done
+  pair future today
+  printf '\nA plugin of today, in a host of the future:\n'
+  diagnostics "$built/libpassdock_conformance_plugin.so" "$unknown/pipeline.toml" "$unknown/functions.ir"
+} >"$unknown/answers.txt"
+answers=tests/plugins/future/answers.txt
+[ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/answers.txt" $answers
+diff $answers "$unknown/answers.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask test future\` writes $answers"
+
+pair today today
+"$command" "${simplify[@]}" >"$unknown/expected.ir"
+for pair in "today future" "future today"; do
+  pair $pair
+  prints_file "$unknown/expected.ir" "$command" "${simplify[@]}"
+done

@@ -1,0 +1,69 @@
+"""The README and the guides of `docs/guides` other than those for Python, done as a reader would.
+
+`python/tests/guide.py` says how. `guides.py HOME [WORD]`: `HOME` is laid out as an installation, and has a directory for each guide.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python" / "tests"))
+
+from guide import read, shown  # noqa: E402
+
+HOME = Path(sys.argv[1]).resolve()
+# What a guide's crate has in its manifest, and where the SDK is.
+SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
+
+
+def follow(steps, directory):
+    """Types commands into a shell."""
+    for manifest in directory.rglob("Cargo.toml"):
+        # The crate is inside this workspace.
+        manifest.write_text(manifest.read_text().replace(*SDK) + "\n[workspace]\n")
+    environment = {name: value for name, value in os.environ.items() if name != "PASSDOCK_PLUGIN_PATH"} | {
+        "PATH": f"{HOME / 'bin'}:{os.environ['PATH']}",
+        "PASSDOCK": str(HOME / "bin/passdock"),
+        "CARGO_TARGET_DIR": "target",
+        "CARGO_NET_OFFLINE": "true",
+        "CARGO_TERM_QUIET": "true",
+        "NO_COLOR": "1",
+        "COLUMNS": "120",
+        "PASSDOCK_CACHE": "off",
+    }
+    printed = []
+    for step in steps:
+        # A reader has a checkout next to the guide's own directory.
+        command = step["command"].replace("../passdock/", f"{ROOT}/")
+        done = subprocess.run(
+            ["sh", "-c", f"{{ {command}\n}} 2>&1"],
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        printed.append((shown(done.stdout.replace(str(HOME / "lib"), "/usr/lib"), directory), done.returncode))
+    return printed
+
+
+def main():
+    word = sys.argv[2] if len(sys.argv) > 2 else ""
+    guides = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
+    guides = [guide for guide in guides if word in guide.stem and not guide.stem.startswith("python-")]
+    if not guides:
+        sys.exit("there is no guide of that name in docs/guides")
+    wrong = []
+    for guide in guides:
+        print(guide.relative_to(ROOT), flush=True)
+        directory = HOME / guide.stem
+        directory.mkdir()
+        wrong += read(guide, directory, ["console"], follow)
+    if wrong and not os.environ.get("UPDATE_EXPECT"):
+        wrong.append(f"{len(wrong)} commands print something else; UPDATE_EXPECT=1 corrects the guides")
+        sys.exit("\n\n".join(wrong))
+
+
+main()

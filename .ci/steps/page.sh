@@ -1,0 +1,38 @@
+# The page of a run: its types, its tests, and whether the committed file is what the sources make. `page.sh browse
+# [MODEL]` opens the page of a model of 3,000 ops, and of MODEL, in Chromium, clicks, searches and types.
+web=host/page/web
+need node
+need npm
+version=$(node --version | sed 's/v\([0-9]*\).*/\1/')
+[ "$version" -ge 20 ] || skip "node $version is older than 20"
+[ $web/node_modules/.package-lock.json -nt $web/package-lock.json ] || (cd $web && npm ci --no-audit --no-fund)
+(
+  cd $web
+  npm run check
+  npm test
+  npm run build -- --check
+)
+[ "${1:-}" = browse ] || return 0
+
+[ -n "${CHROMIUM:-}" ] || need chromium chromium
+cargo build
+shots=$(fresh "$TARGET/page")
+# Most ops are in scopes as an exporter makes them, 300 in one alone. Passes remove, make and change some.
+awk 'BEGIN {
+  print "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n%zero = const f32[] 0.0"
+  last = "%x"
+  split("Relu Add Neg Mul Abs", ops, " ")
+  for (i = 0; i < 3000; i++) {
+    far = i % 300 < 4 ? last : "%v" (i - 3)
+    operands = last (i % 5 == 1 ? ",%zero" : i % 5 == 3 ? "," far : "")
+    scope = i < 300 ? "/wide" : "/stage" int(i / 500) "/block" int(i / 50) % 10 "/" (i % 2 ? "mlp" : "attn")
+    print "%v" i " = onnx." ops[i % 5 + 1] "(" operands ") loc(\"" scope "/Op_" i "\")"
+    last = "%v" i
+  }
+  print "return " last " } }"
+}' >"$shots/model.ir"
+for model in "$shots/model.ir" "${@:2}"; do
+  "$passdock" run "$model" --report "$shots/page.html"
+  (cd $web && node browser/drive.mjs "$shots/page.html" "$shots")
+done
+echo "screenshots: $shots"

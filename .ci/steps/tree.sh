@@ -1,0 +1,47 @@
+# What is given away: the command with the standard plugins, headers, examples, completions, a manual page,
+# documentation and licences.
+given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
+profile=dist
+
+# Builds packages optimised, without this machine's paths, which messages of panics have; sets `given_built`.
+# `build_to_give [COMMAND…] -- PACKAGE…`, with another command than `cargo build`.
+build_to_give() {
+  local command=() system
+  while [ "$1" != -- ]; do command+=("$1") && shift; done
+  shift
+  system=$(rustc -vV | sed -n 's/^host: //p')
+  RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/passdock ${RUSTFLAGS:-}" \
+    "${command[@]:-cargo}" "${build:-build}" --locked --profile $profile --target "$system${glibc:-}" \
+    "${@/#/--package=}"
+  given_built=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
+}
+
+# Lays out what was built in a directory: `lay_out BUILT ROOT`.
+lay_out() {
+  local built=$1 root=$2 doc=$2/share/doc/passdock examples=$2/share/passdock/examples
+  mkdir -p "$root"/{bin,lib/passdock/plugins,include} "$doc" "$examples"/{models,rules} "$root/share/man/man1" \
+    "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+  cp "$built/passdock" "$root/bin"
+  cp "$built"/libpassdock_{onnx_ops,relax,tir}.so "$root/lib/passdock/plugins"
+  cp -r $include/. "$root/include"
+  cp LICENSE-APACHE LICENSE-MIT "$doc"
+  cp examples/models/digits.onnx examples/models/digits_inputs.npy "$examples/models"
+  cp examples/rules/erf_gelu.rules "$examples/rules"
+  "$built/passdock" completions bash >"$root/share/bash-completion/completions/passdock"
+  "$built/passdock" completions zsh >"$root/share/zsh/site-functions/_passdock"
+  "$built/passdock" completions fish >"$root/share/fish/vendor_completions.d/passdock.fish"
+  "$built/passdock" man >"$root/share/man/man1/passdock.1"
+  xtask docs "$doc"
+  xtask licences "$doc/LICENSES-THIRD-PARTY.txt" "${given[@]}"
+}
+
+# Fails if a file below the directories names a path of this machine.
+names_no_path() {
+  ! grep -rlF -e "$PWD/" -e "${CARGO_HOME:-$HOME/.cargo}/" "$@" || fail "the files above have paths of this machine"
+}
+
+# Fails if a file is larger than 15 MB.
+is_small() {
+  echo "$1: $(wc -c <"$1") bytes"
+  [ "$(wc -c <"$1")" -lt 15000000 ] || fail "15000000 bytes are allowed"
+}

@@ -1,0 +1,134 @@
+# The command and plugins built for Windows, run by wine: what depends on the system.
+gcc=x86_64-w64-mingw32-gcc
+need_windows
+need $gcc gcc-mingw-w64-x86-64
+# Debian keeps it outside of the path unless it also has the one for 32 bits.
+wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || command -v wine) || skip "no wine (Debian: wine64)"
+root=$(fresh "$TARGET/wine")
+mkdir "$root"/{bin,plugins,failing,work}
+
+packages=(--package passdock-cli --package passdock-onnx-ops --package passdock-relax --package passdock-tir)
+cargo build "${packages[@]}"
+cargo build "${packages[@]}" --package passdock-misbehaving --target $windows
+out=$TARGET/$windows/debug
+cp "$out"/{passdock.exe,passdock_onnx_ops.dll,passdock_relax.dll,passdock_tir.dll} "$root/bin"
+cp "$out/passdock_misbehaving.dll" "$root/failing"
+(cd examples/hello-pass && cargo build --offline --target $windows --target-dir "$TARGET/vendor")
+cp "$TARGET/vendor/$windows/debug/hello_pass.dll" "$root/plugins"
+compile() { $gcc -std=c11 -O2 -shared -Wall -Wextra -Werror -I $include "$@"; }
+compile examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
+# A library of Windows that older versions of wine are without, and Rust's standard library needs. It lies next to the
+# executable, as libraries of a runtime do, and is no plugin.
+cat >"$root/runtime.c" <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG count);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count)
+{ return SystemFunction036(bytes, (ULONG)count); }
+C
+compile "$root/runtime.c" -o "$root/bin/bcryptprimitives.dll" -ladvapi32
+cp examples/models/digits.onnx "$root/work"
+cd "$root/work"
+
+# Nothing of .NET or HTML is asked for, and the library next to the executable is taken. Output goes to files: wine's
+# own processes keep pipes open for seconds after the command's end.
+in_wine() {
+  local status=0
+  env -u PASSDOCK_PLUGIN_PATH WINEPREFIX="$root/prefix" WINEDEBUG=-all \
+    WINEDLLOVERRIDES="mscoree,mshtml=;bcryptprimitives=n,b" \
+    "$wine" "$root/bin/passdock.exe" "$@" >"$root/stdout" 2>"$root/stderr" </dev/null || status=$?
+  cat "$root/stdout"
+  cat "$root/stderr" >&2
+  ! grep -qF '\\?\' "$root/stdout" "$root/stderr" || fail "a path of the system's own spelling is shown"
+  return $status
+}
+# Fails unless the run succeeds without a warning.
+quietly() { in_wine "$@" && ! grep -q warning "$root/stderr"; }
+same() { prints "" in_wine diff "$1" "$2"; }
+
+echo "plugins are found, and nothing else"
+finds() { # DIRECTORY PASS…
+  prints_json "set('${*:2}'.split()) <= {p['name'] for p in r['passes']}" \
+    quietly list --json --plugin-dir "$1"
+}
+finds ../plugins relax.transform.FoldConstant tir.transform.UnrollLoop {c,hello}.transform.FuseDoubleRelu
+# Two files of the same length and time are two files.
+mkdir twins
+for twin in c d; do
+  LC_ALL=C sed -b "s/name = \"c/name = \"$twin/g; s/c\.transform/$twin.transform/g; s/c\.counter/$twin.counter/g" \
+    ../plugins/c_pass.dll >twins/${twin}_pass.dll
+done
+touch twins/*
+touch -r twins/c_pass.dll twins/d_pass.dll
+finds twins {c,d}.transform.FuseDoubleRelu
+for said in contract c.transform.FuseDoubleRelu c.counter; do prints $said in_wine inspect ../plugins/c_pass.dll; done
+
+echo "plugins in Rust and in C run"
+for vendor in c hello; do
+  prints_json 'r["passes"][0]["status"] == "changed" and r["instruments"][0]["text"] == "2 passes ran, 0 were vetoed"' \
+    quietly run digits.onnx --json --jobs 2 --instrument c.counter --plugin-dir ../plugins \
+    --passes $vendor.transform.FuseDoubleRelu
+done
+
+echo "what is written is what this system writes"
+passes=FoldConstant,DeadCodeElimination
+for kind in onnx ir; do
+  "$passdock" run digits.onnx --passes $passes -o here.$kind
+  quietly run digits.onnx --passes $passes -o there.$kind
+  cmp here.$kind there.$kind
+done
+same here.onnx there.onnx
+ops=$("$passdock" stats here.onnx --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["ops"])')
+prints_json "r['ops'] == $ops" quietly stats there.onnx --json
+
+echo "a model is replaced in its place"
+mkdir own
+quietly convert digits.onnx own/m.onnx
+quietly run own/m.onnx -o own/m.onnx --passes $passes
+same own/m.onnx there.onnx
+# Now with data in a file of its own, which other data replaces.
+quietly convert digits.onnx own/m.onnx --external-data all
+[ "$(ls -A own | xargs)" = "m.onnx m.onnx.data" ] || fail "files: $(ls -A own)"
+quietly run own/m.onnx -o own/m.onnx --passes $passes --external-data all
+same own/m.onnx there.onnx
+# Leftover files of a run that died, and one that was still in use, go with the next run.
+touch own/.passdock-dead.part
+quietly convert own/m.onnx own/n.onnx
+[ "$(find own -type f -name '*.data' | wc -l)" = 1 ] || fail "files: $(ls -A own)"
+[ "$(find own -type f ! -name '*.data' -printf '%f\n' | sort | xargs)" = "m.onnx n.onnx" ] || fail "files: $(ls -A own)"
+same own/m.onnx own/n.onnx
+
+echo "what can't be a plugin has its message"
+mkdir broken
+hello=../plugins/hello_pass.dll
+refuses() { # FILE MESSAGE; the file's bytes are standard input
+  cat >"broken/$1"
+  prints "$1" in_wine list --plugin-dir broken
+  prints "$2" in_wine list --plugin-dir broken
+  rm "broken/$1"
+}
+python3 -c '
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+(header,) = struct.unpack_from("<I", data, 0x3C)
+struct.pack_into("<H", data, header + 4, 0xAA64)
+sys.stdout.buffer.write(data)' $hello | refuses arm.dll "is a Windows library for aarch64"
+head -c $(($(wc -c <$hello) / 2)) $hello | refuses cut.dll "it is cut off"
+refuses empty.dll "it is empty" </dev/null
+refuses other.dll "it doesn't export" <../bin/bcryptprimitives.dll
+echo -n text | refuses text.dll "it isn't a shared library"
+refuses linux.so "it is a library for Linux" </dev/null
+
+echo "a failure is an exit status and a reproducer"
+run=(exits 1 in_wine run digits.onnx -o failed.onnx --passes bad.transform.Panic --plugin-dir ../failing)
+prints "The pass panicked" "${run[@]}"
+prints failed.onnx.reproducer "${run[@]}"
+[ ! -e failed.onnx ] || fail "a run that fails should write no model"
+prints "the same failure" exits 1 in_wine replay failed.onnx.reproducer --locked --plugin-dir ../failing
+prints "it can't be read" exits 1 in_wine stats missing.onnx
+prints '`No`' exits 2 in_wine run digits.onnx --passes No
+
+echo "a pass is found that changes a model"
+check=(digits.onnx --passes $passes --check '"..\bin\passdock.exe" diff {in} {}')
+prints "relax.transform.FoldConstant of plugin relax breaks the model" in_wine bisect "${check[@]}" -o found
+prints "the same failure" exits 1 in_wine replay found/reproducer
+prints "written to least.ir" in_wine reduce "${check[@]}" -o least.ir

@@ -1,0 +1,82 @@
+# Fuzzing by libFuzzer: `run.sh [--seconds N] [--target NAME] [--asan]`. `libfuzzer-sys` builds it, and the
+# instrumentation is what `cargo fuzz` asks of rustc without a sanitizer, so the project's own toolchain does. With
+# `--asan` it is AddressSanitizer's, too, which only a nightly toolchain builds.
+seconds=60 only= asan=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds) seconds=$2 && shift 2 ;;
+    --target) only=$2 && shift 2 ;;
+    --asan) asan=yes && shift ;;
+    *) fail "\`deep fuzz\` takes --seconds N, --target NAME and --asan" ;;
+  esac
+done
+# A target, its seeds, and its own arguments. An input of `edits` reaches thousands of edges, and weighing each input by
+# how rare its own are takes libFuzzer longer than to run it.
+targets="
+edits edits -mutate_depth=2 -entropic=0
+library library -mutate_depth=3
+manifest manifest -mutate_depth=1 -dict=fuzz/manifest.dict
+onnx_read onnx -mutate_depth=2
+onnx_write onnx -mutate_depth=2
+rules rules -mutate_depth=1 -dict=fuzz/rules.dict
+text text -mutate_depth=1 -dict=fuzz/text.dict"
+[ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "there is no target \`$only\`; see fuzz/fuzz_targets"
+
+work=$TARGET/fuzz
+mkdir -p "$work/found"
+system=$(rustc -vV | sed -n 's/^host: //p')
+flags="--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+# With the system named, build scripts and macros aren't instrumented.
+build=(build --release --manifest-path fuzz/Cargo.toml --target "$system" ${only:+--bin "$only"})
+if [ -n "$asan" ]; then
+  RUSTFLAGS="$flags -Zsanitizer=address" cargo +nightly "${build[@]}" --target-dir "$work/asan"
+  programs=$work/asan/$system/release
+else
+  RUSTFLAGS=$flags cargo "${build[@]}" --target-dir "$work"
+  programs=$work/$system/release
+fi
+
+# The seeds, unless they are there. Those of a checkout that had fewer targets are made again.
+seeds=$work/seeds
+if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/rules" ]; then
+  cargo build
+  python=$(oracle_python)
+  "$python" -B fuzz/seeds.py "$seeds" examples/models "$built" ${PASSDOCK_MODELS:+"$PASSDOCK_MODELS"}
+  part=$(fresh "$seeds/text.part")
+  # Some models are wrong on purpose; those have no text.
+  for model in "$seeds"/onnx/*; do
+    "$passdock" convert "$model" "$part/$(basename "${model%.*}").ir" >/dev/null 2>&1 || true
+  done
+  cp host/ir/src/text/print/*.ir "$part"
+  # Last, so that seeds that broke off are made again.
+  rm -rf "$seeds/text"
+  mv "$part" "$seeds/text"
+fi
+
+# Runs a target with its output in `log`; fails if it found something.
+logged() {
+  "$programs/$name" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 "-artifact_prefix=$work/found/$name-" "$@" \
+    >"$log" 2>&1 || fail "$(grep 'panicked\|ERROR: libFuzzer' "$log" | head -4)
+see $log"
+}
+number() { grep -o "$1 *[0-9]*" "$log" | tail -1 | grep -o '[0-9]*$' || echo 0; }
+tally() { grep '^tally: ' "$log" | tail -1 || echo "tally: none"; }
+report=
+while read -r name seed arguments; do
+  [ -n "$name" ] || continue
+  [ -z "$only" ] || [ "$only" = "$name" ] || continue
+  log=$work/$name.log corpus=$work/corpus/$name
+  mkdir -p "$corpus"
+  # What is too large to change, and what was found once, is run as it is.
+  large=()
+  [ "$seed" != onnx ] || large=("$seeds/large")
+  logged -runs=0 -max_len=1048576 "fuzz/regressions/$name" "${large[@]}"
+  # shellcheck disable=SC2086
+  logged $arguments -max_len=65536 "-max_total_time=$seconds" "$corpus" "$seeds/$seed"
+  report+="$name: $(number 'stat::number_of_executed_units:') executions in $seconds s, $(number ' cov:') of "
+  report+="$(number 'INFO: Loaded 1 modules   (') edges, no crash"$'\n'"  $(tally)"$'\n'
+  logged -runs=0 "$corpus"
+  report+="  of the corpus at the end: $(tally)"$'\n'
+done <<<"$targets"
+printf '\n%s' "$report"

@@ -1,0 +1,266 @@
+"""What becomes of files when a system call fails, or is the last one of a run: `system_calls.py PASSDOCK DIRECTORY`.
+
+Each scenario is run once under `strace`, which lists its system calls on files; then once for each of them that fails,
+and once for each change that it is killed before. After that, visible files are as before or as they should be, and a
+run that reported success has succeeded. What is hidden, the next run removes. All of it is done twice: with files that
+have no name while they are written, and as on a file system that has no such files.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+PASSDOCK, PLACE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+
+#: The calls that are looked at: those that change something, and others.
+CHANGES = (
+    "copy_file_range fchmod ftruncate fsync link linkat mkdir rename renameat renameat2 rmdir sendfile "
+    "unlink unlinkat write"
+).split()
+OTHERS = "flock getdents64 lseek mmap newfstatat openat read statx".split()
+#: How many calls of a name that change nothing are tried: many more read a plugin, all alike.
+READS = 40
+#: What removes can leave something that is to be removed.
+REMOVES = ["unlink", "unlinkat", "rmdir"]
+
+MODEL = """module {
+  fn @main(%x: f32[512]) -> (%y: f32[512]) opset("" = 17) {
+    %w = const f32[512] splat(1.0)
+    %v = const f32[512] splat(2.0)
+    %0 = onnx.Add(%w, %v) : f32[512]
+    %1 = onnx.Add(%x, %0) : f32[512]
+    %2 = onnx.Mul(%1, %w) : f32[512]
+    return %2
+  }
+}
+"""
+FOLD = "--passes relax.transform.FoldConstant"
+#: In one process, whose calls are counted.
+RUN = "run --in-process --notes"
+
+#: What is run in a directory that has `m.ir`, and `d/w.onnx` with `d/w.onnx.data`: its name, the runs before it, the
+#: arguments, and the exit status.
+#: The last one's plugin is next to the command, as `cargo build --workspace` leaves it.
+SCENARIOS = [
+    ("a new model", [], "convert m.ir o.onnx", 0),
+    (
+        "text over a file, with a trace",
+        ["convert d/w.onnx o.ir"],
+        f"{RUN} m.ir -o o.ir {FOLD} --trace t.json",
+        0,
+    ),
+    ("a model over itself", ["convert m.ir o.onnx"], f"{RUN} o.onnx -o o.onnx {FOLD}", 0),
+    ("a model with its data over itself", [], f"{RUN} d/w.onnx -o d/w.onnx {FOLD} --external-data all", 0),
+    ("data that goes along", [], "convert d/w.onnx o.onnx", 0),
+    (
+        "data whose name is taken",
+        ["convert d/w.onnx o.ir", "convert m.ir o.onnx --external-data all"],
+        f"{RUN} m.ir -o o.onnx {FOLD} --external-data all",
+        0,
+    ),
+    (
+        "a failure with a reproducer over another one",
+        ["run m.ir -o o.onnx --passes bad.transform.Fail"],
+        f"{RUN} m.ir -o o.onnx --passes bad.transform.Panic",
+        1,
+    ),
+]
+
+#: A directory's files with their bytes, by their paths from it; directories end with a slash, and have none.
+Files = dict[str, bytes]
+
+
+class Fault(NamedTuple):
+    """One thing that goes wrong: the nth call of a name fails, or the process is killed before it."""
+
+    call: str
+    nth: int
+    kill: bool
+
+
+def read(root: Path) -> Files:
+    """All files below a directory."""
+    files = {}
+    for directory, folders, names in os.walk(root):
+        here = Path(directory).relative_to(root)
+        files |= {f"{here / folder}/": b"" for folder in folders}
+        files |= {str(here / name): (Path(directory) / name).read_bytes() for name in names}
+    return files
+
+
+def write(root: Path, files: Files) -> None:
+    """Makes a directory that holds these files and no others."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for name, content in files.items():
+        path = root / name
+        if name.endswith("/"):
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def is_hidden(name: str) -> bool:
+    return any(part.startswith(".passdock-") for part in name.split("/"))
+
+
+def is_data(name: str) -> bool:
+    return name.endswith(".data")
+
+
+def is_model(name: str) -> bool:
+    return name.endswith((".onnx", ".ir")) and not is_hidden(name) and ".reproducer" not in name
+
+
+def visible(files: Files) -> Files:
+    """What people see. Traces and reproducers have times and paths in them; a trace shows what happened, also of a run
+    that failed."""
+    seen = {name: content for name, content in files.items() if not is_hidden(name) and name != "t.json"}
+    return {name: content if is_model(name) or is_data(name) else b"" for name, content in seen.items()}
+
+
+def run(arguments: str, directory: Path, *before: str) -> subprocess.CompletedProcess[str]:
+    command = [*before, str(PASSDOCK), *arguments.split()]
+    return subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+class Scenario:
+    """A scenario that is ready to be run again and again."""
+
+    def __init__(self, scenario: tuple[str, list[str], str, int], nameless: bool) -> None:
+        self.name, befores, self.arguments, self.status = scenario
+        self.strace = ["strace", "-f", "-qq", "--signal=none"]
+        if not nameless:
+            self.name += ", named files"
+            self.strace += ["-e", "inject=open:error=EOPNOTSUPP"]
+        directory, log = PLACE / "first", PLACE / "log"
+        write(directory, {"d/": b"", "m.ir": MODEL.encode()})
+        for before in ["convert m.ir d/w.onnx --external-data all", *befores]:
+            run(before, directory)
+        self.before = read(directory)
+        calls = ",".join(["open", *CHANGES, *OTHERS])
+        ran = run(self.arguments, directory, *self.strace, "-o", str(log), "-e", f"trace={calls}")
+        assert ran.returncode == self.status, f"{self.arguments} ends with {ran.returncode}: {ran.stderr}"
+        # What may be visible in the end: after one run, and after one more.
+        first = read(directory)
+        run(self.arguments, directory)
+        self.done = [first, read(directory)]
+        assert not any(map(is_hidden, first)), f"{self.arguments} leaves {sorted(first)}"
+        self.faults = faults(log.read_text(), nameless)
+        assert self.faults, f"{self.name}: no system call is about a file"
+
+    def problem(self, fault: Fault, directory: Path) -> str | None:
+        """What is wrong after a fault, if anything is."""
+        write(directory, self.before)
+        what = "signal=KILL" if fault.kill else "error=EIO"
+        inject = ["-e", f"trace=open,{fault.call}", "-e", f"inject={fault.call}:{what}:when={fault.nth}"]
+        ran = run(self.arguments, directory, *self.strace, "-o", "/dev/null", *inject)
+        after = read(directory)
+        wrong = self.judge(fault, ran, after)
+        if wrong is None:
+            again = run(self.arguments, directory)
+            after = read(directory)
+            if again.returncode != self.status:
+                wrong = "the next run fails"
+            elif not any(self.without(fault, done) == self.without(fault, after) for done in self.done):
+                wrong = "the next run leaves something"
+        if wrong is None:
+            return None
+        how = "is the last call" if fault.kill else "fails"
+        printed = f"status {ran.returncode}, {ran.stderr.strip()}"
+        return f"{fault.call} {fault.nth} {how}: {wrong} ({printed}): {self.files(after)}"
+
+    def judge(self, fault: Fault, ran: subprocess.CompletedProcess[str], after: Files) -> str | None:
+        """What is wrong with the files that a run left."""
+        seen = visible(after)
+        is_before = visible(self.before) == seen
+        is_done = any(visible(done) == seen for done in self.done)
+        if fault.call not in CHANGES:
+            is_done |= any(
+                visible(done).items() <= seen.items()
+                and self.without(fault, visible(done)) == self.without(fault, seen)
+                for done in self.done
+            )
+        # A pass that can't read a constant leaves the op alone, and says so.
+        is_reported = is_before and "os error 5" in ran.stderr
+        hidden = [name for name in after if is_hidden(name)]
+        # What couldn't be removed is known to the next run.
+        is_noted = any(name.endswith(".commit") for name in hidden)
+        if ran.returncode == 0 and not (is_done or is_reported or is_noted):
+            return "it reported success"
+        # It takes many calls to remove a directory.
+        is_excused = fault.kill or fault.call in REMOVES or is_noted
+        if any(".part/" not in name for name in hidden) and not is_excused:
+            return "something hidden is left"
+        if not (is_done or is_before or is_excused):
+            return "files are neither as before nor as they should be"
+        # The model at its place is one of the two, with the data that goes with it.
+        for files in [*self.done, self.before]:
+            names = [name for name in files if is_model(name) or (is_data(name) and not is_hidden(name))]
+            if all(after.get(name) == files.get(name) for name in [*names, *filter(is_model, after)]):
+                return None
+        return "a file isn't whole"
+
+    def without(self, fault: Fault, files: Files) -> set[str]:
+        """The names of files but for data of before that stay: it can't be told whether somebody needs them."""
+        stays = fault.call not in CHANGES
+        return {name for name in files if not (stays and is_data(name) and name in self.before)}
+
+    def files(self, files: Files) -> list[str]:
+        """The names of files, and which are as in the end, or as in the beginning."""
+        states = {(True, True): "same", (True, False): "old", (False, True): "new", (False, False): "other"}
+        return [
+            f"{name} {states[self.before.get(name) == content, self.done[0].get(name) == content]}"
+            for name, content in sorted(files.items())
+        ]
+
+
+def faults(log: str, nameless: bool) -> list[Fault]:
+    """The calls of the main thread from the first one on that is about a file of the directory. Reading is the same
+    with named files, and isn't tried twice."""
+    nth, tried, found = Counter(), Counter(), []
+    main = log.split(None, 1)[0]
+    has_begun = False
+    for thread, call, rest in re.findall(r"^(\d+) +(\w+)\((.*)", log, flags=re.M):
+        if thread != main or call not in CHANGES + OTHERS:
+            continue
+        nth[call] += 1
+        has_begun |= '.onnx"' in rest or '.ir"' in rest
+        changes = call in CHANGES
+        if has_begun and (changes or (nameless and tried[call] < READS)):
+            tried[call] += 1
+            found += [Fault(call, nth[call], kill) for kill in ([False, True] if changes else [False])]
+    return found
+
+
+def main() -> None:
+    shutil.rmtree(PLACE, ignore_errors=True)
+    PLACE.mkdir(parents=True)
+    cores = len(os.sched_getaffinity(0))
+    wrong = 0
+    for scenario in SCENARIOS:
+        for nameless in (True, False):
+            prepared = Scenario(scenario, nameless)
+            print(f"{len(prepared.faults):5} faults: {prepared.name}", flush=True)
+
+            def try_share(core: int) -> list[str]:
+                share = prepared.faults[core::cores]
+                return [problem for fault in share if (problem := prepared.problem(fault, PLACE / str(core)))]
+
+            with ThreadPoolExecutor(cores) as pool:
+                for problem in (each for share in pool.map(try_share, range(cores)) for each in share):
+                    print(f"  {problem}")
+                    wrong += 1
+    shutil.rmtree(PLACE)
+    if wrong:
+        sys.exit(f"{wrong} problems")
+
+
+main()

@@ -1,0 +1,96 @@
+//! The documentation that goes into an archive: Markdown whose links lead to what the archive has.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result};
+use regex_lite::{Captures, Regex};
+
+use crate::project::Project;
+
+/// What is for those who work on passdock, in the checkout.
+const NOT_FOR_USERS: [&str; 3] = ["conformance.md", "decisions.md", "pass-call.md"];
+
+/// Writes the documentation for users into a directory.
+pub(crate) fn write(project: &Project, directory: &Path) -> Result<()> {
+    let mut files = vec![PathBuf::from("CHANGELOG.md")];
+    let folders = [
+        ("docs", "md"),
+        ("docs/guides", "md"),
+        ("docs/schemas", "json"),
+    ];
+    for (folder, extension) in folders {
+        for entry in fs::read_dir(project.root.join(folder))? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let name = name.context("a document has a name")?;
+            let is_one = path.extension().is_some_and(|known| known == extension);
+            if is_one && !NOT_FOR_USERS.contains(&name) {
+                files.push(Path::new(folder).join(name));
+            }
+        }
+    }
+    for file in &files {
+        let text = fs::read_to_string(project.root.join(file))?;
+        let has = |target: &str| {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            within(folder, target).is_some_and(|target| files.contains(&target))
+        };
+        let path = directory.join(file);
+        fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
+        fs::write(path, linked(&text, has)?)?;
+    }
+    Ok(())
+}
+
+/// Markdown in which links that the archive hasn't are their text. A link's text may have brackets in it.
+fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
+    let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
+    let replaced = link.replace_all(text, |found: &Captures<'_>| {
+        let target = &found[2];
+        let is_there = is_elsewhere(target) || target.starts_with('#') || has(target);
+        found[usize::from(!is_there)].to_owned()
+    });
+    Ok(replaced.into_owned())
+}
+
+fn is_elsewhere(target: &str) -> bool {
+    target.contains("://") || target.starts_with("mailto:")
+}
+
+/// A link's file, from the top of the checkout.
+fn within(folder: &Path, target: &str) -> Option<PathBuf> {
+    let path = target.split('#').next().unwrap_or(target);
+    let mut whole = PathBuf::new();
+    for part in folder.join(path).components() {
+        match part {
+            Component::Normal(name) => whole.push(name),
+            Component::ParentDir if !whole.pop() => return None,
+            _ => {}
+        }
+    }
+    Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_what_isnt_there_are_text() {
+        let text = "See [a](a.md), [b](../b.rs#x) and [c](https://c) `[[x]]`, \
+            [here](#here).\n[d][e](f.md) [`g[1]`](g.md)";
+        assert_eq!(
+            linked(text, |target| target == "a.md").expect("a pattern"),
+            "See [a](a.md), b and [c](https://c) `[[x]]`, [here](#here).\n[d]e `g[1]`"
+        );
+    }
+
+    #[test]
+    fn links_are_from_their_file_on() {
+        let at = |folder: &str, target| within(Path::new(folder), target);
+        assert_eq!(at("docs/guides", "../ir.md#a"), Some("docs/ir.md".into()));
+        assert_eq!(at("docs", "../../out.md"), None);
+        assert_eq!(at("", "README.md"), Some("README.md".into()));
+    }
+}

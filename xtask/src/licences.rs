@@ -1,0 +1,94 @@
+//! The licences of what is linked into files, which whoever passes these on has to pass on with them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::project::{Project, cargo, metadata};
+use crate::shell;
+
+/// How the files of licences and notices begin, whatever the case.
+const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
+
+/// Writes all licences of what is linked into the packages: each text once, below those that have it.
+pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result<()> {
+    let mut tree = cargo();
+    tree.args([
+        "tree",
+        "--locked",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ]);
+    tree.args(["--format", "{p}", "--no-dedupe"]);
+    for package in packages {
+        tree.args(["--package", package]);
+    }
+    let linked = shell::read(tree.current_dir(&project.root))?;
+    // `NAME vVERSION`, and the path of those that are the project's own.
+    let linked: Vec<(&str, &str)> = linked
+        .lines()
+        .filter_map(|line| line.split_once(" v"))
+        .map(|(name, rest)| (name, rest.split(' ').next().unwrap_or(rest)))
+        .collect();
+    let metadata = metadata(&project.root, &["--locked"])?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists no packages")?;
+    let mut others: Vec<&Value> = packages
+        .iter()
+        .filter(|package| !package["source"].is_null())
+        .filter(|package| {
+            linked
+                .iter()
+                .any(|(name, version)| package["name"] == *name && package["version"] == *version)
+        })
+        .collect();
+    others.sort_by_key(|package| package["name"].as_str());
+    let mut text = "The programs and libraries of passdock contain these packages, and the standard library of Rust \
+        (MIT OR Apache-2.0, https://www.rust-lang.org).\n"
+        .to_owned();
+    let mut packages_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for package in others {
+        let word = |key: &str| package[key].as_str().unwrap_or_default();
+        let (name, version) = (word("name"), word("version"));
+        writeln!(
+            text,
+            "  {name} {version}: {}, {}",
+            word("license"),
+            word("repository")
+        )?;
+        let directory = Path::new(word("manifest_path")).parent();
+        for licence in texts(directory.context("a manifest lies in a directory")?)? {
+            packages_of.entry(licence).or_default().push(name);
+        }
+    }
+    let line = "-".repeat(80);
+    for (licence, packages) in packages_of {
+        write!(
+            text,
+            "\n{line}\n{}\n{line}\n\n{}\n",
+            packages.join(", "),
+            licence.trim_end()
+        )?;
+    }
+    fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))
+}
+
+/// Returns the texts of licences that lie in a package's directory.
+fn texts(directory: &Path) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        if NAMES.iter().any(|start| name.starts_with(start)) && entry.file_type()?.is_file() {
+            texts.push(fs::read_to_string(entry.path())?.replace("\r\n", "\n"));
+        }
+    }
+    Ok(texts)
+}
