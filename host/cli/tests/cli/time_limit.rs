@@ -69,8 +69,6 @@ fn writing_ends_in_time() {
     let bench = bench();
     let page = "run p.toml m.ir -o out.ir --report pipe.toml";
     check(&bench, page, "writing the page");
-    let outcomes = "batch p.toml m.ir -o results --results pipe.toml";
-    check(&bench, outcomes, "reading the outcomes");
 }
 
 /// A user may read the report page by page.
