@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use passdock::model_file::Format;
 use passdock::pipeline::{BUILT_IN, BuiltInPipeline, DEFAULT, PipelineText, Request};
-use passdock::{ErrorKind, PassError};
+use passdock::{ErrorKind, PassError, files};
 
 use crate::args::search::SearchArgs;
 use crate::args::{PassArgs, PluginArgs};
@@ -164,7 +164,7 @@ fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
     watchdog::doing(&format!("reading the pipeline `{shown}`"));
     let unreadable =
         |why: &dyn Display| wrong(format!("The pipeline `{shown}` can't be read: {why}."));
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+    let text = files::read_to_string(path).map_err(|error| match error.kind() {
         IoErrorKind::InvalidData => unreadable(&"it isn't text in UTF-8"),
         IoErrorKind::NotFound => {
             let is_meant = |known: &&BuiltInPipeline| path.file_stem() == Some(known.name.as_ref());

@@ -35,7 +35,7 @@ mod limit {
     use std::thread;
     use std::time::Duration;
 
-    use passdock::{ErrorKind, PassError, files, supervised};
+    use passdock::{ErrorKind, PassError, crash, files, supervised};
 
     use super::{PRINTS, activity, doing};
     use crate::{child, show};
@@ -68,11 +68,13 @@ mod limit {
         let (doing, limit) = (activity().clone(), limit.as_secs_f64());
         let message = format!("The command was still {doing} after {limit} s.");
         let error = PassError::new(ErrorKind::Crashed, message)
-            .help("A pipe needs a program at its other end.");
+            .help("A pipe needs a program at its other end, which closes it in time.");
         let status = show::fail(&error);
         if let Some(json) = json {
             show::write_out(&json(&error));
         }
+        // Passes that the command runs itself haven't crashed.
+        crash::finish(status);
         std::process::exit(status.into())
     }
 }

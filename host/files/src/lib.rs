@@ -8,6 +8,7 @@
 
 mod commit;
 pub mod leftovers;
+mod read;
 mod standard;
 mod target;
 mod temporary;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use commit::{Commit, lock_directory, remove_unless};
+pub use read::{open, read, read_to_string};
 pub use standard::{StandardOutput, set_output_apart};
 pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use passdock::batch::{self, BatchItem, Fingerprint, ModelOutcome, Outcomes};
-use passdock::pipeline::{AskedInstrument, ModelReport, Print, Report, Request, Watch};
-use passdock::{ErrorKind, PassError};
+use passdock::pipeline::{self, AskedInstrument, ModelReport, Print, Report, Request, Watch};
+use passdock::{ErrorKind, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,11 @@ fn run(args: BatchArgs) -> Result<u8, PassError> {
     // What is wrong with the pipeline is told once, and not of each model.
     let registry = plugins::registry();
     let fingerprint = Fingerprint::new(&request, &batch::plugin_files(&registry, &request)?);
+    if !shown.json && !shown.quiet {
+        let said = pipeline::explain(&plugins::registry(), &request)?.diagnostics;
+        let warnings = said.iter().filter(|it| it.severity == Severity::Warning);
+        warnings.for_each(show::diagnostic);
+    }
     make_dirs(&to, &items)?;
     watchdog::doing("reading the outcomes");
     let mut kept = Outcomes::open(&results)?;

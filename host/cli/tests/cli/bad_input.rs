@@ -166,3 +166,50 @@ fn functions_that_call_each_other_in_a_circle() {
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
+
+/// A device may have no end. Where it is read all the same, the limit ends the command before memory does.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_are_not_read() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    assert_eq!(bench.passdock("convert m.ir m.onnx").status, 0);
+    std::fs::create_dir(bench.path("replay")).unwrap();
+    for name in [
+        "z.onnx",
+        "z.ir",
+        "z.rules",
+        "z.toml",
+        "replay/reproducer.toml",
+        "replay/pipeline.toml",
+    ] {
+        symlink("/dev/zero", bench.path(name)).unwrap();
+    }
+    symlink("/dev/full", bench.path("full.jsonl")).unwrap();
+    let device = "it is a device; name a regular file or a pipe";
+    for (words, said) in [
+        ("run z.onnx", device),
+        ("run z.ir", device),
+        ("run z.toml m.ir", device),
+        ("run z.rules m.ir", device),
+        ("run m.ir --passes z.rules", device),
+        ("diff m.ir z.ir", device),
+        ("replay replay --trust", "isn't a reproducer"),
+        (
+            "batch m.ir -o out --results full.jsonl",
+            "`full.jsonl` isn't a regular file.",
+        ),
+    ] {
+        let output = std::process::Command::new("bash")
+            .args(["-c", &format!("ulimit -v 2000000; exec \"$0\" {words}")])
+            .arg(crate::support::passdock())
+            .current_dir(bench.path(""))
+            .env("PASSDOCK_CACHE", "off")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(said), "{words}: {stderr}");
+        assert_eq!(stderr.matches("error").count(), 1, "{words}: {stderr}");
+    }
+}

@@ -383,6 +383,32 @@ fn a_plugin_of_which_nothing_runs_is_told() {
          = help: Run them with `--passes odd.transform.Panic`, list them in a pipeline, or give them a phase in the plugin's source: `phase: "late"`.
     "#]],
     );
+    // So is one in a directory that the user names, but none of the standard plugins, wherever they are.
+    std::fs::create_dir(bench.path("pd")).expect("a directory");
+    std::fs::rename(bench.path("odd.so"), bench.path("pd/odd.so")).expect("moved");
+    let built_in = "passes = [{ use = 'default' }]\n[plugins]\ndirs = ['pd']\n";
+    bench.write("p.toml", built_in);
+    let standard = crate::support::plugin("passdock_tir");
+    let standard = standard
+        .parent()
+        .and_then(|dir| dir.to_str())
+        .expect("UTF-8");
+    let said = "No pass of the plugin `pd/odd.so` runs: ";
+    for (words, path) in [
+        ("run m.ir --plugin-dir pd", standard),
+        ("explain --plugin-dir pd", ""),
+        ("batch m.ir -o out --plugin-dir pd", ""),
+        ("batch m.ir -o out --again --json --plugin-dir pd", ""),
+        ("run m.ir", "pd"),
+        ("run p.toml m.ir", ""),
+    ] {
+        let ran = bench.run_with(&[("PASSDOCK_PLUGIN_PATH", path)], words.split(' '), "");
+        assert_eq!(ran.status, 0, "{words}: {}", ran.stderr);
+        let all = ran.stdout + &ran.stderr;
+        assert_eq!(all.matches("unscheduled").count(), 1, "{words}: {all}");
+        assert!(all.contains(said), "{words}: {all}");
+    }
+    std::fs::rename(bench.path("pd/odd.so"), bench.path("odd.so")).expect("moved");
     // A user who lists passes knows what runs.
     for pass in [PASS, "relax.transform.FoldConstant"] {
         let ran = bench.passdock(&format!("run m.ir --plugin odd.so --passes {pass}"));

@@ -50,7 +50,10 @@ impl Fingerprint {
         );
         for file in said.rules_files() {
             // They are short: their texts count.
-            add(&mut hasher, &fs::read(file).unwrap_or_default());
+            add(
+                &mut hasher,
+                &passdock_files::read(&file).unwrap_or_default(),
+            );
         }
         for plugin in plugins {
             let name = plugin.file_name().unwrap_or_default();
@@ -190,6 +193,10 @@ impl Outcomes {
             .truncate(false)
             .open(path)
             .map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            let message = format!("`{}` isn't a regular file.", path.display());
+            return Err(other(message));
+        }
         if !is_ours(&file) {
             let message = format!("Another batch is writing `{}`.", path.display());
             let help = "Wait until it is done, or name another file: `--results FILE`.";

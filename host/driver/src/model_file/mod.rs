@@ -9,7 +9,6 @@ mod memory;
 mod output;
 mod value_info;
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -122,7 +121,7 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
     let mut bytes = Vec::new();
     let read = match is_standard(path) {
         true => io::stdin().lock().read_to_end(&mut bytes),
-        false => File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+        false => passdock_files::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     if let Err(error) = read {
         let message = format!("The model `{}` can't be read: {error}.", path.display());

@@ -58,7 +58,7 @@ impl Pipeline {
     /// # Errors
     /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
     pub fn from_file(path: &Path) -> Result<Pipeline, PassError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = passdock_files::read_to_string(path).map_err(|error| {
             let message = format!("The pipeline `{}` can't be read: {error}.", path.display());
             PassError::new(ErrorKind::Pipeline, message)
         })?;

@@ -106,7 +106,10 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     let mut explanation = prepared.explain()?;
     let plugins = registry.plugins();
     let odd = plugins.iter().flat_map(|plugin| plugin.unknown_keys());
-    explanation.diagnostics = odd.chain(remarks::level(request, &prepared)).collect();
+    explanation.diagnostics = odd
+        .chain(remarks::level(request, &prepared))
+        .chain(remarks::unscheduled(request, &prepared))
+        .collect();
     Ok(explanation)
 }
 

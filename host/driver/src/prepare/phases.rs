@@ -69,6 +69,11 @@ impl Phases {
         self.offered.get(&phase).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the pipeline lists a pass by name.
+    pub(crate) fn lists(&self, name: &str) -> bool {
+        self.listed.contains(name)
+    }
+
     /// The phases that have a place, in the pipeline's order.
     pub(crate) fn places(&self) -> &[Phase] {
         &self.places

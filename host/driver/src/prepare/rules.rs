@@ -46,7 +46,7 @@ pub fn read_patterns(path: &Path) -> Result<Vec<RuleInfo>, PassError> {
 }
 
 fn text_of(path: &Path) -> Result<String, PassError> {
-    std::fs::read_to_string(path).map_err(|error| {
+    passdock_files::read_to_string(path).map_err(|error| {
         let why = match error.kind() {
             IoErrorKind::InvalidData => "it isn't text in UTF-8".to_owned(),
             _ => error.to_string(),

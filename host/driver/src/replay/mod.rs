@@ -1,6 +1,5 @@
 //! Running a reproducer again.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,7 +71,7 @@ impl Reproducer {
             return Err(wrong(message).help(TRUST));
         }
         let read = |name: &str| {
-            fs::read_to_string(dir.join(name)).map_err(|error| {
+            passdock_files::read_to_string(&dir.join(name)).map_err(|error| {
                 let message =
                     format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
                 wrong(message).caused_by(Arc::new(error))

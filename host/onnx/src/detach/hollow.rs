@@ -168,7 +168,8 @@ pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow>
 
 /// Whether a message's opset imports are what the writer makes of the IR's.
 fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
-    let (mut opsets, mut records, mut encoded) = (Opsets::new(), Vec::new(), Vec::new());
+    let (mut opsets, mut encoded) = (Opsets::new(), Vec::new());
+    let mut records: Vec<u8> = Vec::new();
     for field in message.fields() {
         let field = field?;
         if let (true, Value::Bytes(body)) = (field.number == number, field.value) {

@@ -24,12 +24,14 @@ pub(crate) fn whole(path: &Path) -> String {
 }
 
 impl Bytes {
-    /// Maps a file, or reads what can't be mapped: a pipe, a device; a directory fails.
+    /// Maps a file, or reads what can't be mapped: a pipe; a device or a directory fails.
     pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
-        let file = File::open(path)?;
+        let mut file = passdock_files::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Ok(Bytes::Owned(std::fs::read(path)?));
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            return Ok(Bytes::Owned(bytes));
         }
         if metadata.len() == 0 {
             return Ok(Bytes::Owned(Vec::new()));

@@ -24,6 +24,7 @@ pub use new_op::{RefusedOperator, check_new_op};
 pub(super) use newer_opset::warning as newer_opset;
 pub(super) use recursion::warning as recursion;
 pub(super) use unknown_ops::warning as unknown_ops;
+pub(super) use unscheduled::warnings as unscheduled;
 
 use crate::prepare::{Prepared, Request};
 
@@ -33,9 +34,7 @@ pub(super) fn of_request(request: &Request, prepared: &Prepared) -> Vec<Diagnost
     let notes = notes.chain(aliases::note(request, prepared));
     let notes = notes.chain(absent::notes(request, prepared));
     let notes = notes.chain(unplaced::note(prepared));
-    notes
-        .chain(unscheduled::warnings(request, prepared))
-        .collect()
+    notes.chain(unscheduled(request, prepared)).collect()
 }
 
 /// The functions whose ops are of operators.

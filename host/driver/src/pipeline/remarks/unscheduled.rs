@@ -1,19 +1,23 @@
-//! Plugins that are named by their files and of which nothing runs.
+//! Plugins that are named by their files or directories and of which nothing runs.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use passdock_core::plan::Plan;
-use passdock_core::{Diagnostic, Severity, suggest};
+use passdock_core::{Diagnostic, Plugin, Severity, suggest};
 
+use crate::pipeline_file::PassTable;
 use crate::prepare::{Prepared, Request, passes_in};
 
 /// The most names of passes in a warning.
 const NAMES: usize = 3;
 
 /// A warning for each such plugin, where the request doesn't list passes itself. A plugin whose instrument is asked for
-/// does something, and so does one of operators alone.
-pub(super) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
-    if request.plugin_files.is_empty() || !request.passes.is_empty() || request.resumes {
+/// does something, and so does one of operators alone. Directories count where a built-in pipeline runs, without those
+/// that it lists passes of: they have the standard plugins.
+pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
+    if !request.passes.is_empty() || request.resumes {
         return Vec::new();
     }
     let passes = passes_in(&prepared.sequential).into_iter();
@@ -25,9 +29,21 @@ pub(super) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic
     let watching = instruments.iter().map(|instrument| instrument.name());
     let watching: BTreeSet<&str> = watching.collect();
     let plugins = prepared.context.registry().plugins();
+    let dir_of = |plugin: &Plugin| Some(plugin.origin().path()?.parent()?.to_owned());
+    let is_listed = |plugin: &&Arc<Plugin>| {
+        let mut passes = plugin.manifest().passes.iter();
+        passes.any(|pass| prepared.phases.lists(pass.name()))
+    };
+    let listed_dirs: BTreeSet<PathBuf> = plugins
+        .iter()
+        .filter(is_listed)
+        .filter_map(|plugin| dir_of(plugin))
+        .collect();
+    let has_built_in = has_built_in(prepared);
     let named = plugins.iter().filter(|plugin| {
         let path = plugin.origin().path();
-        path.is_some_and(|path| request.plugin_files.iter().any(|file| file == path))
+        let is_file = path.is_some_and(|path| request.plugin_files.iter().any(|file| file == path));
+        is_file || has_built_in && dir_of(plugin).is_some_and(|dir| !listed_dirs.contains(&dir))
     });
     named
         .filter_map(|plugin| {
@@ -59,4 +75,17 @@ pub(super) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic
             Some(warning)
         })
         .collect()
+}
+
+/// Whether the pipeline is a built-in one, or has one in it: it lists the standard plugins' passes and has a place for
+/// each phase.
+fn has_built_in(prepared: &Prepared) -> bool {
+    let mut open: Vec<&PassTable> = prepared.file.passes.iter().collect();
+    while let Some(table) = open.pop() {
+        if matches!(table, PassTable::BuiltIn { .. }) {
+            return true;
+        }
+        open.extend(table.inner());
+    }
+    prepared.built_in
 }

@@ -100,7 +100,8 @@ fn sample(files: &[PathBuf], inputs: &[ModelPort], place: &Path) -> Result<Sampl
 /// One sample of a `.npz` file, whose tensors have names: the inputs', or `input_N`, or `arr_N` as NumPy calls those that
 /// were given none.
 fn archived(path: &Path, inputs: &[ModelPort]) -> Result<Sample, String> {
-    let read = passdock_npy::read_npz(path);
+    let read = passdock_files::read(path).map_err(passdock_npy::Error::from);
+    let read = read.and_then(|bytes| passdock_npy::read_npz_from(&bytes));
     let read = read.map_err(|error| format!("`{}` gives no tensors: {error}", path.display()))?;
     let tensors = read.into_iter().map(|(name, array)| {
         let number = name.strip_prefix("input_").or(name.strip_prefix("arr_"));

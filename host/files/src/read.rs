@@ -1,0 +1,42 @@
+//! The reading of files that a user names.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file or a pipe for reading. A device may have no end, so it is rejected.
+///
+/// # Errors
+/// If it is a device, or what the system says.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = file.metadata()?.file_type();
+        if kind.is_char_device() || kind.is_block_device() {
+            return Err(io::Error::other(
+                "it is a device; name a regular file or a pipe",
+            ));
+        }
+    }
+    Ok(file)
+}
+
+/// Reads a file that [`open`] opens.
+///
+/// # Errors
+/// As of [`open`].
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads text, as [`read`] does.
+///
+/// # Errors
+/// As of [`open`], and if it isn't UTF-8.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    io::read_to_string(open(path)?)
+}
