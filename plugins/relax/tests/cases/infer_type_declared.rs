@@ -131,7 +131,7 @@ fn a_declared_name_is_no_other_size() {
 }
 
 #[test]
-fn an_op_has_no_more_results_than_its_regions_give() {
+fn an_op_has_the_results_that_its_regions_give() {
     check(
         r#"module {
   fn @main(%c: bool[], %x: f32[2]) -> (%y, %z) opset("" = 17) {
@@ -159,11 +159,48 @@ fn an_op_has_no_more_results_than_its_regions_give() {
               }
             }
 
-            warning[relax::infer-type]: op0 (onnx.If) is wrong: it has 2 results, and its `then_branch` gives out 1 of 2 values
+            warning[relax::infer-type]: op0 (onnx.If) is wrong: the number of results of its `then_branch` is 1, expected 2
              --> test.ir:3:5
               |
             3 |     %y, %z = onnx.If(%c)
               |     ^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.If)
+              = by the definition of onnx.If of plugin onnx-ops
+        "#]],
+    );
+    check(
+        r#"module {
+  fn @main(%c: bool[], %x: f32[2]) -> (%y) opset("" = 17) {
+    %y = onnx.If(%c)
+      region then_branch {
+        yield %x
+      }
+      region else_branch {
+        yield %x, %x
+      }
+    return %y
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%c: bool[], %x: f32[2]) -> (%y) opset("" = 17) {
+                %y = onnx.If(%c)
+                  region then_branch {
+                    yield %x
+                  }
+                  region else_branch {
+                    yield %x, %x
+                  }
+                return %y
+              }
+            }
+
+            warning[relax::infer-type]: op0 (onnx.If) is wrong: the number of results of its `else_branch` is 2, expected 1
+             --> test.ir:3:5
+              |
+            3 |     %y = onnx.If(%c)
+              |     ^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.If)
               = by the definition of onnx.If of plugin onnx-ops
