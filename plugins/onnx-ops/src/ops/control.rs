@@ -35,8 +35,8 @@ const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
 /// The types that both branches agree on.
 fn branches(op: &Infer) -> Answer {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
-    gives_enough(op, "then_branch", one, 0)?;
-    gives_enough(op, "else_branch", other, 0)?;
+    gives_all(op, "then_branch", one, 0)?;
+    gives_all(op, "else_branch", other, 0)?;
     for index in 0..op.host.result_count() {
         let values = (given(op, one, index), given(op, other, index));
         if let (Some(a), Some(b)) = values {
@@ -50,7 +50,7 @@ fn branches(op: &Infer) -> Answer {
 /// each round's are stacked.
 fn rounds(op: &Infer) -> Answer {
     let body = region(op, "body")?;
-    gives_enough(op, "body", body, 1)?;
+    gives_all(op, "body", body, 1)?;
     let carried = op.host.operand_count().saturating_sub(2);
     for index in 0..op.host.result_count() {
         let Some(value) = given(op, body, index + 1) else {
@@ -87,7 +87,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
 /// As a loop, with one round for each slice.
 fn scan(op: &Infer) -> Answer {
     let body = region(op, "body")?;
-    gives_enough(op, "body", body, 0)?;
+    gives_all(op, "body", body, 0)?;
     let scanned = op
         .int("num_scan_inputs")?
         .and_then(|n| usize::try_from(n).ok());
@@ -169,7 +169,7 @@ fn scan_batches(op: &Infer) -> Answer {
 /// Sequences of what the body gives out.
 fn sequence_map(op: &Infer) -> Answer {
     let body = region(op, "body")?;
-    gives_enough(op, "body", body, 0)?;
+    gives_all(op, "body", body, 0)?;
     let host: &Function = op.host;
     for index in 0..op.host.result_count() {
         if let Some(value) = given(op, body, index)
@@ -189,16 +189,13 @@ fn region(op: &Infer, name: &str) -> Answer<RegionId> {
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
 }
 
-/// Refuses an op with more results than a region gives out, but for those of its own.
-fn gives_enough(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
+/// Refuses an op with more or fewer results than a region gives out, but for those of its own.
+fn gives_all(op: &Infer, name: &str, region: RegionId, own: usize) -> Answer {
     let host: &Function = op.host;
-    let results = op.host.result_count();
+    let expected = op.host.result_count() + own;
     match host.terminator(region).map(|last| host.operand_count(last)) {
-        Some(given) if given < results + own => {
-            wrong!(
-                "it has {results} results, and its `{name}` gives out {given} of {} values",
-                results + own
-            )
+        Some(given) if given != expected => {
+            wrong!("the number of results of its `{name}` is {given}, expected {expected}")
         }
         _ => Ok(()),
     }
