@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use passdock::{PassContext, Registry, Verify};
+use passdock_filetests::CaseFile;
 use passdock_ir::Module;
 use passdock_tests::{PASSES, models, standard_registry};
 
@@ -88,10 +89,10 @@ fn one_run_finds_all_there_is_to_do() {
     }
 }
 
-/// The IR that the tests of the standard passes are written in.
+/// Returns the modules of the cases beside the standard passes.
 fn sources() -> Vec<String> {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
-    let mut pending = vec![plugins.join("relax/tests"), plugins.join("tir/tests")];
+    let mut pending = vec![plugins.join("relax/src"), plugins.join("tir/src")];
     let mut sources = Vec::new();
     while let Some(dir) = pending.pop() {
         for file in fs::read_dir(dir).expect("a directory").flatten() {
@@ -99,11 +100,16 @@ fn sources() -> Vec<String> {
                 pending.push(file.path());
                 continue;
             }
-            let text = fs::read_to_string(file.path()).expect("a test");
-            let literals = text.split("r#\"").skip(1);
-            let literals = literals.filter_map(|rest| rest.split_once("\"#"));
-            let modules = literals.filter(|(literal, _)| literal.starts_with("module {"));
-            sources.extend(modules.map(|(literal, _)| literal.to_owned()));
+            if file
+                .path()
+                .extension()
+                .is_none_or(|extension| extension != "ir")
+            {
+                continue;
+            }
+            let text = fs::read_to_string(file.path()).expect("a file of cases");
+            let cases = CaseFile::parse(&text).expect("a file of cases").cases;
+            sources.extend(cases.into_iter().map(|case| case.source));
         }
     }
     sources
