@@ -240,8 +240,11 @@ def test_a_warning_that_is_an_error_has_the_report(tmp_path: Path) -> None:
         warnings.simplefilter("error", PassWarning)
         passdock.run(one_function(), disabled_rule=["aa", "bb"], output=out)
     assert out.exists()
-    assert raised.value.report.ok and len(raised.value.report.diagnostics) == 2
-    assert ["bb" in note for note in raised.value.__notes__] == [True]
+    assert raised.value.report.ok
+    # Plugins of tests that lie there may be reported, too.
+    codes = [diagnostic["code"] for diagnostic in raised.value.report.diagnostics]
+    assert codes.count("unknown-rule") == 2
+    assert any("bb" in note for note in raised.value.__notes__)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", PassWarning)
