@@ -5,34 +5,46 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock::{
-    ContextSettings, Diagnostic, ErrorKind, Module, PassContext, PassError, PassRef, Registry,
-    RulesFile, ir,
+    ContextSettings, Diagnostic, Module, PassContext, PassError, PassRef, Registry, RulesFile, ir,
 };
-
 use passdock_ir::verify::verify_module;
+use passdock_plugin_api::StaticPlugin;
+use serde::Deserialize;
 
 use crate::definitions;
 use crate::vendors::VENDORS;
 
 /// What a case may set, apart from the context's own settings.
 struct Settings {
-    /// The passes, in order, by name or as a table of `name` and `options`.
-    passes: Vec<toml::Value>,
+    /// The passes, in order.
+    passes: Vec<PassEntry>,
     /// Rules, which are the pass `rules.test`.
     rules: Option<String>,
     /// The vendors' plugins.
-    vendors: Vec<String>,
+    vendors: Vec<StaticPlugin>,
     /// The context's settings; the opt level is the highest unless it is set.
     context: ContextSettings,
 }
 
+/// An entry of `passes`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PassEntry {
+    Name(String),
+    WithOptions { name: String, options: toml::Table },
+}
+
 /// Runs a case, and returns what follows `; expect`: the module, unless it is unchanged, and what was
 /// reported, as comments. Without passes, the module is verified and printed.
-pub fn run(settings: &toml::Table, source: &str) -> String {
+///
+/// # Errors
+/// If a setting is wrong, so that it isn't taken for what passes report.
+pub fn run(settings: &toml::Table, source: &str) -> Result<String, String> {
+    let settings = Settings::read(settings.clone())?;
     let reported: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
-    let outcome = match settings.is_empty() {
+    let outcome = match settings.passes.is_empty() {
         true => ir::parse_text("test.ir", source).map(|module| checked(source, &module)),
-        false => run_passes(settings, source, reported.clone()).map(Outcome::into_text),
+        false => run_passes(settings, source, reported.clone()),
     };
     let mut diagnostics = reported.lock().unwrap_or_else(PoisonError::into_inner);
     let mut out = outcome.unwrap_or_else(|error| {
@@ -45,7 +57,7 @@ pub fn run(settings: &toml::Table, source: &str) -> String {
     }) {
         _ = writeln!(out, "{}", format!("; {line}").trim_end());
     }
-    out
+    Ok(out)
 }
 
 /// Returns the printed module, or what is wrong with it.
@@ -62,30 +74,12 @@ fn checked(source: &str, module: &Module) -> String {
     }
 }
 
-/// What passes made of a module, as text.
-struct Outcome {
-    before: String,
-    after: String,
-    /// Whether the last pass leaves its own result as it is.
-    settles: bool,
-}
-
-impl Outcome {
-    fn into_text(self) -> String {
-        match self.settles {
-            _ if self.before == self.after => ": unchanged\n".to_owned(),
-            true => format!("\n{}", self.after),
-            false => format!(", and another run changes it\n{}", self.after),
-        }
-    }
-}
-
+/// Returns the module after the passes, and whether the last one leaves its own result as it is.
 fn run_passes(
-    settings: &toml::Table,
+    settings: Settings,
     source: &str,
     reported: Arc<Mutex<Vec<Diagnostic>>>,
-) -> Result<Outcome, PassError> {
-    let settings = Settings::read(settings.clone())?;
+) -> Result<String, PassError> {
     let registry = registry(&settings)?;
     let passes = settings.passes.iter().map(|entry| pass(&registry, entry));
     let passes: Vec<PassRef> = passes.collect::<Result<_, _>>()?;
@@ -107,16 +101,17 @@ fn run_passes(
         module = context.scope(|_| pass.call(module))?;
     }
     let after = module.to_string();
+    if after == before {
+        return Ok(": unchanged\n".to_owned());
+    }
     is_over.store(true, Ordering::Relaxed);
-    let again = match passes.last() {
-        Some(last) => context.scope(|_| last.call(module)),
-        None => Ok(module),
-    };
-    let settles = again.is_ok_and(|again| again.to_string() == after);
-    Ok(Outcome {
-        before,
-        after,
-        settles,
+    let again = passes
+        .last()
+        .map(|last| context.scope(|_| last.call(module)));
+    let is_same = |again: Module| again.to_string() == after;
+    Ok(match again.is_none_or(|again| again.is_ok_and(is_same)) {
+        true => format!("\n{after}"),
+        false => format!(", and another run differs\n{after}"),
     })
 }
 
@@ -131,9 +126,7 @@ fn registry(settings: &Settings) -> Result<Registry, PassError> {
         registry.load_static(plugin)?;
     }
     definitions::register(&registry)?;
-    for name in &settings.vendors {
-        let vendor = VENDORS.iter().find(|(vendor, _)| vendor == name);
-        let (_, plugin) = vendor.ok_or_else(|| wrong(&format!("There is no vendor `{name}`.")))?;
+    for plugin in &settings.vendors {
         registry.load_static(*plugin)?;
     }
     if let Some(rules) = &settings.rules {
@@ -144,62 +137,55 @@ fn registry(settings: &Settings) -> Result<Registry, PassError> {
 }
 
 /// Returns the pass that an entry of `passes` names.
-fn pass(registry: &Registry, entry: &toml::Value) -> Result<PassRef, PassError> {
-    let options = entry.get("options").and_then(toml::Value::as_table);
-    let name = entry.as_str().or_else(|| entry.get("name")?.as_str());
-    match (name, options) {
-        (Some(name), None) => registry.get_pass(name),
-        (Some(name), Some(options)) => registry.get_pass_with_options(name, options),
-        (None, _) => Err(wrong(
-            "An entry of `passes` is a name, or a table with `name`.",
-        )),
+fn pass(registry: &Registry, entry: &PassEntry) -> Result<PassRef, PassError> {
+    match entry {
+        PassEntry::Name(name) => registry.get_pass(name),
+        PassEntry::WithOptions { name, options } => registry.get_pass_with_options(name, options),
     }
 }
 
 impl Settings {
-    fn read(mut table: toml::Table) -> Result<Settings, PassError> {
-        let mut context = ContextSettings {
-            opt_level: 4,
-            ..ContextSettings::default()
+    fn read(table: toml::Table) -> Result<Settings, String> {
+        let mut settings = Settings {
+            passes: Vec::new(),
+            rules: None,
+            vendors: Vec::new(),
+            context: ContextSettings {
+                opt_level: 4,
+                ..ContextSettings::default()
+            },
         };
-        let mut passes = Vec::new();
-        let mut rules = None;
-        let mut vendors = Vec::new();
-        for (key, value) in std::mem::take(&mut table) {
-            match (key.as_str(), value) {
-                ("passes", toml::Value::Array(entries)) => passes = entries,
-                ("rules", toml::Value::String(text)) => rules = Some(text),
-                ("vendors", value) => vendors = read(value)?,
-                ("config", toml::Value::Table(config)) => {
-                    context.config = config.into_iter().collect()
-                }
-                ("opt_level", value) => context.opt_level = read(value)?,
-                ("required_pass", value) => context.required_pass = read(value)?,
-                ("disabled_pass", value) => context.disabled_pass = read(value)?,
-                ("disabled_rule", value) => context.disabled_rule = read(value)?,
-                ("rewrite_limit", value) => context.rewrite_limit = Some(read(value)?),
-                (key, _) => {
-                    return Err(wrong(&format!(
-                        "A case has no setting `{key}` of this type."
-                    )));
-                }
+        let context = &mut settings.context;
+        for (key, value) in table {
+            match key.as_str() {
+                "passes" => settings.passes = read(value)?,
+                "rules" => settings.rules = Some(read(value)?),
+                "vendors" => settings.vendors = vendors(&read::<Vec<String>>(value)?)?,
+                "config" => context.config = read(value)?,
+                "opt_level" => context.opt_level = read(value)?,
+                "required_pass" => context.required_pass = read(value)?,
+                "disabled_pass" => context.disabled_pass = read(value)?,
+                "disabled_rule" => context.disabled_rule = read(value)?,
+                "rewrite_limit" => context.rewrite_limit = Some(read(value)?),
+                key => return Err(format!("A case has no setting `{key}`.")),
             }
         }
-        Ok(Settings {
-            passes,
-            rules,
-            vendors,
-            context,
-        })
+        Ok(settings)
     }
 }
 
-fn read<T: for<'t> serde::Deserialize<'t>>(value: toml::Value) -> Result<T, PassError> {
-    value
-        .try_into()
-        .map_err(|error: toml::de::Error| wrong(&error.to_string()))
+/// Returns the plugins of these names.
+fn vendors(names: &[String]) -> Result<Vec<StaticPlugin>, String> {
+    let plugin = |name: &String| {
+        let vendor = VENDORS.iter().find(|(vendor, _)| vendor == name);
+        let (_, plugin) = vendor.ok_or_else(|| format!("There is no vendor `{name}`."))?;
+        Ok(*plugin)
+    };
+    names.iter().map(plugin).collect()
 }
 
-fn wrong(message: &str) -> PassError {
-    PassError::new(ErrorKind::Config, message)
+fn read<T: for<'t> Deserialize<'t>>(value: toml::Value) -> Result<T, String> {
+    value
+        .try_into()
+        .map_err(|error: toml::de::Error| error.to_string())
 }

@@ -45,8 +45,12 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
 fn check(path: &Path, bless: bool) -> Result<(), Failed> {
     let text = fs::read_to_string(path)?;
     let mut file = CaseFile::parse(&text)?;
+    if file.cases.is_empty() {
+        return Err("The file has no case: a line `; --- NAME` begins one.".into());
+    }
     for case in &mut file.cases {
-        case.expected = run(&case.settings, &case.source);
+        let expected = run(&case.settings, &case.source);
+        case.expected = expected.map_err(|error| format!("{}: {error}", case.name))?;
     }
     let now = file.to_string();
     if now == text {
