@@ -8,6 +8,7 @@
     reason = "talking to the person who typed the command is its job"
 )]
 
+mod abi;
 mod docs;
 mod licences;
 mod project;
@@ -45,6 +46,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         ["test", "--all"] => table.test(&project, true, ""),
         ["test", word] if !word.starts_with('-') => table.test(&project, false, word),
         ["deep"] => table.deep(&project),
+        ["generate"] => abi::generate(&project).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         ["docs", directory] => docs::write(&project, Path::new(directory)).map(|()| true),
         ["licences", file, ref packages @ ..] if !packages.is_empty() => {

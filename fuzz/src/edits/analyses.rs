@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use passdock_abi as abi;
-use passdock_abi::{AnalysisApi, Column, Str, analysis};
+use passdock_abi::{AnalysisApi, Column, Str};
 use passdock_core::boundary::host;
 
 use super::script::Step;
@@ -47,16 +47,16 @@ pub(super) fn call(pass: &Pass, step: &Step) {
     // SAFETY: the handles are those that the host gave out, of this pass; its tables live for good.
     let status = unsafe {
         let table = host().get();
-        let id = Str::new(analysis::EXTENSION);
+        let id = Str::new(abi::ANALYSIS_EXTENSION);
         let table = table.get_extension.expect("is there")(table, id).cast::<AnalysisApi>();
         let t = &*table;
         match step.below(6) {
             0 | 1 => {
                 let (name, size) = step.pick(&[
-                    (analysis::name::LIVENESS, size_of::<abi::Liveness>()),
-                    (analysis::name::ORDER, size_of::<abi::OpOrder>()),
-                    (analysis::name::EFFECTS, size_of::<abi::OpEffects>()),
-                    (analysis::name::NAMES, size_of::<abi::NameUse>()),
+                    (abi::ANALYSIS_LIVENESS, size_of::<abi::Liveness>()),
+                    (abi::ANALYSIS_ORDER, size_of::<abi::OpOrder>()),
+                    (abi::ANALYSIS_EFFECTS, size_of::<abi::OpEffects>()),
+                    (abi::ANALYSIS_NAMES, size_of::<abi::NameUse>()),
                     ("nothing", 0),
                 ]);
                 let mut column = Column::EMPTY;

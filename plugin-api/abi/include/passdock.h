@@ -13,7 +13,7 @@
  *
  * Its parts, in reading order: passdock/record.h (the arenas), view.h (how a plugin sees them, what
  * it hands over to edit them), host.h and analysis.h (what it may call), instrument.h and plugin.h
- * (what it offers), read.h (short cuts).
+ * (what it offers), manifest.h (what it exports), read.h (short cuts).
  *
  * THE RULES, true everywhere unless a comment says otherwise:
  *
@@ -79,6 +79,7 @@
 #include "passdock/analysis.h"
 #include "passdock/instrument.h"
 #include "passdock/plugin.h"
+#include "passdock/manifest.h"
 #include "passdock/read.h"
 
 #endif /* PASSDOCK_H */

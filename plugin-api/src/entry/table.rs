@@ -67,11 +67,11 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
         attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
         attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
-        decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
-        legalize: def.legalize.map(|_| legalize as abi::LegalizeOp),
-        layout: def.layout.map(|_| layout as abi::LayoutOp),
-        alter_layout: def.alter_layout.map(|_| alter_layout as abi::LayoutOp),
-        supports: def.supports.map(|_| supports as abi::SupportsOp),
+        decompose: def.decompose.map(|_| decompose as abi::OpFn),
+        legalize: def.legalize.map(|_| legalize as abi::OpFn),
+        layout: def.layout.map(|_| layout as abi::OpFn),
+        alter_layout: def.alter_layout.map(|_| alter_layout as abi::OpFn),
+        supports: def.supports.map(|_| supports as abi::OpFn),
         targets: targets(def.targets),
         target_count: def.targets.len(),
         name: abi::Str::new(def.name),
@@ -80,8 +80,8 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         max_operands: def.max_operands,
         traits: def.all_traits().0,
         state: Bound { part: def, tables }.leak(),
-        infer: def.infer.map(|_| infer as abi::InferOp),
-        evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+        infer: def.infer.map(|_| infer as abi::OpFn),
+        evaluate: def.evaluate.map(|_| evaluate as abi::OpFn),
         ..abi::OpEntry::EMPTY
     });
     Box::leak(entries.collect())

@@ -28,16 +28,16 @@ macro_rules! analysed {
         unsafe impl Record for abi::$record {}
         // SAFETY: the contract.
         unsafe impl Analysed for abi::$record {
-            const NAME: &'static str = abi::analysis::name::$name;
+            const NAME: &'static str = abi::$name;
         }
     )*};
 }
 
 analysed! {
-    Liveness LIVENESS;
-    OpOrder ORDER;
-    OpEffects EFFECTS;
-    NameUse NAMES;
+    Liveness ANALYSIS_LIVENESS;
+    OpOrder ANALYSIS_ORDER;
+    OpEffects ANALYSIS_EFFECTS;
+    NameUse ANALYSIS_NAMES;
 }
 
 /// The owner of what plugins share.
@@ -161,7 +161,7 @@ fn no_analyses(asked: &str) -> EditError {
         "this host has no analyses, so it can't tell the `{}` of a function; it is older than the \
          plugin needs, and one with `{}` does",
         asked,
-        abi::analysis::EXTENSION
+        abi::ANALYSIS_EXTENSION
     );
     EditError::new(Status::UNSUPPORTED, message, None)
 }

@@ -48,7 +48,7 @@ impl Tables {
                 context: prefix(table.context),
                 ops: prefix(table.ops),
                 definitions: prefix(table.definitions),
-                analyses: prefix(extension(host, &table, abi::analysis::EXTENSION).cast()),
+                analyses: prefix(extension(host, &table, abi::ANALYSIS_EXTENSION).cast()),
             })
         }
     }

@@ -1,16 +1,59 @@
 //! Proves that the boundary only grows, and that the C header says the same as the Rust crate.
 //!
-//! [`RECORDS`] is the one list of what crosses: each record with its fields, by their Rust and
-//! their C names. From it come the golden table of names, offsets and sizes
+//! [`RECORDS`] lists what crosses: each record with its fields, by their Rust and their C names. It is generated from
+//! the table of the contract. From it come the golden table of names, offsets and sizes
 //! (`layouts/today.txt`), and the C program that prints the same table from `passdock.h`.
 
-mod constants;
-mod records;
-
-pub use constants::CONSTANTS;
-pub use records::RECORDS;
-
+use std::any::type_name;
 use std::fmt::Write;
+use std::mem::{align_of, offset_of, size_of};
+
+use passdock_abi as abi;
+
+/// The size of what a projection shows, without anything to project from.
+const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// The type of what a projection shows.
+fn type_of_field<T, F>(_: fn(&T) -> &F) -> &'static str {
+    type_name::<F>()
+}
+
+/// The C name of a field: its Rust name, unless that is a word of C.
+#[rustfmt::skip]
+macro_rules! c_name {
+    ($field:ident) => { stringify!($field) };
+    ($field:ident $c:literal) => { $c };
+}
+
+macro_rules! records {
+    ($($record:ident $c:literal { $($field:ident $(as $c_field:literal)?),* $(,)? })*) => {
+        /// Every record that crosses the boundary.
+        pub static RECORDS: &[Record] = &[$(Record {
+            rust: stringify!($record),
+            c: $c,
+            size: size_of::<abi::$record>(),
+            align: align_of::<abi::$record>(),
+            fields: &[$(Field {
+                rust: stringify!($field),
+                c: c_name!($field $($c_field)?),
+                offset: offset_of!(abi::$record, $field),
+                size: size_of_field::<abi::$record, _>(|record| &record.$field),
+                ty: || type_of_field::<abi::$record, _>(|record| &record.$field),
+            }),*],
+        }),*];
+    };
+}
+
+macro_rules! constants {
+    ($($c:ident = $rust:expr;)*) => {
+        /// Every constant of the header that has a value in the Rust crate.
+        pub static CONSTANTS: &[(&str, u64)] = &[$((stringify!($c), $rust as u64)),*];
+    };
+}
+
+include!("records.rs");
 
 /// A record of the boundary.
 #[derive(Debug)]

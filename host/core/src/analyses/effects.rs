@@ -26,7 +26,7 @@ impl Effects {
 }
 
 impl Analysis for Effects {
-    const NAME: &'static str = abi::analysis::name::EFFECTS;
+    const NAME: &'static str = abi::ANALYSIS_EFFECTS;
 
     fn compute(f: &Function, operators: &Operators<'_>) -> Effects {
         let names = get::<Names>(f, operators)

@@ -33,7 +33,7 @@ impl Liveness {
 }
 
 impl Analysis for Liveness {
-    const NAME: &'static str = abi::analysis::name::LIVENESS;
+    const NAME: &'static str = abi::ANALYSIS_LIVENESS;
 
     fn compute(f: &Function, _: &Operators<'_>) -> Liveness {
         let nobody = abi::Liveness {

@@ -110,7 +110,7 @@ pub fn list() -> &'static [HostAnalysis] {
     macro_rules! analysis {
         ($name:ident, $analysis:ident, $per:literal, $record:literal, $summary:literal) => {
             HostAnalysis {
-                name: abi::analysis::name::$name,
+                name: abi::$name,
                 per: $per,
                 record: $record,
                 summary: $summary,
@@ -120,28 +120,28 @@ pub fn list() -> &'static [HostAnalysis] {
     }
     const ALL: &[HostAnalysis] = &[
         analysis!(
-            EFFECTS,
+            ANALYSIS_EFFECTS,
             Effects,
             "op",
             "passdock_op_effects",
             "The traits of an op's definition, and the effects of the op with all that is nested in it."
         ),
         analysis!(
-            LIVENESS,
+            ANALYSIS_LIVENESS,
             Liveness,
             "value",
             "passdock_liveness",
             "The last op that uses a value."
         ),
         analysis!(
-            NAMES,
+            ANALYSIS_NAMES,
             Names,
             "name",
             "passdock_name_use",
             "The ops of the function and the functions that it calls, by name, with their counts."
         ),
         analysis!(
-            ORDER,
+            ANALYSIS_ORDER,
             Order,
             "op",
             "passdock_op_order",

@@ -25,7 +25,7 @@ impl Names {
 }
 
 impl Analysis for Names {
-    const NAME: &'static str = abi::analysis::name::NAMES;
+    const NAME: &'static str = abi::ANALYSIS_NAMES;
 
     fn compute(f: &Function, operators: &Operators<'_>) -> Names {
         let mut names = Names(Vec::new());

@@ -25,7 +25,7 @@ impl Order {
 }
 
 impl Analysis for Order {
-    const NAME: &'static str = abi::analysis::name::ORDER;
+    const NAME: &'static str = abi::ANALYSIS_ORDER;
 
     fn compute(f: &Function, _: &Operators<'_>) -> Order {
         let gone = abi::OpOrder {

@@ -64,7 +64,7 @@ unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const 
     gate::guard(ptr::null(), || {
         // SAFETY: the contract: the text is there during the call.
         match unsafe { input::text(id, "id of the extension") } {
-            Ok(abi::analysis::EXTENSION) => ptr::from_ref(&analysis::TABLE).cast(),
+            Ok(abi::ANALYSIS_EXTENSION) => ptr::from_ref(&analysis::TABLE).cast(),
             _ => ptr::null(),
         }
     })

@@ -232,7 +232,7 @@ pub(crate) fn raw() -> &'static abi::AnalysisApi {
         let host = passdock_core::boundary::host().get();
         let extension = host.get_extension.expect("a slot that is there");
         assert!(extension(host, Str::new("passdock.nothing")).is_null());
-        &*extension(host, Str::new(abi::analysis::EXTENSION)).cast()
+        &*extension(host, Str::new(abi::ANALYSIS_EXTENSION)).cast()
     }
 }
 

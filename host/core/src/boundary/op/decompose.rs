@@ -61,7 +61,7 @@ unsafe fn replace_by_body(
     op: OpId,
     out: *mut ValueId,
     count: usize,
-    which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
+    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
@@ -147,7 +147,7 @@ fn body_of(
     session: &FunctionSession,
     op: OpId,
     name: SymbolId,
-    which: fn(&abi::OpEntry) -> Option<abi::DecomposeOp>,
+    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
 ) -> Edit<Vec<ValueId>> {
     let none = "its definition gives it none";
     definitions::first_answer(context, session, name, none, |definition| {

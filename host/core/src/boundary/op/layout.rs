@@ -57,7 +57,7 @@ unsafe fn laid_out(
     op: OpId,
     (layouts, count): (*const Str, usize),
     out: *mut LaidOut,
-    which: fn(&abi::OpEntry) -> Option<abi::LayoutOp>,
+    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
 ) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
@@ -82,7 +82,7 @@ fn ask_for(
     session: &FunctionSession,
     op: OpId,
     wanted: &[&str],
-    which: fn(&abi::OpEntry) -> Option<abi::LayoutOp>,
+    which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
 ) -> Edit<LayoutAnswer> {
     let (name, operands, results) = session.with(|state| {
         let function = state.read()?;

@@ -150,7 +150,7 @@ impl<'c> OpCall<'c> {
     /// Calls a definition. The function can only be read meanwhile.
     pub(in crate::boundary) fn run(
         &mut self,
-        function: abi::InferOp,
+        function: abi::OpFn,
         definition: &LoadedOp,
     ) -> Edit<Status> {
         let before = self
@@ -183,7 +183,7 @@ impl<'c> OpCall<'c> {
     pub(in crate::boundary) fn answered(
         mut self,
         context: &ContextSession<'_>,
-        function: abi::InferOp,
+        function: abi::OpFn,
         definition: &LoadedOp,
     ) -> Edit<OpCall<'c>> {
         let status = self.run(function, definition)?;
