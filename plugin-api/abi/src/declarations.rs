@@ -1244,7 +1244,7 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, ty: TypeId) -> Status>,
     /// Names a value; a name that is taken gets a number.
     pub set_value_name:
-        Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, text: Str) -> Status>,
+        Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, name: Str) -> Status>,
     /// Interns a type.
     pub add_type: Option<
         unsafe extern "C" fn(f: *mut Function, desc: *const TypeDesc, out: *mut TypeId) -> Status,

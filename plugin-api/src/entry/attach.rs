@@ -13,6 +13,7 @@ use super::table;
 use crate::op::{OpDef, OpFn};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass, PluginSpec};
+use crate::raw::lent;
 use crate::raw::{self, Panicked, RawOpCall, Tables};
 
 /// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
@@ -125,7 +126,7 @@ pub(super) unsafe extern "C" fn run_function<const NOTED: bool>(
         let pass = Bound::<FunctionPass>::of(state);
         let cx = PassContext::from_raw(pass.tables, context, module);
         let call = calls::function_pass::<NOTED>(pass, &cx, function);
-        let report = |panic: &Panicked| cx.raw().panicked(panic);
+        let report = |panic: &Panicked| cx.raw().fail(&lent::panicked(panic));
         if NOTED {
             raw::enter(pass.tables, call, report)
         } else {
@@ -145,7 +146,7 @@ pub(super) unsafe extern "C" fn run_module<const NOTED: bool>(
         let pass = Bound::<ModulePass>::of(state);
         let cx = PassContext::from_raw(pass.tables, context, ptr::null());
         let call = calls::module_pass::<NOTED>(pass, &cx, module);
-        let report = |panic: &Panicked| cx.raw().panicked(panic);
+        let report = |panic: &Panicked| cx.raw().fail(&lent::panicked(panic));
         if NOTED {
             raw::enter(pass.tables, call, report)
         } else {
@@ -243,8 +244,8 @@ unsafe fn define(
     // SAFETY: the caller's promise.
     unsafe {
         let bound = Bound::<&OpDef>::of(state);
-        let told = RawOpCall::new(bound.tables, call);
-        let call = calls::op_part(bound, part, told, function, op);
+        let told = RawOpCall::new(bound.tables, call, op);
+        let call = calls::op_part(bound, part, told, function);
         raw::enter(bound.tables, call, |panic| told.refuse(&panic.sentence()))
     }
 }

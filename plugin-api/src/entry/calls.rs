@@ -5,13 +5,14 @@ use std::ffi::c_void;
 use std::ptr;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status};
+use passdock_abi::Status;
 
 use crate::data::PassError;
 use crate::ir::{Function, Module};
 use crate::op::{OpCall, OpDef, OpFn};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass};
+use crate::raw::lent;
 use crate::raw::{RawContext, RawOpCall, Tables};
 
 /// A part of the plugin and the host that calls it: the state of an entry.
@@ -109,7 +110,6 @@ pub(super) unsafe fn op_part(
     part: fn(&OpDef) -> Option<OpFn>,
     raw: RawOpCall,
     function: *const abi::FunctionRef,
-    op: OpId,
 ) -> impl FnOnce() -> Status {
     move || {
         let run = match part(bound.part) {
@@ -118,7 +118,7 @@ pub(super) unsafe fn op_part(
         };
         // SAFETY: the caller's promise.
         let function = unsafe { Function::from_raw(bound.tables, *function) };
-        match run(&OpCall::new(raw, function, op)) {
+        match run(&OpCall::new(raw, function)) {
             Ok(()) => Status::OK,
             Err(refusal) => {
                 raw.refuse(&refusal.reason);
@@ -142,7 +142,7 @@ pub(super) fn answer(result: Result<(), PassError>, context: &RawContext) -> Sta
 pub(super) fn failed(error: PassError, context: &RawContext) -> Status {
     // What the pass emitted as an error is the failure itself.
     if !error.emitted {
-        context.fail(&error);
+        context.fail(&lent::failure(&error));
     }
     let config = error.status.filter(|&status| status == Status::CONFIG);
     config.unwrap_or(Status::FAILED)

@@ -11,6 +11,7 @@ use super::calls::{answer, failed, Bound};
 use crate::data::PassError;
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
+use crate::raw::lent;
 use crate::raw::{end, enter, prefix, text, Tables, Texts};
 
 /// An instance of an instrument, which the host holds.
@@ -72,7 +73,9 @@ unsafe extern "C" fn create(
             Err(error) => failed(error, cx.raw()),
         }
     };
-    enter(bound.tables, body, |panic| cx.raw().panicked(panic))
+    enter(bound.tables, body, |panic| {
+        cx.raw().fail(&lent::panicked(panic))
+    })
 }
 
 fn state_of(instrument: Box<dyn Instrument>, tables: &'static Tables) -> *mut c_void {
@@ -106,7 +109,7 @@ unsafe fn call(
     // SAFETY: the caller's promise.
     let cx = unsafe { PassContext::from_raw(tables, context, ptr::null()) };
     let body = || answer(body(instance, &cx), cx.raw());
-    enter(tables, body, |panic| cx.raw().panicked(panic))
+    enter(tables, body, |panic| cx.raw().fail(&lent::panicked(panic)))
 }
 
 /// The pass and module that a callback is told of.

@@ -1,5 +1,7 @@
 //! Describing what to make: an op, a constant; and building a body op by op.
 
+use std::borrow::Cow;
+
 use passdock_abi as abi;
 use passdock_abi::{LocId, OpId, Position, RegionId, TypeId, ValueId};
 
@@ -8,7 +10,8 @@ use super::function::Function;
 use super::name::Name;
 use crate::data::AttrValue;
 use crate::data::EditError;
-use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
+use crate::raw::lent::{self, Lent};
+use crate::raw::RawFunction;
 
 /// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
 /// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
@@ -125,42 +128,46 @@ impl<'a> OpBuilder<'a> {
         self
     }
 
-    /// Interns the names; `results` is how many results there are if nothing was said of them.
-    pub(crate) fn parts(
+    /// Interns the names, and calls `call` with the description; `results` is how many results there are if nothing was
+    /// said of them.
+    pub(crate) fn described<R>(
         &self,
-        function: &RawFunction,
+        function: &mut RawFunction,
         results: usize,
-    ) -> Result<OpParts<'_>, EditError> {
+        call: impl FnOnce(&mut RawFunction, &Lent<'_, abi::OpDesc>) -> Result<R, EditError>,
+    ) -> Result<R, EditError> {
         const UNTYPED: [TypeId; 8] = [TypeId::NONE; 8];
-        let result_types: std::borrow::Cow<'_, [TypeId]> = match &self.result_types {
+        let result_types: Cow<'_, [TypeId]> = match &self.result_types {
             Some(types) => types.as_slice().into(),
             None if results <= UNTYPED.len() => UNTYPED[..results].into(),
             None => vec![TypeId::NONE; results].into(),
         };
-        let attrs: Result<Vec<_>, EditError> = self
-            .attrs
-            .iter()
-            .map(|(name, value)| Ok((name.intern(function)?, value)))
-            .collect();
-        let regions: Result<Vec<_>, EditError> = self
+        let values = self.attrs.iter().map(|(_, value)| value);
+        let strings: Vec<_> = values.clone().map(lent::strings).collect();
+        let mut attrs = Vec::with_capacity(strings.len());
+        for ((name, value), strings) in self.attrs.iter().zip(&strings) {
+            attrs.push(lent::attr(name.intern(function)?, value, strings));
+        }
+        let args = self
             .regions
             .iter()
-            .map(|(name, args)| {
-                Ok(RegionParts {
-                    name: name.intern(function)?,
-                    args,
-                })
-            })
-            .collect();
-        Ok(OpParts {
-            name: self.name.intern(function)?,
+            .map(|(_, args)| lent::ports(args.iter().copied()));
+        let args: Vec<_> = args.collect();
+        let mut regions = Vec::with_capacity(args.len());
+        for ((name, _), args) in self.regions.iter().zip(&args) {
+            regions.push(lent::region(name.intern(function)?, args));
+        }
+        let like = abi::OpDesc {
             flags: self.flags,
+            name: self.name.intern(function)?,
             loc: self.loc,
-            operands: self.operands.as_slice(),
-            result_types,
-            attrs: attrs?,
-            regions: regions?,
-        })
+            ..abi::OpDesc::EMPTY
+        };
+        let operands = self.operands.as_slice();
+        call(
+            function,
+            &lent::op(like, operands, &result_types, &attrs, &regions),
+        )
     }
 }
 
@@ -177,7 +184,11 @@ impl<'a> OpBuilder<'a> {
 /// }
 /// ```
 pub struct ConstantSpec<'a> {
-    pub(crate) parts: ConstantParts<'a>,
+    ty: TypeId,
+    region: RegionId,
+    flags: u32,
+    name: &'a str,
+    data: &'a [u8],
 }
 
 impl<'a> ConstantSpec<'a> {
@@ -185,33 +196,34 @@ impl<'a> ConstantSpec<'a> {
     /// packed as ONNX packs them.
     pub fn new(ty: TypeId, data: &'a [u8]) -> ConstantSpec<'a> {
         ConstantSpec {
-            parts: ConstantParts {
-                ty,
-                region: RegionId::NONE,
-                name: "",
-                splat: false,
-                data,
-            },
+            ty,
+            region: RegionId::NONE,
+            flags: 0,
+            name: "",
+            data,
         }
     }
 
     /// A constant that is one element everywhere.
     pub fn splat(ty: TypeId, element: &'a [u8]) -> ConstantSpec<'a> {
-        let mut spec = ConstantSpec::new(ty, element);
-        spec.parts.splat = true;
-        spec
+        ConstantSpec {
+            flags: abi::ConstantDesc::SPLAT,
+            ..ConstantSpec::new(ty, element)
+        }
     }
 
     /// Names the constant; a name that is taken gets a number.
-    pub fn named(mut self, name: &'a str) -> ConstantSpec<'a> {
-        self.parts.name = name;
-        self
+    pub fn named(self, name: &'a str) -> ConstantSpec<'a> {
+        ConstantSpec { name, ..self }
     }
 
     /// Visible in this region only.
-    pub fn in_region(mut self, region: RegionId) -> ConstantSpec<'a> {
-        self.parts.region = region;
-        self
+    pub fn in_region(self, region: RegionId) -> ConstantSpec<'a> {
+        ConstantSpec { region, ..self }
+    }
+
+    pub(crate) fn desc(&self) -> Lent<'_, abi::ConstantDesc> {
+        lent::constant((self.ty, self.region, self.flags), self.name, self.data)
     }
 }
 

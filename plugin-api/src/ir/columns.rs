@@ -19,7 +19,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
-        Ok(Liveness(self.raw.column()?))
+        Ok(Liveness(self.raw.analysed()?))
     }
 
     /// The places of ops in the whole function.
@@ -28,7 +28,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn order(&self) -> Result<Order<'_>, EditError> {
-        Ok(Order(self.raw.column()?))
+        Ok(Order(self.raw.analysed()?))
     }
 
     /// The effects of ops, beside giving results.
@@ -37,7 +37,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
-        Ok(Effects(self.raw.column()?))
+        Ok(Effects(self.raw.analysed()?))
     }
 
     /// The names of ops and of called functions.
@@ -46,7 +46,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn names(&self) -> Result<Names<'_>, EditError> {
-        Ok(Names(self.raw.column()?))
+        Ok(Names(self.raw.analysed()?))
     }
 }
 

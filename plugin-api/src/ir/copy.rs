@@ -4,6 +4,7 @@ use passdock_abi::{OpId, Position, RegionId, TypeId, ValueId};
 
 use super::function::Function;
 use crate::data::EditError;
+use crate::raw::lent;
 
 impl Function {
     /// Copies ops of a region, with all that is nested in them, to a place in this function. `captures` are
@@ -19,8 +20,10 @@ impl Function {
         at: Position,
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
-        let results = self.result_count_of_all(ops);
-        self.raw.clone_ops(None, ops, at, captures, results)
+        let mut results = vec![ValueId::NONE; self.result_count_of_all(ops)];
+        let desc = lent::clone_ops(&self.raw, None, ops, at, captures, &mut results)?;
+        self.raw.clone_ops(&desc)?;
+        Ok(results)
     }
 
     /// Copies as [`Function::clone_ops`] does, from another function of the module: a
@@ -52,9 +55,11 @@ impl Function {
         at: Position,
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
-        let results = source.result_count_of_all(ops);
+        let mut results = vec![ValueId::NONE; source.result_count_of_all(ops)];
         let source = Some(&source.raw);
-        self.raw.clone_ops(source, ops, at, captures, results)
+        let desc = lent::clone_ops(&self.raw, source, ops, at, captures, &mut results)?;
+        self.raw.clone_ops(&desc)?;
+        Ok(results)
     }
 
     /// Replaces the body with a copy of that of another function of the module. Parameters are matched by position, and
@@ -103,9 +108,11 @@ impl Function {
         args: &[ValueId],
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
-        let results = self.result_count_of(region);
-        self.raw
-            .clone_region(None, region, at, args, captures, results)
+        let mut results = vec![ValueId::NONE; self.result_count_of(region)];
+        let place = (region, at);
+        let desc = lent::clone_region(&self.raw, None, place, args, captures, &mut results)?;
+        self.raw.clone_region(&desc)?;
+        Ok(results)
     }
 
     /// Copies as [`Function::clone_region`] does, from another function: inlining.
@@ -135,9 +142,11 @@ impl Function {
         args: &[ValueId],
         captures: &[[ValueId; 2]],
     ) -> Result<Vec<ValueId>, EditError> {
-        let results = source.result_count_of(region);
-        self.raw
-            .clone_region(Some(&source.raw), region, at, args, captures, results)
+        let mut results = vec![ValueId::NONE; source.result_count_of(region)];
+        let (source, place) = (Some(&source.raw), (region, at));
+        let desc = lent::clone_region(&self.raw, source, place, args, captures, &mut results)?;
+        self.raw.clone_region(&desc)?;
+        Ok(results)
     }
 
     /// The number of results of these ops; of one that isn't there 0, which the host will say.

@@ -10,6 +10,7 @@ use super::name::Name;
 use super::types::TypeSpec;
 use crate::data::AttrValue;
 use crate::data::EditError;
+use crate::raw::lent;
 
 impl Function {
     /// Makes an op.
@@ -27,8 +28,7 @@ impl Function {
         at: Position,
         results: usize,
     ) -> Result<OpId, EditError> {
-        let parts = op.parts(&self.raw, results)?;
-        self.raw.create_op(&parts, at)
+        op.described(&mut self.raw, results, |raw, desc| raw.create_op(desc, at))
     }
 
     /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
@@ -43,8 +43,9 @@ impl Function {
             .raw
             .op(old.0)
             .map_or(0, |record| record.results.len as usize);
-        let parts = new.parts(&self.raw, results)?;
-        self.raw.replace_op(old, &parts)
+        new.described(&mut self.raw, results, |raw, desc| {
+            raw.replace_op(old, desc)
+        })
     }
 
     /// Moves all uses of the results of `old` to these values, and erases `old`. A value without a
@@ -103,8 +104,9 @@ impl Function {
         name: impl Into<Name<'n>>,
         value: impl Into<AttrValue>,
     ) -> Result<(), EditError> {
-        let name = name.into().intern(&self.raw)?;
-        self.raw.set_attr(op, name, &value.into())
+        let (name, value) = (name.into().intern(&self.raw)?, value.into());
+        let strings = lent::strings(&value);
+        self.raw.set_attr(op, &lent::attr(name, &value, &strings))
     }
 
     /// Removes an attribute of an op. No such attribute: an error.
@@ -143,7 +145,9 @@ impl Function {
         default: Option<AttrValue>,
     ) -> Result<(), EditError> {
         let name = name.into().intern(&self.raw)?;
-        self.raw.add_attr_param(name, default.as_ref())
+        let strings = default.as_ref().map_or(Vec::new(), lent::strings);
+        let desc = lent::attr_param(name, default.as_ref(), &strings);
+        self.raw.set_attr(OpId::NONE, &desc)
     }
 
     /// Removes an attribute of the function itself.
@@ -160,7 +164,7 @@ impl Function {
     /// # Errors
     /// If the type contradicts what is known of the value.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-        self.raw.set_type(value, ty)
+        self.raw.set_value_type(value, ty)
     }
 
     /// Names a value; a name that is taken gets a number.
@@ -168,7 +172,7 @@ impl Function {
     /// # Errors
     /// If the value is stale.
     pub fn set_value_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
-        self.raw.set_name(value, name)
+        self.raw.set_value_name(value, name)
     }
 
     /// The id of a type, made if it is new.
@@ -176,7 +180,7 @@ impl Function {
     /// # Errors
     /// If the description isn't one of a type: dims of what has none, items that name nothing.
     pub fn add_type(&mut self, spec: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw.add_type(&spec.parts())
+        self.raw.add_type(&spec.desc())
     }
 
     /// A dim expression, in canonical form.
@@ -192,7 +196,7 @@ impl Function {
     /// # Errors
     /// If the type isn't a tensor's of known shape, or the data has another length.
     pub fn add_constant(&mut self, constant: &ConstantSpec<'_>) -> Result<ValueId, EditError> {
-        self.raw.add_constant(&constant.parts)
+        self.raw.add_constant(&constant.desc())
     }
 
     /// Makes a constant int64 tensor of rank 1, as shapes and axes are.
@@ -248,7 +252,8 @@ impl Function {
         name: &str,
         ty: TypeId,
     ) -> Result<ValueId, EditError> {
-        self.raw.add_arg(region, name, ty)
+        let port = lent::ports([(name, ty)]);
+        self.raw.add_arg(region, &port[0])
     }
 
     /// Removes arguments that nobody uses, all or none; of the body: parameters, which changes the
@@ -286,7 +291,9 @@ impl Function {
     /// # Errors
     /// If a value isn't visible at the region's end.
     pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
-        self.raw.set_results(region, values, std::iter::empty())
+        let ports = lent::ports(values.iter().map(|_| ("", TypeId::NONE)));
+        let results = lent::results(values, &ports);
+        self.raw.set_results(region, &results)
     }
 
     /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
@@ -300,8 +307,9 @@ impl Function {
         results: &[(&str, TypeId, ValueId)],
     ) -> Result<(), EditError> {
         let values: Vec<ValueId> = results.iter().map(|(_, _, value)| *value).collect();
-        let ports = results.iter().map(|(name, ty, _)| (*name, *ty));
-        self.raw.set_results(region, &values, ports)
+        let ports = lent::ports(results.iter().map(|(name, ty, _)| (*name, *ty)));
+        let results = lent::results(&values, &ports);
+        self.raw.set_results(region, &results)
     }
 
     /// The location of an op that stands for all of these, the most telling first: what it is merged

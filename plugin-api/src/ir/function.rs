@@ -164,12 +164,12 @@ impl Function {
     /// The text of a symbol.
     #[inline]
     pub fn text(&self, symbol: SymbolId) -> &str {
-        self.raw.text(symbol)
+        self.raw.symbols().text(symbol)
     }
 
     /// The symbol of a text, if the module has one.
     pub fn find_symbol(&self, text: &str) -> Option<SymbolId> {
-        self.raw.find(text)
+        self.raw.symbols().find(text)
     }
 
     /// The symbol of a text, made if it is new.
@@ -177,7 +177,7 @@ impl Function {
     /// # Errors
     /// If the text is longer than the host takes.
     pub fn intern(&self, text: &str) -> Result<SymbolId, EditError> {
-        self.raw.intern(text)
+        self.raw.symbols().intern(text)
     }
 
     /// Whether an op is still there.
@@ -357,7 +357,7 @@ impl Function {
 
     /// The traits that the definition of an operator gives its ops.
     pub(crate) fn traits_of(&self, operator: SymbolId) -> OpTraits {
-        OpTraits(self.raw.traits(operator))
+        OpTraits(self.raw.traits(operator).unwrap_or(0))
     }
 
     /// The location that an op comes from.

@@ -11,6 +11,7 @@ use super::function::{Function, FunctionHandle};
 use super::iter::Functions;
 use super::name::Name;
 use crate::data::EditError;
+use crate::raw::lent;
 use crate::raw::{RawFunction, RawModule, Release, Tables};
 
 /// A module: functions in order.
@@ -76,7 +77,7 @@ impl<'h> Module<'h> {
     /// A function of a name, if there is one.
     pub fn function<'n>(&self, name: impl Into<Name<'n>>) -> Option<FunctionEntry> {
         let name = match name.into() {
-            Name::Text(text) => self.raw.find(text)?,
+            Name::Text(text) => self.raw.symbols().find(text)?,
             Name::Symbol(symbol) => symbol,
         };
         self.raw.functions().find(|entry| entry.name == name)
@@ -84,7 +85,7 @@ impl<'h> Module<'h> {
 
     /// The text of a symbol: `m.text(entry.name)`.
     pub fn text(&self, symbol: SymbolId) -> &str {
-        self.raw.text(symbol)
+        self.raw.symbols().text(symbol)
     }
 
     /// A function as it is now, to read; it stays so while the module changes.
@@ -93,7 +94,7 @@ impl<'h> Module<'h> {
     /// If there is no such function.
     pub fn snapshot<'n>(&self, name: impl Into<Name<'n>>) -> Result<Snapshot<'h>, EditError> {
         let name = self.symbol(name.into())?;
-        let (function, release) = self.raw.snapshot(name)?.into_parts();
+        let (function, release) = self.raw.read_only(name)?;
         Ok(Snapshot {
             function: FunctionHandle::new(function),
             release,
@@ -107,7 +108,8 @@ impl<'h> Module<'h> {
     /// If there is no such function, or the module is there to be read only.
     pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<&mut Function, EditError> {
         let name = self.symbol(name.into())?;
-        let raw = self.raw.edit(name)?;
+        self.raw.end_editing();
+        let raw = self.raw.editable(name)?;
         Ok(self.hold(raw))
     }
 
@@ -125,8 +127,9 @@ impl<'h> Module<'h> {
             let message = format!("`{}` is one function, not two to edit", self.text(one));
             return Err(EditError::new(Status::INVALID, message, None));
         }
-        let one = self.raw.edit(one)?;
-        let other = self.raw.edit_more(other)?;
+        self.raw.end_editing();
+        let one = self.raw.editable(one)?;
+        let other = self.raw.editable(other)?;
         let [first, second] = &mut **self.edited.get_or_insert_with(Box::default);
         Ok((
             first.insert(FunctionHandle::new(one)),
@@ -151,6 +154,7 @@ impl<'h> Module<'h> {
             Some(like) => self.symbol(like)?,
             None => SymbolId::NONE,
         };
+        self.raw.end_editing();
         let raw = self.raw.create(name, kind, opsets_of)?;
         Ok(self.hold(raw))
     }
@@ -161,7 +165,8 @@ impl<'h> Module<'h> {
     /// If there is no such function, or the module is there to be read only.
     pub fn remove<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
         let name = self.symbol(name.into())?;
-        self.raw.remove(name)
+        self.raw.end_editing();
+        self.raw.remove_function(name)
     }
 
     /// Makes a graph function of ops of one region, and puts a call of it in their place, behind what they use; ops
@@ -199,7 +204,8 @@ impl<'h> Module<'h> {
         name: &str,
     ) -> Result<Outlined, EditError> {
         let holder = self.symbol(function.into())?;
-        let (function, call) = self.raw.outline(holder, ops, name)?;
+        self.raw.end_editing();
+        let (function, call) = self.raw.outline(&lent::outline(holder, ops, name))?;
         Ok(Outlined { function, call })
     }
 
@@ -218,7 +224,7 @@ impl<'h> Module<'h> {
     fn symbol(&self, name: Name<'_>) -> Result<SymbolId, EditError> {
         match name {
             Name::Symbol(symbol) => Ok(symbol),
-            Name::Text(text) => self.raw.find(text).ok_or_else(|| {
+            Name::Text(text) => self.raw.symbols().find(text).ok_or_else(|| {
                 let message = format!("the module has no function called `{}`", text);
                 EditError::new(Status::NOT_FOUND, message, None)
             }),

@@ -23,7 +23,7 @@ impl Name<'_> {
     #[inline]
     pub(crate) fn is(self, symbol: SymbolId, function: &RawFunction) -> bool {
         match self {
-            Name::Text(text) => function.text(symbol) == text,
+            Name::Text(text) => function.symbols().text(symbol) == text,
             Name::Symbol(own) => own == symbol,
         }
     }
@@ -32,7 +32,7 @@ impl Name<'_> {
     #[inline]
     pub(crate) fn find(self, function: &RawFunction) -> Option<SymbolId> {
         match self {
-            Name::Text(text) => function.find(text),
+            Name::Text(text) => function.symbols().find(text),
             Name::Symbol(symbol) => Some(symbol),
         }
     }
@@ -41,7 +41,7 @@ impl Name<'_> {
     #[inline]
     pub(crate) fn intern(self, function: &RawFunction) -> Result<SymbolId, EditError> {
         match self {
-            Name::Text(text) => function.intern(text),
+            Name::Text(text) => function.symbols().intern(text),
             Name::Symbol(symbol) => Ok(symbol),
         }
     }

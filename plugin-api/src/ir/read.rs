@@ -88,7 +88,7 @@ impl Function {
     /// # Errors
     /// If a file that holds the bytes can't be read, or the host is older than this function.
     pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
-        Ok(a == b || self.raw.constants_equal(a, b)?)
+        Ok(a == b || self.raw.constants_equal(a, b)? != 0)
     }
 
     /// All constants that are values, in the order in which they were made. A parameter's default
@@ -126,7 +126,7 @@ impl Function {
     pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
         match self.constant_ints(value) {
             Ok(Some(ints)) => Some(ints.into_iter().map(Dim::constant).collect()),
-            Ok(None) => self.raw.known_dims(value),
+            Ok(None) => Some(self.raw.known_dims(value).ok()?.to_vec()),
             // Its file can't be read: whoever needs the bytes says so.
             Err(_) => None,
         }

@@ -6,7 +6,8 @@ use passdock_abi as abi;
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
 use super::function::Function;
-use crate::raw::{Records, TypeParts};
+use crate::raw::lent::{self, Lent};
+use crate::raw::Records;
 
 /// A type, in place.
 #[derive(Clone, Copy)]
@@ -448,17 +449,16 @@ impl TypeSpec {
         self
     }
 
-    pub(crate) fn parts(&self) -> TypeParts<'_> {
-        TypeParts {
+    pub(crate) fn desc(&self) -> Lent<'_, abi::TypeDesc> {
+        let like = abi::TypeDesc {
             kind: self.kind,
             dtype: self.dtype,
             lanes: self.lanes,
             flags: self.flags,
             name: self.name,
-            dims: &self.dims,
-            layout: &self.layout,
-            items: &self.items,
-        }
+            ..abi::TypeDesc::EMPTY
+        };
+        lent::ty(like, &self.dims, &self.layout, &self.items)
     }
 }
 

@@ -26,7 +26,6 @@ use crate::raw::RawOpCall;
 pub struct OpCall {
     raw: RawOpCall,
     function: FunctionHandle,
-    op: OpId,
     /// Results that have room already: a second one would alias the first.
     allocated: RefCell<Vec<u32>>,
 }
@@ -40,33 +39,32 @@ impl Deref for OpCall {
 }
 
 impl OpCall {
-    pub(crate) fn new(raw: RawOpCall, function: FunctionHandle, op: OpId) -> OpCall {
+    pub(crate) fn new(raw: RawOpCall, function: FunctionHandle) -> OpCall {
         OpCall {
             raw,
             function,
-            op,
             allocated: RefCell::new(Vec::new()),
         }
     }
 
     /// The op that is asked about.
     pub fn op(&self) -> OpId {
-        self.op
+        self.raw.op
     }
 
     /// An operand; `None` if there is no such one, or it is left out.
     pub fn operand(&self, index: usize) -> Option<abi::ValueId> {
-        self.function.operand(self.op, index)
+        self.function.operand(self.op(), index)
     }
 
     /// The number of its operands.
     pub fn operand_count(&self) -> usize {
-        self.function.operand_count(self.op)
+        self.function.operand_count(self.op())
     }
 
     /// The number of its results.
     pub fn result_count(&self) -> usize {
-        self.function.result_count(self.op)
+        self.function.result_count(self.op())
     }
 
     /// The type of an operand; an unknown type if it is left out.
@@ -92,7 +90,11 @@ impl OpCall {
     /// # Errors
     /// If the host can't tell.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
-        self.raw.operand_dims(self.op, index as u32)
+        match self.raw.operand_dims(index as u32) {
+            Ok(dims) => Ok(Some(dims.to_vec())),
+            Err(error) if error.status == Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A result has this type.
@@ -100,7 +102,7 @@ impl OpCall {
     /// # Errors
     /// If there is no such result, or the type isn't one, and in `supports`, which only reads.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
-        self.raw.set_result_type(self.op, index as u32, &ty.parts())
+        self.raw.set_result_type(index as u32, &ty.desc())
     }
 
     /// A result has the type of a value of the function.
@@ -116,7 +118,7 @@ impl OpCall {
     /// # Errors
     /// If there is no such result, or a dim means nothing here.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
-        self.raw.set_result_dims(self.op, index as u32, dims)
+        self.raw.set_result_dims(index as u32, dims)
     }
 
     /// A dim expression, in canonical form.
@@ -124,7 +126,7 @@ impl OpCall {
     /// # Errors
     /// If a side names nothing, and in `supports`, which only reads.
     pub fn add_expr(&self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
-        self.raw.add_expr(self.op, kind, left, right)
+        self.raw.add_expr(kind, left, right)
     }
 
     /// The id of a type, to be used in another.
@@ -132,7 +134,7 @@ impl OpCall {
     /// # Errors
     /// If the description isn't one of a type, and in `supports`, which only reads.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
-        self.raw.add_type(self.op, &ty.parts())
+        self.raw.add_type(&ty.desc())
     }
 
     /// Room for `len` bytes of a result's elements, all zero, to be filled before returning. Can
@@ -150,9 +152,9 @@ impl OpCall {
         let index = index as u32;
         if self.allocated.borrow().contains(&index) {
             let message = format!("result {} was allocated before", index);
-            return Err(EditError::new(Status::INVALID, message, Some(self.op)));
+            return Err(EditError::new(Status::INVALID, message, Some(self.op())));
         }
-        let room = self.raw.allocate_result(self.op, index, &ty.parts(), len)?;
+        let room = self.raw.room(index, &ty.desc(), len)?;
         self.allocated.borrow_mut().push(index);
         Ok(room)
     }
@@ -174,18 +176,18 @@ impl OpCall {
     /// # Errors
     /// If the text isn't one function in IR text.
     pub fn set_body(&self, text: &str) -> Result<(), EditError> {
-        self.raw.set_body(self.op, text)
+        self.raw.set_body(text)
     }
 
     /// In `supports` of a definition: the target that is asked about; empty elsewhere.
     pub fn target(&self) -> &str {
-        self.raw.target(self.op)
+        self.raw.target().unwrap_or_default()
     }
 
     /// In `layout` and `alter_layout` of a definition: the layout in which an operand is asked for, or can be had
     /// without an op more, as [`LaidOut`](crate::LaidOut) writes it; `None`: as it is.
     pub fn wanted_layout(&self, index: usize) -> Option<&str> {
-        self.raw.wanted_layout(self.op, index as u32)
+        self.raw.wanted_layout(index as u32).ok()
     }
 
     /// In the same: sets the layout in which the body takes an operand; where it isn't set, as it is.
@@ -193,7 +195,7 @@ impl OpCall {
     /// # Errors
     /// If there is no such operand.
     pub fn set_operand_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        self.raw.set_operand_layout(self.op, index as u32, layout)
+        self.raw.set_operand_layout(index as u32, layout)
     }
 
     /// In the same: sets the layout in which the body gives a result; where it isn't set, as it is.
@@ -201,6 +203,6 @@ impl OpCall {
     /// # Errors
     /// If there is no such result.
     pub fn set_result_layout(&self, index: usize, layout: &str) -> Result<(), EditError> {
-        self.raw.set_result_layout(self.op, index as u32, layout)
+        self.raw.set_result_layout(index as u32, layout)
     }
 }

@@ -6,6 +6,7 @@ use passdock_abi::{OpId, ValueId};
 use super::context::PassContext;
 use crate::data::{EditError, LaidOut};
 use crate::ir::Function;
+use crate::raw::{lent, RawContext};
 
 impl PassContext {
     /// Copies the body that an op's definition gives it to the place before the op, and answers
@@ -49,7 +50,8 @@ impl PassContext {
         op: OpId,
         wanted: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
-        unless_there_is_none(self.raw().layout(&mut function.raw, op, wanted))
+        let ask = RawContext::layout;
+        unless_there_is_none(self.raw().laid_out(&mut function.raw, op, wanted, ask))
     }
 
     /// As [`PassContext::layout`], in the layouts that the op's definition wants; `given` has those that its operands
@@ -63,7 +65,8 @@ impl PassContext {
         op: OpId,
         given: &[&str],
     ) -> Result<Option<LaidOut>, EditError> {
-        unless_there_is_none(self.raw().alter_layout(&mut function.raw, op, given))
+        let ask = RawContext::alter_layout;
+        unless_there_is_none(self.raw().laid_out(&mut function.raw, op, given, ask))
     }
 
     /// Copies ops that are given as the IR text of one function to the place before an op, which they come from: they
@@ -93,8 +96,14 @@ impl PassContext {
         args: &[ValueId],
         result_count: usize,
     ) -> Result<Vec<ValueId>, EditError> {
-        let raw = &mut function.raw;
-        self.raw().insert_text(raw, op, text, args, result_count)
+        let mut results = vec![ValueId::NONE; result_count];
+        let desc = lent::text(op, text, args, &mut results);
+        let done = self.raw().insert_text(&mut function.raw, &desc);
+        done.map_err(|error| EditError {
+            op: Some(op),
+            ..error
+        })?;
+        Ok(results)
     }
 
     /// Puts what a function does that is given as IR text in the place of what a function of the module does, whose parameters

@@ -7,6 +7,7 @@ use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{AttrValue, Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ir::{Function, Module, OpBuilder};
+use crate::raw::lent;
 use crate::raw::{self, Late, RawContext, Tables};
 
 /// The outcome of an evaluation.
@@ -106,7 +107,7 @@ impl PassContext {
 
     /// The optimization level of the run.
     pub fn opt_level(&self) -> u32 {
-        self.raw.opt_level()
+        self.raw.opt_level().unwrap_or(0)
     }
 
     /// The module as it was before the pass, to read, in a function pass. A module pass has its
@@ -128,7 +129,7 @@ impl PassContext {
     /// If an option is of another type than its field: the struct isn't the one that the pass
     /// declares.
     pub fn options<T: Options>(&self) -> Result<T, PassError> {
-        T::read(&|name| self.raw.option(name))
+        T::read(&|name| self.raw.option_value(name))
     }
 
     /// An option of the running pass; `None` if it has none of that name.
@@ -136,7 +137,7 @@ impl PassContext {
     /// # Errors
     /// If the host can't tell options.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
-        self.raw.option(name)
+        self.raw.option_value(name)
     }
 
     /// The value of a config key that a plugin or the program registered: a struct of
@@ -145,7 +146,7 @@ impl PassContext {
     /// # Errors
     /// If the key or a field isn't registered, or a value is of another type.
     pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
-        T::read(&|field| self.raw.config(key, field))
+        T::read(&|field| self.raw.config_value(key, field))
     }
 
     /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
@@ -153,25 +154,29 @@ impl PassContext {
     /// # Errors
     /// If there is no such key or field.
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
-        self.raw.config(key, field)
+        self.raw.config_value(key, field)
     }
 
     /// The kind of a registered pass; `None` if there is no such pass.
     pub fn find_pass(&self, name: &str) -> Option<PassKind> {
-        self.raw.find_pass(name)
+        self.raw.find_pass(name).ok()
     }
 
     /// Emits a diagnostic, shown when the pass has returned. An error doesn't stop the pass, but
     /// makes it count as failed.
     pub fn emit(&self, diagnostic: &Diagnostic) {
-        self.raw.emit(diagnostic);
+        let (labels, notes) = (lent::labels(diagnostic), lent::texts(&diagnostic.notes));
+        // A host that can't take it is no reason to fail the pass.
+        let _ = self
+            .raw
+            .emit(&lent::diagnostic(diagnostic, &labels, &notes));
     }
 
     /// Emits a diagnostic that the pass can't go on after: `return
     /// Err(cx.emit_fatal(&diagnostic))`.
     #[must_use = "the pass goes on until it returns the error"]
     pub fn emit_fatal(&self, diagnostic: &Diagnostic) -> PassError {
-        self.raw.emit(diagnostic);
+        self.emit(diagnostic);
         if diagnostic.severity > Severity::ERROR {
             return PassError::new(diagnostic.message.clone());
         }
@@ -208,7 +213,10 @@ impl PassContext {
     ///
     /// A host too old to ask lets every rule.
     pub fn may_rewrite(&self, rule: &str) -> bool {
-        self.raw.may_rewrite(rule)
+        match self.raw.may_rewrite(rule) {
+            Ok(()) => true,
+            Err(error) => error.status == abi::Status::UNSUPPORTED,
+        }
     }
 
     /// Counts a rewrite by a rule of this name, which the report shows below the pass.
@@ -275,10 +283,11 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Evaluated, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        match self
+        let (raw, desc) = (&mut function.raw, lent::evaluation(max_bytes));
+        let done = self
             .raw
-            .evaluate_with(&mut function.raw, op, operands, max_bytes, &mut values)
-        {
+            .evaluate_with(raw, op, operands, &desc, &mut values);
+        match done {
             Ok(()) => Ok(Evaluated::Constants(values)),
             Err(error) if error.status == abi::Status::NOT_FOUND => {
                 Ok(Evaluated::Refused(error.message))
@@ -299,10 +308,8 @@ impl PassContext {
         max_bytes: u64,
     ) -> Result<Option<Vec<ValueId>>, EditError> {
         let mut values = vec![ValueId::NONE; function.result_count(op)];
-        match self
-            .raw
-            .evaluate(&mut function.raw, op, max_bytes, &mut values)
-        {
+        let desc = lent::evaluation(max_bytes);
+        match self.raw.evaluate(&mut function.raw, op, &desc, &mut values) {
             Ok(()) => Ok(Some(values)),
             Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
             Err(error) => Err(error),
@@ -315,7 +322,7 @@ impl PassContext {
     /// # Errors
     /// If the op isn't one that its definition describes.
     pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
-        self.raw.check_op(&function.raw, op)
+        unless_unsupported(self.raw.check_op(&function.raw, op))
     }
 
     /// Whether a target takes an op, as the definitions of its operator say, those that extend it
@@ -351,7 +358,15 @@ impl PassContext {
         op: OpId,
         operands: &[ValueId],
     ) -> Result<(), EditError> {
-        self.raw.infer_with(&mut function.raw, op, operands)
+        unless_unsupported(self.raw.infer_with(&mut function.raw, op, operands))
+    }
+}
+
+/// A host that is too old to ask knows of nothing that is wrong.
+fn unless_unsupported(done: Result<(), EditError>) -> Result<(), EditError> {
+    match done {
+        Err(error) if error.status == abi::Status::UNSUPPORTED => Ok(()),
+        done => done,
     }
 }
 
@@ -367,6 +382,7 @@ impl Module<'_> {
     /// If there is no such pass, it can't run here, or it fails; if what it requires is disabled, or is
     /// running.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
-        Ok(self.raw.run_pass(&cx.raw, name)?)
+        self.raw.end_editing();
+        Ok(self.raw.run_pass(&cx.raw, &lent::run(name))?)
     }
 }

@@ -83,68 +83,50 @@ pub(crate) enum Found<'f, A> {
 impl RawFunction {
     /// One of the host's analyses.
     #[inline]
-    pub(crate) fn column<T: Analysed>(&self) -> Result<Records<'_, T>, EditError> {
-        let function = match self.tables.analyses.column {
-            Some(function) => function,
-            None => return Err(no_analyses(T::NAME)),
-        };
-        let mut out = abi::Column::EMPTY;
-        // SAFETY: the handle lives as long as `self`; the name for ever.
-        let status = unsafe { function(self.handle, abi::Str::new(T::NAME), &mut out) };
-        self.done(status, "column", None)?;
+    pub(crate) fn analysed<T: Analysed>(&self) -> Result<Records<'_, T>, EditError> {
+        if self.tables.analyses.column.is_none() {
+            return Err(no_analyses(T::NAME));
+        }
+        let column = self.column(T::NAME)?;
         let all = Range {
             start: 0,
-            len: out.len,
+            len: column.len,
         };
         // SAFETY: the host's, good until the next edit, which can't be while `self` is borrowed;
         // the record is the caller's promise.
-        Ok(unsafe { Records::new(out, all) })
+        Ok(unsafe { Records::new(column, all) })
+    }
+
+    /// What is kept under a key for the function as it is.
+    fn kept(&self, owner: *const c_void, key: &str) -> Result<Option<*mut c_void>, EditError> {
+        if self.tables.analyses.get.is_none() {
+            // Nobody can have put anything there.
+            return Ok(None);
+        }
+        // SAFETY: the owner is only compared.
+        match unsafe { self.get(owner, key) } {
+            Ok(data) => Ok(Some(data)),
+            Err(error) if error.status == Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The data that plugins share under a key, if there is any for the function as it is.
     pub(crate) fn shared(&self, key: &str) -> Result<Option<NonNull<c_void>>, EditError> {
-        let get = match self.tables.analyses.get {
-            Some(get) => get,
-            // Nobody can have published anything.
-            None => return Ok(None),
-        };
-        let mut out = std::ptr::null_mut();
-        // SAFETY: the handle lives as long as `self`; the key until the call returns.
-        let status = unsafe { get(self.handle, SHARED, abi::Str::new(key), &mut out) };
-        if status == Status::NOT_FOUND {
-            return Ok(None);
-        }
-        self.done(status, "get", None)?;
-        Ok(NonNull::new(out))
+        Ok(self.kept(SHARED, key)?.and_then(NonNull::new))
     }
 
     /// Gives the host data that plugins share, and answers what is kept under its key.
     pub(crate) fn keep_shared(&self, shared: SharedData<'_>) -> Result<NonNull<c_void>, EditError> {
         let SharedData { key, data, drop } = shared;
-        let put = match self.tables.analyses.put {
-            Some(put) => put,
-            None => {
-                // SAFETY: the promise to `SharedData::new`; nobody else has it.
-                unsafe { drop(data.as_ptr()) };
-                return Err(EditError::unsupported("put", None));
-            }
-        };
-        let (key, mut out) = (abi::Str::new(key), std::ptr::null_mut());
-        // SAFETY: the handle lives as long as `self`, the key until the call returns; of the data and
-        // its `drop`, the promise to `SharedData::new`. It is the host's from here on.
-        let status = unsafe {
-            put(
-                self.handle,
-                SHARED,
-                key,
-                data.as_ptr(),
-                Some(drop),
-                &mut out,
-            )
-        };
-        self.done(status, "put", None)?;
+        if self.tables.analyses.put.is_none() {
+            // SAFETY: the promise to `SharedData::new`; nobody else has it.
+            unsafe { drop(data.as_ptr()) };
+        }
+        // SAFETY: of the data and its `drop`, the promise to `SharedData::new`. It is the host's from here on.
+        let kept = unsafe { self.put(SHARED, key, data.as_ptr(), Some(drop))? };
         // What is kept isn't null: the host refuses null.
-        NonNull::new(out).ok_or_else(|| EditError::unsupported("put", None))
+        NonNull::new(kept).ok_or_else(|| EditError::unsupported("put", None))
     }
 
     /// Tells this plugin's keys from others'.
@@ -174,37 +156,23 @@ pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
     compute: impl FnOnce() -> Result<A, E>,
 ) -> Result<Found<'f, A>, E> {
     let table = &function.tables.analyses;
-    let (get, put) = match (table.get, table.put) {
-        (Some(get), Some(put)) => (get, put),
-        _ => return Ok(Found::Own(Box::new(compute()?))),
-    };
-    let (owner, key) = (function.owner(), abi::Str::new(name));
-    let mut out = std::ptr::null_mut();
-    // SAFETY: the handle lives as long as `function`; the key until the call returns.
-    let status = unsafe { get(function.handle, owner, key, &mut out) };
-    if !status.is_ok() {
-        if status != Status::NOT_FOUND {
-            function.done(status, "get", None)?;
-        }
-        let made = Kept {
-            ty: TypeId::of::<A>(),
-            tables: function.tables,
-            value: compute()?,
-        };
-        let data = Box::into_raw(Box::new(made)).cast();
-        // SAFETY: as above; the data is the host's from here on, which drops it once.
-        let status = unsafe {
-            put(
-                function.handle,
-                owner,
-                key,
-                data,
-                Some(drop_kept::<A>),
-                &mut out,
-            )
-        };
-        function.done(status, "put", None)?;
+    if table.get.is_none() || table.put.is_none() {
+        return Ok(Found::Own(Box::new(compute()?)));
     }
+    let owner = function.owner();
+    let out = match function.kept(owner, name)? {
+        Some(data) => data,
+        None => {
+            let made = Kept {
+                ty: TypeId::of::<A>(),
+                tables: function.tables,
+                value: compute()?,
+            };
+            let data = Box::into_raw(Box::new(made)).cast();
+            // SAFETY: the data is the host's from here on, which drops it once.
+            unsafe { function.put(owner, name, data, Some(drop_kept::<A>))? }
+        }
+    };
     // SAFETY: under this owner there is only what the line above put there: a `Kept` of some type,
     // whose type stands first. It lives until the function's next edit or its end, and `'f` is a
     // borrow of the function, which keeps both away. It may be shared between threads.
@@ -227,13 +195,9 @@ fn two_of(name: &str) -> EditError {
 
 /// Keeps what is kept under a name for the function as it is now; whether anything was.
 pub(crate) fn preserve(function: &mut RawFunction, name: &str) -> bool {
-    match function.tables.analyses.preserve {
-        // SAFETY: the handle lives as long as `function`; the key until the call returns.
-        Some(preserve) => {
-            unsafe { preserve(function.handle, function.owner(), abi::Str::new(name)) }.is_ok()
-        }
-        None => false,
-    }
+    let owner = function.owner();
+    // SAFETY: the owner is only compared.
+    unsafe { function.preserve(owner, name) }.is_ok()
 }
 
 /// The host drops what it kept.

@@ -9,7 +9,7 @@ use passdock_abi::{AttrEntry, AttrKind, OpId, Status};
 
 use super::context::RawContext;
 use super::function::RawFunction;
-use super::tables::{text, there};
+use super::tables::text;
 use crate::data::{AttrValue, EditError};
 
 impl RawContext {
@@ -20,16 +20,11 @@ impl RawContext {
         op: OpId,
         name: &str,
     ) -> Result<Option<AttrValue>, EditError> {
-        self.tables.expect(function.tables, "the function")?;
-        let attributes = there(self.tables.ops.attributes, "attributes", Some(op))?;
-        let (mut first, mut count, mut stride) = (ptr::null::<AttrEntry>(), 0, 0);
-        let (cx, f) = (self.handle, function.handle);
-        // SAFETY: both handles live; the host writes where it is told.
-        let status = unsafe { attributes(cx, f, op, &mut first, &mut count, &mut stride) };
-        if status == Status::NOT_FOUND {
-            return Ok(None);
-        }
-        function.done(status, "attributes", Some(op))?;
+        let (first, count, stride) = match self.attributes(function, op) {
+            Ok(listed) => listed,
+            Err(error) if error.status == Status::NOT_FOUND => return Ok(None),
+            Err(error) => return Err(error),
+        };
         for at in 0..count as usize {
             // SAFETY: the definition's entries, so many bytes apart, which live for ever.
             let (entry, found) = unsafe {

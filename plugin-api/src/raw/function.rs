@@ -4,15 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use passdock_abi as abi;
-use passdock_abi::{
-    ConstId, Dim, ExprKind, LocId, OpId, Position, Range, RegionId, Status, SymbolId, TypeId,
-    ValueId,
-};
+use passdock_abi::{Dim, OpId, Range, RegionId, Status, SymbolId};
 
-use super::parts::{attr_desc, port, stride, ConstantParts, OpParts, TypeParts};
 use super::read::{pool, record, Pooled, Record, Records};
-use super::tables::{text, there, Tables};
-use crate::data::{AttrValue, EditError};
+use super::tables::{RawSymbols, Tables};
+use crate::data::EditError;
 
 /// A handle, its view, and the tables to call.
 pub(crate) struct RawFunction {
@@ -92,22 +88,6 @@ macro_rules! records {
         }
     )*};
 }
-
-/// A call of the host's function table that answers a status.
-macro_rules! call {
-    ($self:ident.$name:ident($op:expr; $($argument:expr),*)) => {
-        match $self.tables.functions.$name {
-            Some(function) => {
-                // SAFETY: the handle lives as long as `self`; what the arguments point to lives
-                // until the call returns, and is as the contract says.
-                let status = unsafe { function($self.handle, $($argument),*) };
-                $self.done(status, stringify!($name), $op)
-            }
-            None => Err(EditError::unsupported(stringify!($name), $op)),
-        }
-    };
-}
-pub(super) use call;
 
 impl RawFunction {
     /// # Safety
@@ -256,42 +236,11 @@ impl RawFunction {
         unsafe { Records::new(column, range) }
     }
 
-    /// The text of a symbol.
+    /// The symbols of the module.
     #[inline]
-    pub(crate) fn text(&self, symbol: SymbolId) -> &str {
-        match self.tables.symbols.text {
-            // SAFETY: the module's symbols live, and stay where they are, as long as the module.
-            Some(function) => unsafe { text(function(seen!(self.symbols), symbol)) },
-            None => "",
-        }
-    }
-
-    pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
-        let find = self.tables.symbols.find?;
-        // SAFETY: `name` lives until the call returns.
-        unsafe { find(seen!(self.symbols), abi::Str::new(name)) }.option()
-    }
-
-    pub(crate) fn intern(&self, name: &str) -> Result<SymbolId, EditError> {
-        let intern = there(self.tables.symbols.intern, "intern", None)?;
-        // SAFETY: `name` lives until the call returns.
-        let symbol = unsafe { intern(seen!(self.symbols), abi::Str::new(name)) };
-        symbol.option().ok_or_else(|| {
-            let message = format!(
-                "a name of {} bytes is longer than the host takes; use a shorter one",
-                name.len()
-            );
-            EditError::new(Status::INVALID, message, None)
-        })
-    }
-
-    /// The traits that a definition gives an op of this name; 0 without one.
-    pub(crate) fn traits(&self, name: SymbolId) -> u64 {
-        match self.tables.ops.traits {
-            // SAFETY: the handle lives as long as `self`.
-            Some(function) => unsafe { function(self.handle, name) },
-            None => 0,
-        }
+    pub(crate) fn symbols(&self) -> RawSymbols<'_> {
+        // SAFETY: they live, and stay where they are, as long as the module.
+        unsafe { RawSymbols::new(self.tables, seen!(self.symbols)) }
     }
 
     /// Turns a status into a result with the host's sentence.
@@ -310,255 +259,6 @@ impl RawFunction {
 
     #[cold]
     fn error(&self, status: Status, call: &str, op: Option<OpId>) -> EditError {
-        let said = match self.tables.functions.last_error {
-            // SAFETY: the handle lives; the text does until the next call on it, and is copied.
-            Some(function) => unsafe { text(function(self.handle)) },
-            None => "",
-        };
-        EditError::described(status, said, call, op).within(self.name())
-    }
-
-    pub(crate) fn constant_data(&self, constant: ConstId) -> Result<&[u8], EditError> {
-        let mut out = abi::Bytes::EMPTY;
-        call!(self.constant_data(None; constant, &mut out))?;
-        if out.ptr.is_null() || out.len == 0 {
-            return Ok(&[]);
-        }
-        // SAFETY: the host's bytes, alive and unchanged until the next edit.
-        Ok(unsafe { std::slice::from_raw_parts(out.ptr, out.len) })
-    }
-
-    pub(crate) fn create_op(
-        &mut self,
-        parts: &OpParts<'_>,
-        at: Position,
-    ) -> Result<OpId, EditError> {
-        let mut out = OpId::NONE;
-        parts.with(|desc| call!(self.create_op(None; desc, &at, &mut out)))?;
-        Ok(out)
-    }
-
-    pub(crate) fn replace_op(&mut self, old: OpId, parts: &OpParts<'_>) -> Result<OpId, EditError> {
-        let mut out = OpId::NONE;
-        parts.with(|desc| call!(self.replace_op(Some(old); old, desc, &mut out)))?;
-        Ok(out)
-    }
-
-    pub(crate) fn replace_op_with(
-        &mut self,
-        old: OpId,
-        values: &[ValueId],
-    ) -> Result<(), EditError> {
-        call!(self.replace_op_with(Some(old); old, values.as_ptr(), values.len()))
-    }
-
-    pub(crate) fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
-        call!(self.erase_op(Some(op); op))
-    }
-
-    pub(crate) fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
-        call!(self.move_op(Some(op); op, &at))
-    }
-
-    pub(crate) fn set_operand(
-        &mut self,
-        op: OpId,
-        index: u32,
-        value: ValueId,
-    ) -> Result<(), EditError> {
-        call!(self.set_operand(Some(op); op, index, value))
-    }
-
-    pub(crate) fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
-        call!(self.replace_uses(None; from, to))
-    }
-
-    pub(crate) fn set_attr(
-        &mut self,
-        op: OpId,
-        name: SymbolId,
-        value: &AttrValue,
-    ) -> Result<(), EditError> {
-        let mut lists = Vec::new();
-        let desc = attr_desc(name, value, &mut lists);
-        call!(self.set_attr(op.option(); op, &desc))
-    }
-
-    pub(crate) fn add_attr_param(
-        &mut self,
-        name: SymbolId,
-        default: Option<&AttrValue>,
-    ) -> Result<(), EditError> {
-        let mut lists = Vec::new();
-        let mut desc = abi::AttrDesc {
-            name,
-            ..abi::AttrDesc::EMPTY
-        };
-        if let Some(value) = default {
-            desc = attr_desc(name, value, &mut lists);
-        }
-        desc.flags = abi::Attr::PARAM;
-        call!(self.set_attr(None; OpId::NONE, &desc))
-    }
-
-    pub(crate) fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
-        call!(self.remove_attr(op.option(); op, name))
-    }
-
-    pub(crate) fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
-        call!(self.set_value_type(None; value, ty))
-    }
-
-    pub(crate) fn set_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
-        call!(self.set_value_name(None; value, abi::Str::new(name)))
-    }
-
-    pub(crate) fn add_type(&mut self, parts: &TypeParts<'_>) -> Result<TypeId, EditError> {
-        let mut out = TypeId::NONE;
-        call!(self.add_type(None; &parts.desc(), &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn add_expr(
-        &mut self,
-        kind: ExprKind,
-        left: Dim,
-        right: Dim,
-    ) -> Result<Dim, EditError> {
-        let mut out = Dim::UNKNOWN;
-        call!(self.add_expr(None; kind, left, right, &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn add_constant(&mut self, parts: &ConstantParts<'_>) -> Result<ValueId, EditError> {
-        let desc = abi::ConstantDesc {
-            flags: if parts.splat {
-                abi::ConstantDesc::SPLAT
-            } else {
-                0
-            },
-            ty: parts.ty,
-            region: parts.region,
-            name: abi::Str::new(parts.name),
-            data: abi::Bytes::new(parts.data),
-            ..abi::ConstantDesc::EMPTY
-        };
-        let mut out = ValueId::NONE;
-        call!(self.add_constant(None; &desc, &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
-        call!(self.erase_constant(None; constant))
-    }
-
-    /// Whether a function of the module, as it is now, has this name; no, if the host can't tell.
-    #[inline]
-    pub(crate) fn names_function(&self, name: SymbolId) -> bool {
-        match self.tables.functions.names_function {
-            // SAFETY: the handle lives as long as `self`.
-            Some(function) => unsafe { function(self.handle, name) != 0 },
-            None => false,
-        }
-    }
-
-    pub(crate) fn add_arg(
-        &mut self,
-        region: RegionId,
-        name: &str,
-        ty: TypeId,
-    ) -> Result<ValueId, EditError> {
-        let mut out = ValueId::NONE;
-        call!(self.add_arg(None; region, &port(name, ty), &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn set_results<'a>(
-        &mut self,
-        region: RegionId,
-        values: &[ValueId],
-        ports: impl Iterator<Item = (&'a str, TypeId)>,
-    ) -> Result<(), EditError> {
-        let mut ports: Vec<_> = ports.map(|(name, ty)| port(name, ty)).collect();
-        ports.resize(values.len(), port("", TypeId::NONE));
-        let desc = abi::ResultsDesc {
-            port_stride: stride::<abi::PortDesc>(),
-            values: values.as_ptr(),
-            ports: ports.as_ptr(),
-            count: values.len(),
-            ..abi::ResultsDesc::EMPTY
-        };
-        call!(self.set_results(None; region, &desc))
-    }
-
-    pub(crate) fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
-        call!(self.set_opset(None; abi::Str::new(domain), version))
-    }
-
-    pub(crate) fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
-        let mut out = 0;
-        call!(self.constant_hash(None; constant, &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
-        let mut out = 0;
-        call!(self.constants_equal(None; a, b, &mut out))?;
-        Ok(out != 0)
-    }
-
-    pub(crate) fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
-        call!(self.set_loc(Some(op); op, loc))
-    }
-
-    pub(crate) fn replace_symbols(
-        &mut self,
-        symbols: &[SymbolId],
-        dims: &[Dim],
-    ) -> Result<(), EditError> {
-        debug_assert_eq!(symbols.len(), dims.len());
-        call!(self.replace_symbols(None; symbols.as_ptr(), dims.as_ptr(), symbols.len()))
-    }
-
-    pub(crate) fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        call!(self.remove_args(None; args.as_ptr(), args.len()))
-    }
-
-    pub(crate) fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
-        call!(self.freeze_args(None; args.as_ptr(), args.len()))
-    }
-
-    /// The elements of a value that inference found; `None` if it found none.
-    pub(crate) fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
-        let function = self.tables.ops.known_dims?;
-        let (mut dims, mut count) = (std::ptr::null(), 0);
-        // SAFETY: the handle lives as long as `self`; the answers have room.
-        let status = unsafe { function(self.handle, value, &mut dims, &mut count) };
-        match status.is_ok() {
-            false => None,
-            true if count == 0 || dims.is_null() => Some(Vec::new()),
-            // SAFETY: the host's array, alive until the next call; copied.
-            true => Some(unsafe { std::slice::from_raw_parts(dims, count) }.to_vec()),
-        }
-    }
-
-    pub(crate) fn fuse_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
-        let mut out = LocId::NONE;
-        call!(self.fuse_locs(None; locs.as_ptr(), locs.len(), &mut out))?;
-        Ok(out)
-    }
-
-    pub(crate) fn inline_region(
-        &mut self,
-        region: RegionId,
-        args: &[ValueId],
-    ) -> Result<(), EditError> {
-        call!(self.inline_region(None; region, args.as_ptr(), args.len()))
-    }
-
-    pub(crate) fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
-        let mut out = LocId::NONE;
-        call!(self.name_loc(None; abi::Str::new(name), &mut out))?;
-        Ok(out)
+        EditError::described(status, self.last_error(), call, op).within(self.name())
     }
 }

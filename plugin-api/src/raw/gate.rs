@@ -17,6 +17,7 @@ use std::sync::Once;
 use passdock_abi::Status;
 
 use super::context::RawContext;
+use super::lent;
 use super::tables::Tables;
 
 /// Whether this copy of the SDK is in a library of its own: all panics here are the plugin's.
@@ -151,7 +152,7 @@ pub fn end<T>(tables: &'static Tables, own: T) {
     enter(tables, body, |panic| {
         if let Some(handle) = tables.current() {
             // SAFETY: the host's, for this call.
-            unsafe { RawContext::new(tables, handle) }.panicked(panic);
+            unsafe { RawContext::new(tables, handle) }.fail(&lent::panicked(panic));
         }
     });
 }

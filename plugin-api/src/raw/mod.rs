@@ -8,15 +8,14 @@
 
 mod analysis;
 mod attr_entry;
-mod bodies;
+mod calls;
 mod context;
-mod copy;
 mod function;
 mod gate;
 mod late;
+pub(crate) mod lent;
 mod module;
 mod op_call;
-mod parts;
 mod read;
 mod tables;
 
@@ -29,7 +28,6 @@ pub(crate) use gate::{enter_unnoted, install_hook, is_to_note, running};
 pub(crate) use late::Late;
 pub(crate) use module::{RawModule, Release};
 pub(crate) use op_call::RawOpCall;
-pub(crate) use parts::{ConstantParts, OpParts, RegionParts, TypeParts};
 pub(crate) use read::Records;
 pub use tables::Tables;
 pub(crate) use tables::{prefix, text, Texts};

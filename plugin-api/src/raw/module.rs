@@ -5,16 +5,16 @@ use std::cell::Cell;
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, FunctionRef, OpId, Range, Status, SymbolId};
 
-use super::context::RawContext;
 use super::function::{Alive, RawFunction};
+use super::lent;
 use super::read::Records;
-use super::tables::{text, there, Tables};
+use super::tables::{RawSymbols, Tables};
 use crate::data::EditError;
 
 /// A module handle, its view, the tables to call.
 pub(crate) struct RawModule {
-    tables: &'static Tables,
-    handle: *mut abi::Module,
+    pub(super) tables: &'static Tables,
+    pub(super) handle: *mut abi::Module,
     view: *const abi::ModuleView,
     /// A box, or null until a function is handed out: a module that nobody asks, as most function
     /// passes' is, costs nothing to make or drop.
@@ -95,30 +95,23 @@ impl RawModule {
         entries.filter(|entry| entry.name.is_some())
     }
 
-    pub(crate) fn text(&self, symbol: SymbolId) -> &str {
-        match self.tables.symbols.text {
-            // SAFETY: the symbols live, and stay where they are, as long as the module.
-            Some(function) => unsafe { text(function(seen!(self.symbols), symbol)) },
-            None => "",
-        }
+    /// The symbols of the module.
+    pub(crate) fn symbols(&self) -> RawSymbols<'_> {
+        // SAFETY: they live, and stay where they are, as long as the module.
+        unsafe { RawSymbols::new(self.tables, seen!(self.symbols)) }
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
-        let find = self.tables.symbols.find?;
-        // SAFETY: `name` lives until the call returns.
-        unsafe { find(seen!(self.symbols), abi::Str::new(name)) }.option()
-    }
-
-    fn done(&self, status: Status, call: &str) -> Result<(), EditError> {
+    /// Turns a status into a result with the host's sentence.
+    pub(super) fn done(
+        &self,
+        status: Status,
+        call: &str,
+        op: Option<OpId>,
+    ) -> Result<(), EditError> {
         if status.is_ok() {
             return Ok(());
         }
-        let said = match self.tables.modules.last_error {
-            // SAFETY: the handle lives; the text does until the next call on it, and is copied.
-            Some(function) => unsafe { text(function(self.handle)) },
-            None => "",
-        };
-        Err(EditError::described(status, said, call, None))
+        Err(EditError::described(status, self.last_error(), call, op))
     }
 
     /// The handles given out, to note more. `then` doesn't call this again.
@@ -135,7 +128,8 @@ impl RawModule {
         then(unsafe { &mut *given })
     }
 
-    fn end_editing(&mut self) {
+    /// Ends the handles that were given out to edit.
+    pub(crate) fn end_editing(&mut self) {
         if self.given.get().is_null() {
             return;
         }
@@ -144,15 +138,11 @@ impl RawModule {
         }
     }
 
-    /// A read-only handle, which ends with `release`.
-    pub(crate) fn snapshot(&self, name: SymbolId) -> Result<RawSnapshot, EditError> {
-        let function = there(self.tables.modules.snapshot, "snapshot", None)?;
-        let mut out = nobody();
-        // SAFETY: the handle lives as long as `self`.
-        let status = unsafe { function(self.handle, name, &mut out) };
-        self.done(status, "snapshot")?;
+    /// A read-only handle of a function, and what gives it back.
+    pub(crate) fn read_only(&self, name: SymbolId) -> Result<(RawFunction, Release), EditError> {
+        let reference = self.snapshot(name)?;
         // SAFETY: a handle of our own, until it is released or the module's ends.
-        let function = unsafe { RawFunction::new(self.tables, out) };
+        let function = unsafe { RawFunction::new(self.tables, reference) };
         let alive = function.alive();
         self.given(|given| {
             if given.snapshots.len() == given.snapshots.capacity() {
@@ -161,47 +151,30 @@ impl RawModule {
             }
             given.snapshots.push(alive);
         });
-        Ok(RawSnapshot {
-            function,
+        let release = Release {
+            tables: self.tables,
             module: self.handle,
-        })
+            function: reference,
+        };
+        Ok((function, release))
     }
 
-    /// A handle to edit, until the next call that takes `&mut self`.
-    pub(crate) fn edit(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
-        self.end_editing();
-        self.edit_more(name)
+    /// A handle to edit a function, beside those that are being edited.
+    pub(crate) fn editable(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
+        let reference = self.edit(name)?;
+        Ok(self.hand_out(reference))
     }
 
-    /// Another one beside those that are being edited: not one of them.
-    pub(crate) fn edit_more(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
-        let function = there(self.tables.modules.edit, "edit", None)?;
-        let mut out = nobody();
-        // SAFETY: the handle lives as long as `self`.
-        let status = unsafe { function(self.handle, name, &mut out) };
-        self.done(status, "edit")?;
-        Ok(self.hand_out(out))
-    }
-
+    /// A handle to edit a new function.
     pub(crate) fn create(
         &mut self,
         name: &str,
         kind: FunctionKind,
         opsets_of: SymbolId,
     ) -> Result<RawFunction, EditError> {
-        self.end_editing();
-        let function = there(self.tables.modules.create_function, "create_function", None)?;
-        let desc = abi::FunctionDesc {
-            kind,
-            name: abi::Str::new(name),
-            opsets_of,
-            ..abi::FunctionDesc::EMPTY
-        };
-        let mut out = nobody();
-        // SAFETY: the handle lives as long as `self`; the host copies the description.
-        let status = unsafe { function(self.handle, &desc, &mut out) };
-        self.done(status, "create_function")?;
-        Ok(self.hand_out(out))
+        let desc = lent::function(name, kind, opsets_of);
+        let reference = self.create_function(&desc)?;
+        Ok(self.hand_out(reference))
     }
 
     fn hand_out(&mut self, reference: FunctionRef) -> RawFunction {
@@ -211,74 +184,6 @@ impl RawModule {
         let alive = function.alive();
         self.given(|given| given.editing.push(alive));
         function
-    }
-
-    pub(crate) fn remove(&mut self, name: SymbolId) -> Result<(), EditError> {
-        self.end_editing();
-        let function = there(self.tables.modules.remove_function, "remove_function", None)?;
-        // SAFETY: the handle lives as long as `self`.
-        let status = unsafe { function(self.handle, name) };
-        self.done(status, "remove_function")
-    }
-
-    pub(crate) fn outline(
-        &mut self,
-        function: SymbolId,
-        ops: &[OpId],
-        name: &str,
-    ) -> Result<(SymbolId, OpId), EditError> {
-        self.end_editing();
-        let outline = there(self.tables.modules.outline, "outline", None)?;
-        let desc = abi::OutlineDesc {
-            function,
-            ops: ops.as_ptr(),
-            op_count: ops.len(),
-            name: abi::Str::new(name),
-            ..abi::OutlineDesc::EMPTY
-        };
-        let (mut made, mut call) = (SymbolId::NONE, OpId::NONE);
-        // SAFETY: the handle lives as long as `self`; the host copies the description.
-        let status = unsafe { outline(self.handle, &desc, &mut made, &mut call) };
-        self.done(status, "outline")?;
-        Ok((made, call))
-    }
-
-    pub(crate) fn run_pass(&mut self, context: &RawContext, name: &str) -> Result<(), EditError> {
-        self.tables.expect(context.tables, "the context")?;
-        self.end_editing();
-        let function = there(self.tables.modules.run_pass, "run_pass", None)?;
-        let desc = abi::RunDesc {
-            name: abi::Str::new(name),
-            ..abi::RunDesc::EMPTY
-        };
-        // SAFETY: both handles live; the name does until the call returns.
-        let status = unsafe { function(self.handle, context.handle, &desc) };
-        self.done(status, "run_pass")
-    }
-}
-
-fn nobody() -> FunctionRef {
-    FunctionRef {
-        handle: std::ptr::null_mut(),
-        view: std::ptr::null(),
-    }
-}
-
-/// An owned, read-only function handle.
-pub(crate) struct RawSnapshot {
-    pub(crate) function: RawFunction,
-    module: *const abi::Module,
-}
-
-impl RawSnapshot {
-    /// Splits off the function; `release` is to be called when it is gone.
-    pub(crate) fn into_parts(self) -> (RawFunction, Release) {
-        let release = Release {
-            tables: self.function.tables,
-            module: self.module,
-            function: self.function.reference(),
-        };
-        (self.function, release)
     }
 }
 

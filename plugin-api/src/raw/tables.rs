@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::marker::PhantomData;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status};
+use passdock_abi::{OpId, Status, SymbolId};
 
 use crate::data::EditError;
 
@@ -155,6 +156,92 @@ pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
     }
 }
 
+/// Bytes of the host, while their owner lives.
+///
+/// # Safety
+/// `bytes` are as the contract says and live for `'a`.
+pub(super) unsafe fn bytes<'a>(bytes: abi::Bytes) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { elements(bytes.ptr, bytes.len) }
+}
+
+/// Elements of the host, while their owner lives.
+///
+/// # Safety
+/// `first` is null, or points to `count` elements that live for `'a`.
+pub(super) unsafe fn elements<'a, T>(first: *const T, count: usize) -> &'a [T] {
+    if first.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(first, count) }
+}
+
+/// Room for what the host writes.
+///
+/// # Safety
+/// All zeros is a value of the type.
+pub(super) unsafe fn zeroed<T>() -> T {
+    // SAFETY: the caller's promise.
+    unsafe { std::mem::zeroed() }
+}
+
+/// The symbols of a module.
+#[derive(Clone, Copy)]
+pub(crate) struct RawSymbols<'a> {
+    tables: &'static Tables,
+    handle: *const abi::Symbols,
+    module: PhantomData<&'a ()>,
+}
+
+impl<'a> RawSymbols<'a> {
+    /// # Safety
+    /// `handle` is that of a view whose module lives for `'a`.
+    #[inline]
+    pub(super) unsafe fn new(
+        tables: &'static Tables,
+        handle: *const abi::Symbols,
+    ) -> RawSymbols<'a> {
+        let module = PhantomData;
+        RawSymbols {
+            tables,
+            handle,
+            module,
+        }
+    }
+
+    /// The text of a symbol.
+    #[inline]
+    pub(crate) fn text(self, symbol: SymbolId) -> &'a str {
+        match self.tables.symbols.text {
+            // SAFETY: the promise of `new`'s caller; the text lives as long as the module.
+            Some(function) => unsafe { text(function(self.handle, symbol)) },
+            None => "",
+        }
+    }
+
+    /// The symbol of a text, if the module has one.
+    pub(crate) fn find(self, name: &str) -> Option<SymbolId> {
+        let find = self.tables.symbols.find?;
+        // SAFETY: as above; `name` lives until the call returns.
+        unsafe { find(self.handle, abi::Str::new(name)) }.option()
+    }
+
+    /// The symbol of a text, made if it is new.
+    pub(crate) fn intern(self, name: &str) -> Result<SymbolId, EditError> {
+        let intern = there(self.tables.symbols.intern, "intern", None)?;
+        // SAFETY: as above; `name` lives until the call returns.
+        let symbol = unsafe { intern(self.handle, abi::Str::new(name)) };
+        symbol.option().ok_or_else(|| {
+            let message = format!(
+                "a name of {} bytes is longer than the host takes; use a shorter one",
+                name.len()
+            );
+            EditError::new(Status::INVALID, message, None)
+        })
+    }
+}
+
 /// A list of the host's texts, while their owner lives.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a>(&'a [abi::Str]);
@@ -164,11 +251,8 @@ impl<'a> Texts<'a> {
     /// `first` points to `count` texts that are as the contract says and live for `'a`; it isn't read
     /// if there are none.
     pub(crate) unsafe fn new(first: *const abi::Str, count: usize) -> Texts<'a> {
-        if count == 0 {
-            return Texts(&[]);
-        }
         // SAFETY: the caller's promise.
-        Texts(unsafe { std::slice::from_raw_parts(first, count) })
+        Texts(unsafe { elements(first, count) })
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = &'a str> {

@@ -149,7 +149,7 @@ fn declaration(name: &str) -> String {
 fn structure(table: &Table, of: &Struct) -> String {
     let name = c_type(&of.name);
     let mut rows = Vec::new();
-    if of.table {
+    if of.table.is_some() {
         rows.extend(
             ["struct_size", "reserved"].map(|name| (format!("uint32_t {name};"), String::new())),
         );

@@ -3,6 +3,7 @@
 mod c;
 mod docs;
 mod rust;
+mod sdk;
 mod table;
 
 use std::fs;
@@ -52,6 +53,7 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
             rust::declarations(&table),
             "2021",
         ),
+        ("plugin-api/src/raw/calls.rs", sdk::calls(&table), "2021"),
         (
             "tests/abi-layout/src/records.rs",
             rust::layout(&table),

@@ -147,7 +147,8 @@ fn item(item: &Item) -> String {
 }
 
 fn structure(of: &Struct, text: &mut String) {
-    let has_functions = of.table || of.fields.iter().any(|field| field.ty.starts_with("fn "));
+    let has_functions =
+        of.table.is_some() || of.fields.iter().any(|field| field.ty.starts_with("fn "));
     let is_number = |ty: &str| {
         !ty.contains('*') && !["Str", "FunctionRef", "ModuleRef", "Setting"].contains(&ty)
     };
@@ -168,7 +169,7 @@ fn structure(of: &Struct, text: &mut String) {
         docs::rust(&of.doc),
         of.name
     );
-    if of.table {
+    if of.table.is_some() {
         text.push_str(&field("struct_size", "u32", ""));
         text.push_str(&field("reserved", "u32", ""));
     }
@@ -243,7 +244,7 @@ pub(super) fn layout(table: &Table) -> String {
     let mut text = String::from("\nrecords! {\n");
     for of in table.structs() {
         let _ = write!(text, "{} \"passdock_{}\" {{", of.name, snake(&of.name));
-        if of.table {
+        if of.table.is_some() {
             text.push_str("struct_size, reserved, ");
         }
         for row in &of.fields {

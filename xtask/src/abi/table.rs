@@ -131,9 +131,9 @@ pub(super) struct Struct {
     /// The flags that a host knows of what asks it to do something.
     #[serde(default)]
     pub(super) known_flags: Option<String>,
-    /// Whether it is a table of the host's functions.
+    /// Of a table of the host's functions, the name that SDK and host have for it.
     #[serde(default)]
-    pub(super) table: bool,
+    pub(super) table: Option<String>,
     #[serde(default)]
     pub(super) fields: Vec<Field>,
     #[serde(default)]
@@ -147,7 +147,8 @@ pub(super) struct Function {
     #[serde(alias = "callback")]
     pub(super) name: String,
     /// `name: type`. Beside the types of Rust there are `[T]`, a pointer and a count; `[T; other]`, a pointer to as
-    /// many as another list has; `out T`, room for a result; `out [T]`, room for results and a count; `Text`, a `Str`
+    /// many as another list has; `out T`, room for a result; `out [T]`, room for results and a count; `view T`,
+    /// room for a pointer and a count; `Text`, a `Str`
     /// that the host refuses if it isn't UTF-8.
     pub(super) args: Vec<String>,
     #[serde(default = "status")]
@@ -157,9 +158,12 @@ pub(super) struct Function {
     /// Whether C has a name for the type of a callback.
     #[serde(default, rename = "typedef")]
     pub(super) has_typedef: bool,
-    /// Whether the host's C function is written by hand.
+    /// Whether the SDK has no call of it.
     #[serde(default)]
-    pub(super) by_hand: bool,
+    pub(super) not_in_sdk: bool,
+    /// The module of the host that has the C function, if it isn't generated.
+    #[serde(default)]
+    pub(super) written_in: Option<String>,
 }
 
 fn status() -> String {
@@ -173,6 +177,8 @@ pub(super) enum Argument<'a> {
     /// A list that is as long as another one.
     SameLength(&'a str, &'a str),
     Out(&'a str),
+    /// A pointer and a count to be told: elements that live on the other side.
+    View(&'a str),
     OutList(&'a str),
 }
 
@@ -207,7 +213,7 @@ impl Table {
 
     /// The tables of the host's functions.
     pub(super) fn tables(&self) -> impl Iterator<Item = &Struct> {
-        self.structs().filter(|of| of.table)
+        self.structs().filter(|of| of.table.is_some())
     }
 
     pub(super) fn callback(&self, name: &str) -> &Function {
@@ -227,7 +233,7 @@ impl Table {
 impl Struct {
     /// Whether it starts with its size.
     pub(super) fn is_sized(&self) -> bool {
-        self.table || self.fields[0].name == "struct_size"
+        self.table.is_some() || self.fields[0].name == "struct_size"
     }
 
     /// Whether a reserved word is checked with its flags.
@@ -249,6 +255,9 @@ impl Function {
     pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, Argument<'_>)> {
         self.args.iter().map(|arg| {
             let (name, ty) = arg.split_once(": ").unwrap_or((arg, ""));
+            if let Some(element) = ty.strip_prefix("view ") {
+                return (name, Argument::View(element));
+            }
             let out = ty.strip_prefix("out ");
             let argument = match (out, inside(out.unwrap_or(ty))) {
                 (Some(_), Some(element)) => Argument::OutList(element),
@@ -277,6 +286,10 @@ impl Function {
                 Argument::Plain(ty) => add(name.into(), ty.into()),
                 Argument::SameLength(ty, _) => add(name.into(), format!("*const {ty}")),
                 Argument::Out(ty) => add(name.into(), format!("*mut {ty}")),
+                Argument::View(ty) => {
+                    add(name.into(), format!("*mut *const {ty}"));
+                    add("count".into(), "*mut usize".into());
+                }
                 Argument::List(ty) => {
                     add(name.into(), format!("*const {ty}"));
                     add(count_name(name, many), "usize".into());

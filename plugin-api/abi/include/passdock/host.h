@@ -70,7 +70,7 @@ typedef struct passdock_function_api {
                                       passdock_type_id ty);
     /* Names a value; a name that is taken gets a number. */
     passdock_status (*set_value_name)(passdock_function *f, passdock_value_id value,
-                                      passdock_str text);
+                                      passdock_str name);
     /* Interns a type. */
     passdock_status (*add_type)(passdock_function *f, const passdock_type_desc *desc,
                                 passdock_type_id *out);
